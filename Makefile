@@ -21,6 +21,7 @@ book test tests: export MHALIB_FIGURES := book
 
 quick: .venv-quick/.ready   ## a contributor's first minute: style, who imports whom, and the package without torch
 	@.venv-quick/bin/python -m ruff check .
+	@.venv-quick/bin/python -m ruff format --check --quiet .
 	@PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo >/dev/null \
 	    || PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo
 	@env -u CI .venv-quick/bin/python -m pytest tests/package -n 2 -q -rs -W ignore $(ARGS)
@@ -74,6 +75,7 @@ tests: $(READY)  #: the tests and every notebook cell, on the book as it was las
 lint: $(READY)   ## style of the code, who imports whom, and types
 	@echo "== style"
 	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check --quiet . || { echo "laid out otherwise: run ruff format ."; exit 1; }
 	@said=$$(PYTHONPATH=.:book $(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
 	@$(PY) -m basedpyright >/dev/null || $(PY) -m basedpyright
 	@for package in mhalib mhabook; do \

@@ -1,4 +1,5 @@
-"""Sets the repository's address, which pyproject.toml holds, everywhere: `make address URL=https://github.com/…`."""
+"""Sets the repository's address, which pyproject.toml holds, everywhere: `make address
+URL=https://github.com/…`."""
 
 import re
 import subprocess
@@ -8,14 +9,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 url = "".join(sys.argv[1:])
-new = re.fullmatch(r"https://github\.com/([A-Za-z0-9][A-Za-z0-9-]*/\w[\w.-]*)(?<!\.git)(?<!\.)", url, re.ASCII)
+new = re.fullmatch(
+    r"https://github\.com/([A-Za-z0-9][A-Za-z0-9-]*/\w[\w.-]*)(?<!\.git)(?<!\.)", url, re.ASCII
+)
 if not url:
     sys.exit("usage: make address URL=https://github.com/NAME/REPOSITORY")
 if not new:
-    sys.exit("nothing was changed: the address must look like https://github.com/NAME/REPOSITORY, "
-             f"with no ending slash, no .git and nothing after it; got {url!r}")
+    sys.exit(
+        "nothing was changed: the address must look like https://github.com/NAME/REPOSITORY, "
+        f"with no ending slash, no .git and nothing after it; got {url!r}"
+    )
 old = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Repository"]
-here = re.compile(rf"(github(?:\.com)?/){re.escape(old.removeprefix('https://github.com/'))}(?![\w-])".encode())
+here = re.compile(
+    rf"(github(?:\.com)?/){re.escape(old.removeprefix('https://github.com/'))}(?![\w-])".encode()
+)
 kinds = ["*.cff", "*.ipynb", "*.md", "*.toml", "*.yml"]
 search = ["git", "grep", "-zlI", "--no-index", "--exclude-standard", "github", "--", *kinds]
 for name in subprocess.check_output(search, cwd=ROOT, text=True).split("\0")[:-1]:

@@ -1,7 +1,8 @@
-"""Open every page of the built book in Firefox or in WebKit, Safari's engine: `.ci/browsers.py firefox [PAGE ...]`.
+"""Open every page of the built book in Firefox or in WebKit, Safari's engine: `.ci/browsers.py
+firefox [PAGE ...]`.
 
-Pages are opened as a reader opens them, from the disk. Every slider of every live figure goes to both ends, every field
-gets its answer, and the page is made as narrow as the browser lets it.
+Pages are opened as a reader opens them, from the disk. Every slider of every live figure goes to
+both ends, every field gets its answer, and the page is made as narrow as the browser lets it.
 
 Firefox needs geckodriver; WebKit is WebKitGTK with its driver and a screen: on Debian and Ubuntu
 `apt install webkit2gtk-driver xvfb`, then `xvfb-run make browsers BROWSER=webkit`.
@@ -90,14 +91,17 @@ def start(name):
         driver = webdriver.Firefox(options=options)
     else:
         options = WebKitOptions()
-        # The small browser beside the library. Its sandbox needs rights that containers lack; the pages are ours.
+        # The small browser beside the library. Its sandbox needs rights that containers lack; the
+        # pages are ours.
         options.binary_location = str(next(Path("/usr/lib").glob("*/webkit*gtk-*/MiniBrowser")))
         options.add_argument("--automation")
-        options.add_argument("--allow-file-access-from-file-urls=true")  # or each error is "Script error."
+        # or each error is "Script error."
+        options.add_argument("--allow-file-access-from-file-urls=true")
         os.environ |= {"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1"}
         driver = webdriver.WebKitGTK(options=options)
     driver.set_script_timeout(PATIENCE)
-    driver.command_executor.client_config.timeout = 2 * PATIENCE  # or it gives up the page after two minutes
+    # or it gives up the page after two minutes
+    driver.command_executor.client_config.timeout = 2 * PATIENCE
     return driver
 
 
@@ -118,8 +122,12 @@ def main():
         raise SystemExit(f"expected firefox or webkit, got {name}")
     if not BUILD.is_dir():
         raise SystemExit("no built book at _build/html: run `make book` first")
-    paths = [BUILD / page for page in pages] or sorted(p for p in BUILD.rglob("*.html") if "_static" not in p.parts)
-    answers = {question.ask: question.answer for questions in QUESTIONS.values() for question in questions}
+    paths = [BUILD / page for page in pages] or sorted(
+        p for p in BUILD.rglob("*.html") if "_static" not in p.parts
+    )
+    answers = {
+        question.ask: question.answer for questions in QUESTIONS.values() for question in questions
+    }
     try:
         driver = start(name)
     except (WebDriverException, StopIteration) as error:
@@ -130,9 +138,18 @@ def main():
         faults, counts = look(driver, path, answers)
         total = [a + b for a, b in zip(total, counts, strict=True)]
         failed += bool(faults)
-        print(path.relative_to(BUILD), *counts, json.dumps(faults, ensure_ascii=False) if faults else "", flush=True)
+        print(
+            path.relative_to(BUILD),
+            *counts,
+            json.dumps(faults, ensure_ascii=False) if faults else "",
+            flush=True,
+        )
     driver.quit()
-    print("{} pages, {} fields, {} live figures, {} moves: {} pages with faults".format(len(paths), *total, failed))
+    print(
+        "{} pages, {} fields, {} live figures, {} moves: {} pages with faults".format(
+            len(paths), *total, failed
+        )
+    )
     raise SystemExit(failed > 0)
 
 

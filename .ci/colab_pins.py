@@ -1,7 +1,9 @@
-"""Renews .ci/colab.txt from the lists that Colab publishes: `make colabpins`, or LIST=... for another copy of them.
+"""Renews .ci/colab.txt from the lists that Colab publishes: `make colabpins`, or LIST=... for
+another copy of them.
 
-The list is an address or a file, and os-info.txt stands beside it. The packages stay those that colab.txt names: what
-Colab ships gets Colab's versions, and what it has not, under its own heading, gets those of requirements.txt.
+The list is an address or a file, and os-info.txt stands beside it. The packages stay those that
+colab.txt names: what Colab ships gets Colab's versions, and what it has not, under its own heading,
+gets those of requirements.txt.
 """
 
 import re
@@ -50,30 +52,47 @@ def renewed(pins: str, found: dict[str, str], place: str) -> str:
     """
     gone = [name for name, _ in PIN.findall(pins) if spelled(name) not in found]
     if gone:
-        raise RuntimeError(f"{place} has no version of {', '.join(gone)}: take out of colab.txt what Colab ships no "
-                           "more, or move what the notebooks still need to its last part")
+        raise RuntimeError(
+            f"{place} has no version of {', '.join(gone)}: take out of colab.txt what Colab "
+            f"ships no "
+            "more, or move what the notebooks still need to its last part"
+        )
     return PIN.sub(lambda pin: f"{pin[1]}=={found[spelled(pin[1])]}", pins)
 
 
 def renew(text: str, place: str, today: str) -> str:
-    """The text of colab.txt, renewed from the list at a place; the same text, if no version changed.
+    """The text of colab.txt, renewed from the list at a place; the same text, if no version
+    changed.
 
-    Raises: RuntimeError, when a list cannot be read or lacks something; ValueError, when colab.txt has lost its shape.
+    Raises: RuntimeError, when a list cannot be read or lacks something; ValueError, when colab.txt
+    has lost its shape.
     """
     if not HEADER.search(text) or text.count(OWN) != 1:
-        raise ValueError("colab.txt: expected a block from '# Source:' to '# Python:', and a part 'What Colab has not'")
+        raise ValueError(
+            "colab.txt: expected a block from '# Source:' to '# Python:', and a part 'What Colab "
+            "has not'"
+        )
     beside = place.removesuffix(place.rsplit("/", 1)[-1]) + "os-info.txt"
     machine = read(beside)
-    names, python = re.search(r"(?m)^Ubuntu .+$", machine), re.search(r"(?m)^Python ((\d+\.\d+)\S*)$", machine)
+    names, python = (
+        re.search(r"(?m)^Ubuntu .+$", machine),
+        re.search(r"(?m)^Python ((\d+\.\d+)\S*)$", machine),
+    )
     if not names or not python:
         raise RuntimeError(f"{beside} names no Ubuntu or no Python")
     shipped, own = text.split(OWN)
     wanted = read(str(ROOT / "requirements.txt"))
-    pins = renewed(shipped, versions(read(place)), place) + OWN + renewed(own, versions(wanted), "requirements.txt")
+    pins = (
+        renewed(shipped, versions(read(place)), place)
+        + OWN
+        + renewed(own, versions(wanted), "requirements.txt")
+    )
     if pins == text and f"# Python: {python[2]}\n" in text:
         return text
-    source = (f"# Source: {place}\n# Read on {today}. System: {names[0].strip()}, {python[0]}\n"
-              f"# Python: {python[2]}")
+    source = (
+        f"# Source: {place}\n# Read on {today}. System: {names[0].strip()}, {python[0]}\n"
+        f"# Python: {python[2]}"
+    )
     return HEADER.sub(lambda _: source, pins)
 
 
@@ -95,7 +114,9 @@ def main(arguments: list[str], pins: Path = PINS) -> int:
         print(f"nothing was changed: {error}", file=sys.stderr)
         return 2
     pins.write_text(after, "utf-8")
-    print(*(f"   {line}" for line in changes(before, after)), sep="\n", end="\n" * (before != after))
+    print(
+        *(f"   {line}" for line in changes(before, after)), sep="\n", end="\n" * (before != after)
+    )
     print(f"== {len(versions(after))} packages, {len(changes(before, after))} changes")
     return 0
 

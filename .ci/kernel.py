@@ -1,8 +1,9 @@
-"""Makes the programs of the live figures, or with `--check` only compares them with the committed ones: `make kernel`.
+"""Makes the programs of the live figures, or with `--check` only compares them with the committed
+ones: `make kernel`.
 
-Their source is formulas, recorded and printed: those of mhalib (mhalib/live/formulas.py) and of a figure of the book
-(book/mhabook/*/formulas*.py, beside which program*.js is written). The compiler is the pinned wheel `ziglang`, the same
-clang on every system: the same source gives the same bytes.
+Their source is formulas, recorded and printed: those of mhalib (mhalib/live/formulas.py) and of a
+figure of the book (book/mhabook/*/formulas*.py, beside which program*.js is written). The compiler
+is the pinned wheel `ziglang`, the same clang on every system: the same source gives the same bytes.
 """
 
 import argparse
@@ -31,11 +32,17 @@ def fail(words: str, status: int = 2) -> None:
 
 
 def compiled(text: str) -> bytes:
-    """The WebAssembly module of a program; ends the program with what the compiler says, or if it is another one."""
-    pinned = re.search(r"^ziglang==(\S+)$", (ROOT / "requirements.txt").read_text("utf-8"), re.MULTILINE)[1]
+    """The WebAssembly module of a program; ends the program with what the compiler says, or if it
+    is another one."""
+    pinned = re.search(
+        r"^ziglang==(\S+)$", (ROOT / "requirements.txt").read_text("utf-8"), re.MULTILINE
+    )[1]
     installed = next((found.version for found in metadata.distributions(name="ziglang")), "none")
     if installed != pinned:  # another may give other bytes
-        fail(f"programs are compiled by ziglang {pinned} (requirements.txt), installed is {installed}")
+        fail(
+            f"programs are compiled by ziglang {pinned} (requirements.txt), installed is "
+            f"{installed}"
+        )
     try:
         return webassembly.assembled(text, WARNINGS)
     except webassembly.Refused as error:

@@ -1,4 +1,5 @@
-"""Ratios against what a user would write otherwise; every competitor is checked before it is timed."""
+"""Ratios against what a user would write otherwise; every competitor is checked before it is
+timed."""
 
 import statistics
 import time
@@ -9,7 +10,8 @@ SIZES = {"slider": (64, 8, 16), "paper": (100, 10, 50)}
 
 
 def installed(makers, needs):
-    """The competitors whose library can be imported; says of each that is missing why it is not compared.
+    """The competitors whose library can be imported; says of each that is missing why it is not
+    compared.
 
     ``needs`` is {competitor: package}; one that it does not name needs nothing special.
     """
@@ -31,6 +33,7 @@ def cpu(run, *arguments):
 
 
 def medians(runs, rounds):
-    """Median CPU seconds of each run over interleaved rounds, so that a noisy moment hits all alike."""
+    """Median CPU seconds of each run over interleaved rounds, so that a noisy moment hits all
+    alike."""
     times = [{name: cpu(run) for name, run in runs.items()} for _ in range(rounds)]
     return {name: statistics.median(found[name] for found in times) for name in runs}

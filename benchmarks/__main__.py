@@ -1,4 +1,5 @@
-"""``python -m benchmarks``: microseconds a gradient-descent step, and ratios, in one run on one thread."""
+"""``python -m benchmarks``: microseconds a gradient-descent step, and ratios, in one run on one
+thread."""
 
 import os
 
@@ -29,13 +30,17 @@ def processor():
     """The name of the processor, as the system has it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            return next(line.partition(": ")[2].strip() for line in lines if line.startswith("model name"))
+            return next(
+                line.partition(": ")[2].strip() for line in lines if line.startswith("model name")
+            )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
 
 def agree(makers, size, H, dtype):
-    """Every competitor, three steps from one start, must reach the same parameters; stops the benchmark if not."""
+    """Every competitor, three steps from one start, must reach the same parameters; stops the
+    benchmark if not."""
+
     def after(steps, make):
         step, parameters = make(*problem(size, H, dtype), 0.1)
         step(steps)
@@ -46,7 +51,10 @@ def agree(makers, size, H, dtype):
     for name, make in makers.items():
         error = np.linalg.norm(after(3, make) - ours) / moved
         if not error < tolerance:
-            raise SystemExit(f"{name} disagrees with mhalib at {size}, H={H}, {dtype}: relative error {error:.2g}")
+            raise SystemExit(
+                f"{name} disagrees with mhalib at {size}, H={H}, {dtype}: relative error "
+                f"{error:.2g}"
+            )
 
 
 def enough(step, seconds):
@@ -63,8 +71,12 @@ def row(makers, size, dtype, H, options):
     """Measure and print one row."""
     agree(makers, size, H, dtype)
     steppers = {name: make(*problem(size, H, dtype), 1e-3)[0] for name, make in makers.items()}
-    steps = {name: enough(step, options.seconds / options.rounds) for name, step in steppers.items()}
-    found = medians({name: partial(step, steps[name]) for name, step in steppers.items()}, options.rounds)
+    steps = {
+        name: enough(step, options.seconds / options.rounds) for name, step in steppers.items()
+    }
+    found = medians(
+        {name: partial(step, steps[name]) for name, step in steppers.items()}, options.rounds
+    )
     cost = {name: 1e6 * seconds / steps[name] for name, seconds in found.items()}
     cells = "".join(f"{value:13,.0f} ({value / cost['mhalib']:4.1f}×)" for value in cost.values())
     print(f"{size:8}{dtype:9}{H:3}{cells}", flush=True)
@@ -73,15 +85,22 @@ def row(makers, size, dtype, H, options):
 def main():
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=1.5, help="CPU time a competitor and row (default 1.5)")
+    parser.add_argument(
+        "--seconds", type=float, default=1.5, help="CPU time a competitor and row (default 1.5)"
+    )
     parser.add_argument("--rounds", type=int, default=9, help="interleaved rounds (default 9)")
     options = parser.parse_args()
-    makers = installed(COMPETITORS, {name: name.split()[0] for name in COMPETITORS if "mhalib" not in name})
-    print(f"Python {platform.python_version()}, numpy {np.__version__}, {processor()}, one thread.\n"
-          "CPU microseconds a full-batch step, medians; (×) = times slower than mhalib.\n")
+    makers = installed(
+        COMPETITORS, {name: name.split()[0] for name in COMPETITORS if "mhalib" not in name}
+    )
+    print(
+        f"Python {platform.python_version()}, numpy {np.__version__}, {processor()}, one thread.\n"
+        "CPU microseconds a full-batch step, medians; (×) = times slower than mhalib.\n"
+    )
     print(f"{'size':8}{'dtype':9}{'H':>3}" + "".join(f"{name:>22}" for name in makers))
     if "torch eager" in makers:
-        from benchmarks import curvature  # it holds torch to one thread; all of its competitors are torch's
+        # it holds torch to one thread; all of its competitors are torch's
+        from benchmarks import curvature
     for size in SIZES:
         for dtype in ("float32", "float64"):
             for H in (1, 4, 16, 64):

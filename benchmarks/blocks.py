@@ -1,8 +1,8 @@
 """For how long the laboratory's page does nothing else, in Chromium: a part of `make latency`.
 
-A task of 200 ms is felt as a freeze. The longest of 1,000 random moves, of the refusal of all malformed files, and of
-every file as large as a page opens them, or larger; each four times. How long a plain loop takes stands beside them,
-as the machine may be slower or busier than another.
+A task of 200 ms is felt as a freeze. The longest of 1,000 random moves, of the refusal of all
+malformed files, and of every file as large as a page opens them, or larger; each four times. How
+long a plain loop takes stands beside them, as the machine may be slower or busier than another.
 """
 
 import statistics
@@ -46,8 +46,10 @@ def hand_over(lab, files):
 
 def acts_of(lab):
     """Label → what is done."""
-    acts = {"1,000 random moves": partial(lab.page.evaluate, MOVES, 1000),
-            f"{len(BAD)} malformed files": partial(hand_over, lab, BAD)}
+    acts = {
+        "1,000 random moves": partial(lab.page.evaluate, MOVES, 1000),
+        f"{len(BAD)} malformed files": partial(hand_over, lab, BAD),
+    }
     for name, file in (OVERSIZED | {"large.csv": (LARGEST, "")}).items():
         acts[f"{name}, {len(file[0]) / 1e6:.1f} MB"] = partial(hand_over, lab, {name: file})
     return acts
@@ -61,8 +63,10 @@ def measure(browser, site):
     page.goto(f"{site}/{PAGE}")
     page.wait_for_function(SETTLED)
     lab = Lab(page)
-    print(f"laboratory: longest task, {TIMES} times; a plain loop takes {page.evaluate(LOOP):.0f} ms\n"
-          f"{'':<54}{'min':>8}{'p50':>8}{'max':>8}")
+    print(
+        f"laboratory: longest task, {TIMES} times; a plain loop takes {page.evaluate(LOOP):.0f} "
+        f"ms\n{'':<54}{'min':>8}{'p50':>8}{'max':>8}"
+    )
     for label, act in acts_of(lab).items():
         found = [longest_task(lab, act) for _ in range(TIMES)]
         print(f"  {label:<52}{min(found):>8.0f}{statistics.median(found):>8.0f}{max(found):>8.0f}")

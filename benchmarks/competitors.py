@@ -1,7 +1,7 @@
 """Gradient descent of the multi-head classifier, as different users would write it.
 
-Each competitor is a function (W, U, X, y, lr) → (step, parameters): ``step(k)`` advances its own parameters by k
-full-batch steps, and ``parameters()`` gives them as arrays (H, d, d) and (H, T, d).
+Each competitor is a function (W, U, X, y, lr) → (step, parameters): ``step(k)`` advances its own
+parameters by k full-batch steps, and ``parameters()`` gives them as arrays (H, d, d) and (H, T, d).
 """
 
 from functools import partial
@@ -11,7 +11,8 @@ from mhalib.models.compiled_workspace import compiled_workspace
 
 
 def mhalib_train(W, U, X, y, lr):
-    """mhalib's workspace, driven by its own optimizer: the inner loop of ``mha.train``, compiled if it may."""
+    """mhalib's workspace, driven by its own optimizer: the inner loop of ``mha.train``, compiled if
+    it may."""
     model = mha.MultiHeadAttention(W, U)
     return stepper(model, compiled_workspace(model, X, y) or model.workspace(X, y), lr)
 
@@ -49,7 +50,8 @@ def mhalib_formula(W, U, X, y, lr):
 
 
 def einsum_of_the_formula(W, U, X):
-    """Logits as the formula reads: scores x_tᵀ W x_j, softmax, weighted means against U; X (n, T, d) or (T, d)."""
+    """Logits as the formula reads: scores x_tᵀ W x_j, softmax, weighted means against U; X (n, T,
+    d) or (T, d)."""
     import torch
 
     A = torch.softmax(torch.einsum("...ta,hab,...jb->...htj", X, W, X), dim=-1)
@@ -70,8 +72,13 @@ def torch_eager(logits_of, W, U, X, y, lr):
     import torch
     from torch.nn.functional import softplus
 
-    torch.backends.opt_einsum.enabled = False  # as torch is installed by default; jax would bring opt_einsum along
-    X, y, W, U = torch.tensor(X), torch.tensor(y), *(torch.tensor(a, requires_grad=True) for a in (W, U))
+    # as torch is installed by default; jax would bring opt_einsum along
+    torch.backends.opt_einsum.enabled = False
+    X, y, W, U = (
+        torch.tensor(X),
+        torch.tensor(y),
+        *(torch.tensor(a, requires_grad=True) for a in (W, U)),
+    )
     optimizer = torch.optim.SGD([W, U], lr)
 
     def step(steps):
@@ -119,7 +126,12 @@ def jax_scan(W, U, X, y, lr):
     return step, lambda: theta
 
 
-COMPETITORS = {"mhalib": mhalib_train, "mhalib numpy": mhalib_numpy, "mhalib formula": mhalib_formula,
-               "torch eager": partial(torch_eager, einsum_of_the_formula),
-               "torch pairs": partial(torch_eager, einsum_in_pairs),
-               "torch ordered": torch_ordered, "jax scan": jax_scan}
+COMPETITORS = {
+    "mhalib": mhalib_train,
+    "mhalib numpy": mhalib_numpy,
+    "mhalib formula": mhalib_formula,
+    "torch eager": partial(torch_eager, einsum_of_the_formula),
+    "torch pairs": partial(torch_eager, einsum_in_pairs),
+    "torch ordered": torch_ordered,
+    "jax scan": jax_scan,
+}

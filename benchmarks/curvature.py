@@ -1,5 +1,6 @@
-"""Curvature and tangent kernel of the multi-head classifier: the closed forms against what automatic differentiation
-offers. Every competitor's result is compared with mhalib's before it is timed."""
+"""Curvature and tangent kernel of the multi-head classifier: the closed forms against what
+automatic differentiation offers. Every competitor's result is compared with mhalib's before it is
+timed."""
 
 import numpy as np
 import torch
@@ -50,12 +51,17 @@ def flat(pair):
 
 
 def ends(product_of):
-    """Both ends of a spectrum by the same method for all: ARPACK's Lanczos, to rounding, from the same vector."""
+    """Both ends of a spectrum by the same method for all: ARPACK's Lanczos, to rounding, from the
+    same vector."""
+
     def make(model, data):
         product, size = product_of(model, data), model.W.size + model.U.size
         start = np.random.default_rng([0, 8]).standard_normal(size)
         operator = LinearOperator((size, size), product, dtype=float)
-        return lambda: np.sort(eigsh(operator, 2, which="BE", v0=start, tol=0, return_eigenvectors=False))
+        return lambda: np.sort(
+            eigsh(operator, 2, which="BE", v0=start, tol=0, return_eigenvectors=False)
+        )
+
     return make
 
 
@@ -96,29 +102,39 @@ def by_curvlinops(model, data):
             return softplus(-y * found).mean()
 
     network, batch = Classifier(), (torch.as_tensor(data.X), torch.as_tensor(data.y))
-    operator = HessianLinearOperator(network, Logistic(), list(network.parameters()), [batch],
-                                     check_deterministic=False)
+    operator = HessianLinearOperator(
+        network, Logistic(), list(network.parameters()), [batch], check_deterministic=False
+    )
     return lambda vector: (operator @ torch.as_tensor(vector.ravel())).detach().numpy()
 
 
-SPECTRA = {"mhalib": lambda model, data: lambda: mha.landscape.spectrum(model, data).values,
-           "autograd": ends(by_autograd), "torch.func": ends(by_torch_func), "curvlinops": ends(by_curvlinops)}
+SPECTRA = {
+    "mhalib": lambda model, data: lambda: mha.landscape.spectrum(model, data).values,
+    "autograd": ends(by_autograd),
+    "torch.func": ends(by_torch_func),
+    "curvlinops": ends(by_curvlinops),
+}
 
 
 def gram(features):
     """Φ'Φ'ᵀ of per-example gradients (n, parameters)."""
+
     def make(model, data):
         def run():
             rows = features(model, data.X)
             return rows @ rows.T
+
         return run
+
     return make
 
 
 def by_loop(model, X):
     """One backward pass for each example."""
     theta = parameters(model, requires_grad=True)
-    return np.stack([flat(torch.autograd.grad(logits(theta, x), theta)) for x in torch.as_tensor(X)])
+    return np.stack(
+        [flat(torch.autograd.grad(logits(theta, x), theta)) for x in torch.as_tensor(X)]
+    )
 
 
 def by_transform(model, X, transform):
@@ -127,9 +143,14 @@ def by_transform(model, X, transform):
     return torch.cat([part.reshape(len(X), -1) for part in found], dim=1).numpy()
 
 
-KERNELS = {"mhalib": gram(lambda model, X: model.features(X)), "autograd": gram(by_loop),
-           "vmap of grad": gram(lambda *both: by_transform(*both, lambda f, *at: vmap(grad(f), (None, 0))(*at))),
-           "jacrev": gram(lambda *both: by_transform(*both, lambda f, *at: jacrev(f)(*at)))}
+KERNELS = {
+    "mhalib": gram(lambda model, X: model.features(X)),
+    "autograd": gram(by_loop),
+    "vmap of grad": gram(
+        lambda *both: by_transform(*both, lambda f, *at: vmap(grad(f), (None, 0))(*at))
+    ),
+    "jacrev": gram(lambda *both: by_transform(*both, lambda f, *at: jacrev(f)(*at))),
+}
 
 
 def row(makers, size, H, rounds):
@@ -147,11 +168,15 @@ def row(makers, size, H, rounds):
 
 def table(rounds=5):
     """Print both tables."""
-    for title, makers in (("Both ends of the Hessian's spectrum, Lanczos to rounding", SPECTRA),
-                          ("Tangent kernel (n, n)", KERNELS)):
+    for title, makers in (
+        ("Both ends of the Hessian's spectrum, Lanczos to rounding", SPECTRA),
+        ("Tangent kernel (n, n)", KERNELS),
+    ):
         makers = installed(makers, {"curvlinops": "curvlinops"})
-        print(f"\n{title}: CPU milliseconds, medians of {rounds} interleaved rounds; (×) = times slower than mhalib.\n"
-              f"{'size':8}{'H':>3}" + "".join(f"{name:>21}" for name in makers))
+        print(
+            f"\n{title}: CPU milliseconds, medians of {rounds} interleaved rounds; (×) = times "
+            f"slower than mhalib.\n{'size':8}{'H':>3}" + "".join(f"{name:>21}" for name in makers)
+        )
         for size in SIZES:
             for H in (1, 4):
                 row(makers, size, H, rounds)

@@ -1,9 +1,9 @@
 """How long a reader waits for a live figure of the built book, in Chromium: `make latency`.
 
-For every live figure, over 50 moves of a slider to another value: from the slider's event to the first frame drawn,
-and to the whole curve. At last, the longest tasks of the laboratory (`blocks.py`). How long a page takes to its first
-curve is measured by `opening.py`. Nothing is judged; the numbers are for reading, and they hold for the machine at that
-moment.
+For every live figure, over 50 moves of a slider to another value: from the slider's event to the
+first frame drawn, and to the whole curve. At last, the longest tasks of the laboratory
+(`blocks.py`). How long a page takes to its first curve is measured by `opening.py`. Nothing is
+judged; the numbers are for reading, and they hold for the machine at that moment.
 """
 
 import os
@@ -61,7 +61,9 @@ def measure_page(browser, site, path):
     page.wait_for_selector(".mha-live", timeout=60_000)
     print(f"{path.stem}: {path.stat().st_size / 1e6:.2f} MB")
     for root in page.locator(".mha-live").all():
-        page.wait_for_function("(root) => root.dataset.state === 'done'", arg=root.element_handle(), timeout=60_000)
+        page.wait_for_function(
+            "(root) => root.dataset.state === 'done'", arg=root.element_handle(), timeout=60_000
+        )
         title = root.locator(".mha-live-title").inner_text()
         for control in root.locator("input[type=range]").all():
             name = control.get_attribute("data-control")
@@ -75,14 +77,20 @@ def measure_page(browser, site, path):
 
 def main():
     """Serve the built book and measure every page that holds a live figure."""
-    pages = [path for path in sorted(BUILD.rglob("book/**/*.html")) if "mha-fallback" in path.read_text("utf-8")]
+    pages = [
+        path
+        for path in sorted(BUILD.rglob("book/**/*.html"))
+        if "mha-fallback" in path.read_text("utf-8")
+    ]
     if not pages:
         raise SystemExit("no built book with live figures at _build/html: run `make book` first")
     quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *args: None})
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(quiet, directory=BUILD))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(f"milliseconds over {MOVES} moves; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
-          f"{'':<54}{'min':>8}{'p50':>8}{'p95':>8}")
+    print(
+        f"milliseconds over {MOVES} moves; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
+        f"{'':<54}{'min':>8}{'p50':>8}{'p95':>8}"
+    )
     with sync_playwright() as playwright:
         browser, site = chromium.launch(playwright), f"http://127.0.0.1:{server.server_port}"
         for path in pages:

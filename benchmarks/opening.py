@@ -1,9 +1,11 @@
-"""How long a page that is opened cold lets its reader wait for its first live curve: `make opening`.
+"""How long a page that is opened cold lets its reader wait for its first live curve: `make
+opening`.
 
-Every page is opened so many times in a fresh context of Chromium: as the machine is, and as a slower one on a slower
-line (10 Mbit/s, 40 ms, a processor four times slower), from a server that compresses as those of published books do.
-Other built books can be named, to be compared: all are opened in turn, so that a busy moment hits all alike. Nothing
-is judged; the medians are for reading, and they hold for the machine at that moment.
+Every page is opened so many times in a fresh context of Chromium: as the machine is, and as a
+slower one on a slower line (10 Mbit/s, 40 ms, a processor four times slower), from a server that
+compresses as those of published books do. Other built books can be named, to be compared: all are
+opened in turn, so that a busy moment hits all alike. Nothing is judged; the medians are for
+reading, and they hold for the machine at that moment.
 """
 
 import argparse
@@ -24,11 +26,29 @@ sys.path.append(str(ROOT / "book" / "_ext"))
 import chromium  # noqa: E402
 
 BUILD = ROOT / "_build" / "html"
-PAGES = ("index", "multihead/01_a_small_attention_model", "multihead/04_why_training_cannot_get_lost",
-         "laboratory/17_laboratory")
-LINE = {"offline": False, "latency": 40, "downloadThroughput": 10e6 / 8, "uploadThroughput": 10e6 / 8}
-NAMES = ("first paint", "parsed", "plotly asked", "plotly came", "plotly ran", "live curve", "kB", "shift × 1000",
-         "of it busy")
+PAGES = (
+    "index",
+    "multihead/01_a_small_attention_model",
+    "multihead/04_why_training_cannot_get_lost",
+    "laboratory/17_laboratory",
+)
+LINE = {
+    "offline": False,
+    "latency": 40,
+    "downloadThroughput": 10e6 / 8,
+    "uploadThroughput": 10e6 / 8,
+}
+NAMES = (
+    "first paint",
+    "parsed",
+    "plotly asked",
+    "plotly came",
+    "plotly ran",
+    "live curve",
+    "kB",
+    "shift × 1000",
+    "of it busy",
+)
 COMPRESSED = {".html", ".css", ".js", ".json", ".svg"}
 WATCH = """
   window.seen = { shift: 0 };
@@ -72,8 +92,11 @@ class Handler(SimpleHTTPRequestHandler):
             return
         body = packed(path)
         self.send_response(200)
-        for name, value in (("Content-Type", self.guess_type(path)), ("Content-Encoding", "gzip"),
-                            ("Content-Length", str(len(body)))):
+        for name, value in (
+            ("Content-Type", self.guess_type(path)),
+            ("Content-Encoding", "gzip"),
+            ("Content-Length", str(len(body))),
+        ):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
@@ -109,15 +132,20 @@ def opening(browser, address, slow):
     browser.start_tracing(page=page, categories=["blink.user_timing"])
     page.goto(address, wait_until="commit")
     page.wait_for_function("() => seen.live", polling=100)
-    found = page.evaluate(FOUND) | {"of it busy": busy(json.loads(browser.stop_tracing())["traceEvents"])}
+    found = page.evaluate(FOUND) | {
+        "of it busy": busy(json.loads(browser.stop_tracing())["traceEvents"])
+    }
     context.close()
     return found
 
 
 def busy(events):
-    """How long the page's thread computed until then: on a busy machine this varies less than the wait."""
+    """How long the page's thread computed until then: on a busy machine this varies less than the
+    wait."""
     live = next(event for event in events if event["name"] == "live curve")
-    *_, opened = (event for event in events if event["name"] == "opened" and event["tid"] == live["tid"])
+    *_, opened = (
+        event for event in events if event["name"] == "opened" and event["tid"] == live["tid"]
+    )
     return (live["tts"] - opened["tts"]) / 1e3
 
 
@@ -129,25 +157,34 @@ def compare(browser, sites, page, slow, rounds):
             found[name].append(opening(browser, f"{site}{page}.html", slow))
     for name, openings in found.items():
         middle = [statistics.median(one[key] for one in openings) for key in openings[0]]
-        print(f"{page.rpartition('/')[2][:14]:<15}{'slow' if slow else 'as it is':<9}{name[-20:]:<21}"
-              + "".join(f"{value:>13,.0f}" for value in middle), flush=True)
+        print(
+            f"{page.rpartition('/')[2][:14]:<15}{'slow' if slow else 'as it is':<9}{name[-20:]:<21}"
+            + "".join(f"{value:>13,.0f}" for value in middle),
+            flush=True,
+        )
 
 
 def main():
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.opening", description=__doc__)
-    parser.add_argument("builds", nargs="*", type=Path, default=[BUILD], help="built books (default _build/html)")
+    parser.add_argument(
+        "builds", nargs="*", type=Path, default=[BUILD], help="built books (default _build/html)"
+    )
     parser.add_argument("--pages", nargs="+", default=PAGES, help="below book/, without .html")
     parser.add_argument("--rounds", type=int, default=5, help="openings of each (default 5)")
-    parser.add_argument("--slow", action="store_true", help="on the slower line and processor alone")
+    parser.add_argument(
+        "--slow", action="store_true", help="on the slower line and processor alone"
+    )
     options = parser.parse_args()
     if missing := [build for build in options.builds if not (build / "book").is_dir()]:
         raise SystemExit(f"expected a built book, got {missing[0]}: run `make book` first")
     sites = {str(build): serve(build) for build in options.builds}
     with sync_playwright() as playwright:
         browser = chromium.launch(playwright)
-        print(f"medians of {options.rounds} openings, milliseconds; {os.cpu_count()} cores, load "
-              f"{os.getloadavg()[0]:.1f}\n{'':<45}" + "".join(f"{name:>13}" for name in NAMES))
+        print(
+            f"medians of {options.rounds} openings, milliseconds; {os.cpu_count()} cores, load "
+            f"{os.getloadavg()[0]:.1f}\n{'':<45}" + "".join(f"{name:>13}" for name in NAMES)
+        )
         for slow in (True,) if options.slow else (False, True):
             for page in options.pages:
                 compare(browser, sites, page, slow, options.rounds)

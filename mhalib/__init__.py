@@ -30,16 +30,41 @@ if TYPE_CHECKING:
     from mhalib.explorer import explore
 
 __version__ = "0.2.0"
-__all__ = ["Adam", "AdamW", "AttentionLayer", "AttentionRegression", "Backtracking", "Cosine", "GradientDescent",
-           "InverseRoot", "Momentum", "MultiHeadAttention", "OneCycle", "Preconditioned", "StructureAware", "Warmup",
-           "data", "explore", "gaussian", "landscape", "live", "losses", "models", "native", "normalized_gaussian",
-           "plots", "softmax", "train"]
+__all__ = [
+    "Adam",
+    "AdamW",
+    "AttentionLayer",
+    "AttentionRegression",
+    "Backtracking",
+    "Cosine",
+    "GradientDescent",
+    "InverseRoot",
+    "Momentum",
+    "MultiHeadAttention",
+    "OneCycle",
+    "Preconditioned",
+    "StructureAware",
+    "Warmup",
+    "data",
+    "explore",
+    "gaussian",
+    "landscape",
+    "live",
+    "losses",
+    "models",
+    "native",
+    "normalized_gaussian",
+    "plots",
+    "softmax",
+    "train",
+]
 
 
-# Figures need plotly and widgets, which take longer to import than everything else together; and many a reader needs no
-# compiler.
-__getattr__: Getattr = later("mhalib", {
-    "explore": "explorer", "live": "live", "native": "native", "plots": "plots"})
+# Figures need plotly and widgets, which take longer to import than everything else together; and
+# many a reader needs no compiler.
+__getattr__: Getattr = later(
+    "mhalib", {"explore": "explorer", "live": "live", "native": "native", "plots": "plots"}
+)
 
 
 def __dir__() -> list[str]:

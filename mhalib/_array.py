@@ -1,10 +1,11 @@
-"""numpy, torch, or a record? The arrays decide. No formula knows that torch exists; only this file does. And none knows
-whether it is being recorded (``mhalib.compiler.trace``).
+"""numpy, torch, or a record? The arrays decide. No formula knows that torch exists; only this file
+does. And none knows whether it is being recorded (``mhalib.compiler.trace``).
 
 A formula asks ``xp = namespace(X, W)`` and writes ``xp.exp(S)``. What ``xp`` may offer is the list
-``PERMITTED`` below and nothing else: each name means the same thing in numpy and in torch, ``out=`` included.
-Operators and the methods ``.mT``, ``.reshape``, ``.sum(axis=…)``, ``.mean(axis=…)``, ``.max()``, ``.min()``
-agree already and need no entry. torch is never imported here: if an argument is a tensor, its owner did that.
+``PERMITTED`` below and nothing else: each name means the same thing in numpy and in torch, ``out=``
+included. Operators and the methods ``.mT``, ``.reshape``, ``.sum(axis=…)``, ``.mean(axis=…)``,
+``.max()``, ``.min()`` agree already and need no entry. torch is never imported here: if an argument
+is a tensor, its owner did that.
 """
 
 import sys
@@ -23,14 +24,32 @@ if TYPE_CHECKING:
 Array: TypeAlias = Union[np.ndarray, "torch.Tensor"]
 """A numpy array or a torch tensor; all arrays of one call belong to the same library."""
 
-PERMITTED = ("abs", "concatenate", "diagonal", "divide", "empty", "exp", "isfinite", "log", "matmul", "maximum",
-             "multiply", "sqrt", "stack", "sum", "where", "zeros", "zeros_like")
+PERMITTED = (
+    "abs",
+    "concatenate",
+    "diagonal",
+    "divide",
+    "empty",
+    "exp",
+    "isfinite",
+    "log",
+    "matmul",
+    "maximum",
+    "multiply",
+    "sqrt",
+    "stack",
+    "sum",
+    "where",
+    "zeros",
+    "zeros_like",
+)
 """Functions that numpy and torch both have, with the same name and meaning.
 
-``namespace`` adds, adapted where the two differ: ``amax(x, axis, keepdims)``, ``ascontiguousarray(x)``,
-``einsum(subscripts, *operands)`` (at most two operands, by matrix product), ``new_empty(shape, like)``,
-``new_ones(shape, like)``, ``norm(x, axis)``, ``softplus(x)`` = log(1 + eˣ) without overflow, and of the dtype of x
-``eps(x)``, the distance of 1 to the next number, and ``log_max(x)`` = log of the largest number."""
+``namespace`` adds, adapted where the two differ: ``amax(x, axis, keepdims)``,
+``ascontiguousarray(x)``, ``einsum(subscripts, *operands)`` (at most two operands, by matrix
+product), ``new_empty(shape, like)``, ``new_ones(shape, like)``, ``norm(x, axis)``,
+``softplus(x)`` = log(1 + eˣ) without overflow, and of the dtype of x ``eps(x)``, the distance of 1
+to the next number, and ``log_max(x)`` = log of the largest number."""
 
 
 def _torch():
@@ -46,15 +65,18 @@ def _is_recorded(a):
 def is_array(a: object) -> TypeGuard[Array]:
     """Whether a is a numpy array, a torch tensor, or an array that records a formula."""
     torch = _torch()
-    return (isinstance(a, (np.ndarray, np.generic)) or (torch is not None and isinstance(a, torch.Tensor))
-            or _is_recorded(a))
+    return (
+        isinstance(a, (np.ndarray, np.generic))
+        or (torch is not None and isinstance(a, torch.Tensor))
+        or _is_recorded(a)
+    )
 
 
 def namespace(*arrays: Array, **named: Array) -> Any:
     """The functions of the library that all the arrays belong to.
 
-    Raises TypeError if an argument is no array of real numbers, numpy and torch are mixed, or tensors live on two
-    devices: no array is converted silently.
+    Raises TypeError if an argument is no array of real numbers, numpy and torch are mixed, or
+    tensors live on two devices: no array is converted silently.
     """
     if all(map(_is_plain, (*arrays, *named.values()))):
         return _numpy()  # the usual case, decided in a microsecond
@@ -63,8 +85,11 @@ def namespace(*arrays: Array, **named: Array) -> Any:
     libraries = set(kinds.values())
     if len(libraries) > 1 and libraries != {"numpy", "recorded"}:  # a record takes numbers of numpy
         found = ", ".join(f"{name} is {kind}" for name, kind in kinds.items())
-        raise TypeError(f"expected all arrays from one library, got {' and '.join(sorted(libraries))} mixed: {found}; "
-                        "convert one side, for example model.map(torch.as_tensor)")
+        raise TypeError(
+            f"expected all arrays from one library, got {' and '.join(sorted(libraries))} mixed: "
+            f"{found}; "
+            "convert one side, for example model.map(torch.as_tensor)"
+        )
     if "recorded" in libraries:
         return sys.modules["mhalib.compiler.functions"].namespace()
     if "numpy" in libraries:
@@ -80,8 +105,10 @@ def _is_plain(a):
 def _require_one_device(tensors):
     if len({a.device for a in tensors.values()}) > 1:
         found = ", ".join(f"{name} is on {a.device}" for name, a in tensors.items())
-        raise TypeError(f"expected all tensors on one device, got two: {found}; "
-                        "move one side, for example data.map(lambda a: a.to(device))")
+        raise TypeError(
+            f"expected all tensors on one device, got two: {found}; "
+            "move one side, for example data.map(lambda a: a.to(device))"
+        )
 
 
 def _kind(name, a):
@@ -92,7 +119,9 @@ def _kind(name, a):
         cure = f"; np.array({name}, float) makes one" if isinstance(a, (list, tuple)) else ""
         cure = f"; {name}.to_numpy() makes one" if hasattr(a, "to_numpy") else cure
         cure = f"; {name}.toarray() makes one" if hasattr(a, "toarray") else cure
-        raise TypeError(f"{name}: expected a numpy array or a torch tensor, got {type(a).__name__}{cure}")
+        raise TypeError(
+            f"{name}: expected a numpy array or a torch tensor, got {type(a).__name__}{cure}"
+        )
     if _is_recorded(a):
         return "recorded"
     if type(a) is np.ndarray and a.dtype.kind == "c":
@@ -101,20 +130,29 @@ def _kind(name, a):
         require_own_meaning(name, a)
         return "numpy"
     if not is_dense(a):
-        raise TypeError(f"{name}: expected a dense tensor, got one of layout {a.layout}; {name}.to_dense() makes one")
+        raise TypeError(
+            f"{name}: expected a dense tensor, got one of layout {a.layout}; {name}.to_dense() "
+            f"makes one"
+        )
     return "torch"
 
 
 def require_own_meaning(name: str, a: np.ndarray) -> None:
-    """Check that a numpy array means the numbers that it holds, row by row: no mask, no unit, no other product.
+    """Check that a numpy array means the numbers that it holds, row by row: no mask, no unit, no
+    other product.
 
-    Raises TypeError for a masked array, a matrix or another subclass, and for entries that are no real numbers.
+    Raises TypeError for a masked array, a matrix or another subclass, and for entries that are no
+    real numbers.
     """
     if isinstance(a, np.ma.MaskedArray):
-        raise TypeError(f"{name}: expected an array without a mask, got a masked one of shape {a.shape}; "
-                        f"{name}.filled(value) says what stands in the gaps")
+        raise TypeError(
+            f"{name}: expected an array without a mask, got a masked one of shape {a.shape}; "
+            f"{name}.filled(value) says what stands in the gaps"
+        )
     if isinstance(a, np.ndarray) and type(a) not in (np.ndarray, np.memmap):
-        raise TypeError(f"{name}: expected a plain numpy array, got {shown(a)}; np.asarray({name}) makes one")
+        raise TypeError(
+            f"{name}: expected a plain numpy array, got {shown(a)}; np.asarray({name}) makes one"
+        )
     if a.dtype.kind not in "fiub":
         raise TypeError(f"{name}: expected real numbers, got {shown(a)}{_cure(name, a.dtype)}")
 
@@ -163,20 +201,28 @@ def is_tensor(a: object) -> bool:
     return torch is not None and isinstance(a, torch.Tensor)
 
 
-def torch_gradient(loss: Callable[[dict[str, Array]], Any], arrays: dict[str, Array]) -> tuple[float, dict[str, Array]]:
-    """The loss of named tensors, a number, and its derivatives by torch's own reverse mode; zeros where it has none."""
+def torch_gradient(
+    loss: Callable[[dict[str, Array]], Any], arrays: dict[str, Array]
+) -> tuple[float, dict[str, Array]]:
+    """The loss of named tensors, a number, and its derivatives by torch's own reverse mode; zeros
+    where it has none."""
     leaves = {name: a.detach().requires_grad_() for name, a in arrays.items()}
     value = _one_number(loss, leaves)
-    slopes = _torch().autograd.grad(value, list(leaves.values()), allow_unused=True, materialize_grads=True)
+    slopes = _torch().autograd.grad(
+        value, list(leaves.values()), allow_unused=True, materialize_grads=True
+    )
     return value.item(), dict(zip(leaves, slopes, strict=True))
 
 
-def torch_hvp(loss: Callable[[dict[str, Array]], Any], arrays: dict[str, Array],
-              along: dict[str, Array]) -> dict[str, Array]:
+def torch_hvp(
+    loss: Callable[[dict[str, Array]], Any], arrays: dict[str, Array], along: dict[str, Array]
+) -> dict[str, Array]:
     """∇² of a loss of named tensors, times a direction, by torch's own reverse mode, twice."""
     leaves = {name: a.detach().requires_grad_() for name, a in arrays.items()}
     options = {"allow_unused": True, "materialize_grads": True}
-    slopes = _torch().autograd.grad(_one_number(loss, leaves), list(leaves.values()), create_graph=True, **options)
+    slopes = _torch().autograd.grad(
+        _one_number(loss, leaves), list(leaves.values()), create_graph=True, **options
+    )
     product = sum((slope * along[name]).sum() for name, slope in zip(leaves, slopes, strict=True))
     if not product.requires_grad:  # a loss that is linear
         return {name: 0 * a for name, a in arrays.items()}
@@ -193,9 +239,13 @@ def _one_number(loss, leaves):
         value = None  # a function of numpy was asked
     if not (is_tensor(value) and value.ndim == 0 and value.requires_grad):
         shape = f" of shape {tuple(value.shape)}" if is_array(value) else ""
-        raise TypeError("loss: expected one number that torch computed from the weights, a tensor of shape () that "
-                        f"wants a gradient, got {type(value).__name__}{shape}; write torch.exp and not np.exp, and "
-                        "leave float() out")
+        raise TypeError(
+            "loss: expected one number that torch computed from the weights, a tensor of shape "
+            "() that "
+            f"wants a gradient, got {type(value).__name__}{shape}; write torch.exp and not "
+            f"np.exp, and "
+            "leave float() out"
+        )
     return value
 
 
@@ -214,10 +264,11 @@ def as_like(a: np.ndarray, like: Array) -> Array:
 
 
 def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True) -> None:
-    """Check that an array has single or double precision, the expected shape and only finite numbers.
+    """Check that an array has single or double precision, the expected shape and only finite
+    numbers.
 
-    Raises TypeError if a is no array of such numbers; ValueError if the shape differs, an axis is empty, or
-    (unless ``finite=False``) an entry is NaN or infinite.
+    Raises TypeError if a is no array of such numbers; ValueError if the shape differs, an axis is
+    empty, or (unless ``finite=False``) an entry is NaN or infinite.
 
     Parameters
     ----------
@@ -227,14 +278,22 @@ def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True
     _kind(name, a)
     wanted = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
     if not in_precision(a):
-        raise TypeError(f"{name}: expected floating-point numbers of shape {wanted} in single or double precision, "
-                        f"got dtype {a.dtype}{_cure(name, a.dtype)}")
-    fits = a.ndim == len(shape) and all(isinstance(want, str) or got == want
-                                        for got, want in zip(a.shape, shape, strict=True))
+        raise TypeError(
+            f"{name}: expected floating-point numbers of shape {wanted} in single or double "
+            f"precision, got dtype {a.dtype}{_cure(name, a.dtype)}"
+        )
+    fits = a.ndim == len(shape) and all(
+        isinstance(want, str) or got == want for got, want in zip(a.shape, shape, strict=True)
+    )
     if not fits or 0 in a.shape:
-        raise ValueError(f"{name}: expected shape {wanted} with no empty axis, got {tuple(a.shape)}")
+        raise ValueError(
+            f"{name}: expected shape {wanted} with no empty axis, got {tuple(a.shape)}"
+        )
     if finite and not getattr(a, "is_meta", False) and not bool(namespace(a).isfinite(a).all()):
-        raise ValueError(f"{name}: expected finite numbers, got NaN or infinity among its {tuple(a.shape)} entries")
+        raise ValueError(
+            f"{name}: expected finite numbers, got NaN or infinity among its {tuple(a.shape)} "
+            f"entries"
+        )
 
 
 def require_detached(name: str, a: Array) -> None:
@@ -243,28 +302,34 @@ def require_detached(name: str, a: Array) -> None:
     Raises TypeError if it is a tensor that requires one.
     """
     if getattr(a, "requires_grad", False):
-        raise TypeError(f"{name}: expected numbers, got a tensor that requires a gradient; {name}.detach() gives its "
-                        "numbers")
+        raise TypeError(
+            f"{name}: expected numbers, got a tensor that requires a gradient; {name}.detach() "
+            f"gives its "
+            "numbers"
+        )
 
 
 def require_values(name: str, a: Array) -> None:
     """Check that this is an array whose numbers a run can compute on.
 
-    Raises TypeError if it is no array of numpy or torch, masked, sparse or of anything but real numbers, or if it is a
-    tensor that requires a gradient, or lives on the meta device.
+    Raises TypeError if it is no array of numpy or torch, masked, sparse or of anything but real
+    numbers, or if it is a tensor that requires a gradient, or lives on the meta device.
     """
     if _kind(name, a) == "numpy":
         require_own_meaning(name, a)
     require_detached(name, a)
     if getattr(a, "is_meta", False):
-        raise TypeError(f"{name}: expected numbers, got a tensor on torch's meta device, which has none")
+        raise TypeError(
+            f"{name}: expected numbers, got a tensor on torch's meta device, which has none"
+        )
 
 
 PRECISIONS = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def in_precision(a: Array) -> bool:
-    """Whether an array is in the single or double precision of this machine, in which all formulas are tested."""
+    """Whether an array is in the single or double precision of this machine, in which all formulas
+    are tested."""
     if isinstance(a.dtype, np.dtype):
         return a.dtype in PRECISIONS
     return str(a.dtype) in ("torch.float32", "torch.float64")
@@ -273,34 +338,45 @@ def in_precision(a: Array) -> bool:
 def _cure(name, dtype):
     """What to do with an array of another dtype, as the end of a sentence."""
     if "torch" in str(dtype):
-        return f"; {name}.double() has them" if not dtype.is_complex else f"; take {name}.real or abs({name})"
+        return (
+            f"; {name}.double() has them"
+            if not dtype.is_complex
+            else f"; take {name}.real or abs({name})"
+        )
     if dtype.names:
         return f"; np.lib.recfunctions.structured_to_unstructured({name}) makes one array of its columns"
-    cures = {"c": f"take {name}.real or abs({name})", "M": "take differences of times, in a unit",
-             "m": f"divide by a unit, {name} / np.timedelta64(1, 's')",
-             "U": f"numbers in text are read by {name}.astype(float)"}
+    cures = {
+        "c": f"take {name}.real or abs({name})",
+        "M": "take differences of times, in a unit",
+        "m": f"divide by a unit, {name} / np.timedelta64(1, 's')",
+        "U": f"numbers in text are read by {name}.astype(float)",
+    }
     if name == "y":
         cures["U"] = "for labels in words there is np.where(y == word, 1.0, -1.0)"
     return "; " + cures.get(dtype.kind, f"{name}.astype(float) has them")
 
 
 def require_same_dtype(**arrays: Array) -> None:
-    """Check that named arrays come from one library, live on one device and share one dtype; nothing is promoted.
+    """Check that named arrays come from one library, live on one device and share one dtype;
+    nothing is promoted.
 
     Raises TypeError if libraries, devices or dtypes differ.
     """
     namespace(**arrays)
     if len({a.dtype for a in arrays.values()}) > 1:
         found = ", ".join(f"{name} has {a.dtype}" for name, a in arrays.items())
-        raise TypeError(f"expected one dtype, got {found}; convert one side, for example with "
-                        "data.map(lambda a: a.astype('float32'))")
+        raise TypeError(
+            f"expected one dtype, got {found}; convert one side, for example with "
+            "data.map(lambda a: a.astype('float32'))"
+        )
 
 
 def require_labels(y: Array, X: Array, cure: str = "2 * y - 1") -> None:
     """Check labels y (n,) in {−1, +1} for a batch X (n, …) of the same library and dtype.
 
-    Raises TypeError if y is no array of floating-point numbers, or differs from X in library or dtype; ValueError if
-    its shape is not (n,) or an entry is neither −1 nor +1. ``cure`` says how labels 0 and 1 become −1 and +1.
+    Raises TypeError if y is no array of floating-point numbers, or differs from X in library or
+    dtype; ValueError if its shape is not (n,) or an entry is neither −1 nor +1. ``cure`` says how
+    labels 0 and 1 become −1 and +1.
     """
     _kind("X", X)
     _kind("y", y)
@@ -309,16 +385,24 @@ def require_labels(y: Array, X: Array, cure: str = "2 * y - 1") -> None:
         raise ValueError(f"X: expected a batch of samples with no empty axis, got {tuple(X.shape)}")
     if tuple(y.shape) == (len(X), 1):
         row = "np.ravel(y)" if isinstance(y, np.ndarray) else "y.ravel()"
-        raise ValueError(f"y: expected shape ({len(X)},), got the column {tuple(y.shape)}; {row} is a row of it")
-    is_whole_or_truth = not in_precision(y) and any(kind in str(y.dtype) for kind in ("int", "bool"))
+        raise ValueError(
+            f"y: expected shape ({len(X)},), got the column {tuple(y.shape)}; {row} is a row of it"
+        )
+    is_whole_or_truth = not in_precision(y) and any(
+        kind in str(y.dtype) for kind in ("int", "bool")
+    )
     if has_values and is_whole_or_truth and _values(y) <= {0, 1}:
-        raise TypeError(f"y: expected labels −1 and +1 as floating-point numbers, got 0 and 1 of dtype {y.dtype}; "
-                        f"use y = {cure.replace('2 ', '2.0 ')}")
+        raise TypeError(
+            f"y: expected labels −1 and +1 as floating-point numbers, got 0 and 1 of dtype "
+            f"{y.dtype}; use y = {cure.replace('2 ', '2.0 ')}"
+        )
     require("y", y, (len(X),))
     require_same_dtype(y=y, X=X)
     if has_values and not bool((abs(y) == 1).all()):
         found = ", ".join(f"{value:g}" for value in sorted(_values(y))[:5])
-        raise ValueError(f"y: expected labels −1 and +1, got {found}; for labels 0/1 use y = {cure}")
+        raise ValueError(
+            f"y: expected labels −1 and +1, got {found}; for labels 0/1 use y = {cure}"
+        )
 
 
 def _values(a):
@@ -327,30 +411,43 @@ def _values(a):
 
 
 def shown(value: object) -> str:
-    """A value as the end of an error's sentence: short, and an array by shape and dtype, never by its numbers.
+    """A value as the end of an error's sentence: short, and an array by shape and dtype, never by
+    its numbers.
 
     Examples
     --------
     >>> shown(0.5), shown(np.zeros((2, 3))), shown([0.5] * 99)
     ('0.5', 'an ndarray of shape (2, 3) and dtype float64', 'a list of 99')
     """
-    if isinstance(value, int) and abs(value) >= 10 ** 20:
+    if isinstance(value, int) and abs(value) >= 10**20:
         return f"a whole number of {int(log10(abs(value))) + 1} digits"
-    if hasattr(value, "dtype") and hasattr(value, "shape") and not isinstance(value, (np.generic, type)):
+    if (
+        hasattr(value, "dtype")
+        and hasattr(value, "shape")
+        and not isinstance(value, (np.generic, type))
+    ):
         return f"{_a(type(value))} of shape {tuple(value.shape)} and dtype {str(value.dtype)[:40]}"
     if isinstance(value, (Real, complex, str, bytes, type(None))):
         return words if len(words := repr(value)) <= 80 else words[:80] + "…"
     if isinstance(value, (list, tuple, set, frozenset, dict)):
         items = value.values() if isinstance(value, dict) else value
-        is_short = len(value) <= 8 and all(isinstance(item, (Real, str, type(None))) for item in items)
-        return repr(value) if is_short and len(repr(value)) <= 80 else f"{_a(type(value))} of {len(value)}"
+        is_short = len(value) <= 8 and all(
+            isinstance(item, (Real, str, type(None))) for item in items
+        )
+        return (
+            repr(value)
+            if is_short and len(repr(value)) <= 80
+            else f"{_a(type(value))} of {len(value)}"
+        )
     if isinstance(value, type) or hasattr(value, "__qualname__"):
         return f"{'the class' if isinstance(value, type) else 'the function'} {value.__name__}"
     return _a(type(value))
 
 
 def _a(kind):
-    return f"{'an' if kind.__name__[0] in 'aeiouAEIOU' or kind is np.ndarray else 'a'} {kind.__name__}"
+    return (
+        f"{'an' if kind.__name__[0] in 'aeiouAEIOU' or kind is np.ndarray else 'a'} {kind.__name__}"
+    )
 
 
 def require_seed(seed: int) -> None:
@@ -362,8 +459,9 @@ def require_seed(seed: int) -> None:
         raise ValueError(f"seed: expected a whole number ≥ 0, got {shown(seed)}")
 
 
-MOST = 2 ** 53
-"""No count is larger: formulas with 10¹³ heads are asked for, and floats hold every whole number up to here."""
+MOST = 2**53
+"""No count is larger: formulas with 10¹³ heads are asked for, and floats hold every whole number up
+to here."""
 
 
 def require_count(**counts: int) -> None:
@@ -387,8 +485,11 @@ LARGE = 1e100
 """Data and weights stay below it, so that products of three of their numbers are numbers."""
 
 
-def require_number(name: str, number: object, *, least: float = -inf, above: float = -inf, below: float = inf) -> None:
-    """Check that a number is real and finite, at least ``least``, above ``above`` and below ``below``.
+def require_number(
+    name: str, number: object, *, least: float = -inf, above: float = -inf, below: float = inf
+) -> None:
+    """Check that a number is real and finite, at least ``least``, above ``above`` and below
+    ``below``.
 
     Raises ValueError if it is not.
     """
@@ -418,21 +519,27 @@ def precision(dtype: Any) -> np.dtype[Any]:
     except (TypeError, ValueError, SyntaxError):
         found = None
     if found is None or found not in PRECISIONS:
-        raise TypeError(f"dtype: expected np.float64 or np.float32, got {shown(dtype)}; "
-                        "model.map(torch.as_tensor) takes a model to torch")
+        raise TypeError(
+            f"dtype: expected np.float64 or np.float32, got {shown(dtype)}; "
+            "model.map(torch.as_tensor) takes a model to torch"
+        )
     return found
 
 
 def as_number(number: Any) -> Any:
-    """The number as a float, because a np.float64 would turn float32 arrays into float64; one that records as it is."""
+    """The number as a float, because a np.float64 would turn float32 arrays into float64; one that
+    records as it is."""
     return number if _is_recorded(number) else float(number)
 
 
-_OF_NUMBERS = SimpleNamespace(cos=cos, maximum=max, minimum=min, where=lambda condition, a, b: a if condition else b)
+_OF_NUMBERS = SimpleNamespace(
+    cos=cos, maximum=max, minimum=min, where=lambda condition, a, b: a if condition else b
+)
 
 
 def of_numbers(number: Any) -> Any:
-    """``cos``, ``maximum``, ``minimum`` and ``where`` of numbers: Python's own, or those of a number that records."""
+    """``cos``, ``maximum``, ``minimum`` and ``where`` of numbers: Python's own, or those of a
+    number that records."""
     return namespace(number) if _is_recorded(number) else _OF_NUMBERS
 
 
@@ -452,15 +559,21 @@ def is_positive(number: object) -> TypeGuard[float]:
 
 
 def same_value(known: Any, value: Any, largest: float = 0.0) -> bool:
-    """Whether two values mean the same: numbers up to rounding, as 0.1 + 0.2 means 0.3; but 1 is not True.
+    """Whether two values mean the same: numbers up to rounding, as 0.1 + 0.2 means 0.3; but 1 is
+    not True.
 
-    ``largest`` is the largest magnitude around: what ``linspace(-1, 1)`` has near its middle means 0.
+    ``largest`` is the largest magnitude around: what ``linspace(-1, 1)`` has near its middle
+    means 0.
     """
     if isinstance(known, bool) or isinstance(value, bool):
         return known is value
     if is_number(known) and is_number(value):
-        return isclose(known, value, rel_tol=1e-9, abs_tol=0.0 if known and value else 1e-15 * largest)
-    return known is value or (isinstance(value, type(known)) and not is_array(known) and bool(known == value))
+        return isclose(
+            known, value, rel_tol=1e-9, abs_tol=0.0 if known and value else 1e-15 * largest
+        )
+    return known is value or (
+        isinstance(value, type(known)) and not is_array(known) and bool(known == value)
+    )
 
 
 def matching(values: Iterable[Any], value: Any) -> list[Any]:

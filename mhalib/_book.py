@@ -9,12 +9,15 @@ def book_is_asked():
 
 
 def alt_text(meta):
-    """What ``layout.meta["alt"]`` says of a figure, given as that meta; "" where it says nothing."""
+    """What ``layout.meta["alt"]`` says of a figure, given as that meta; "" where it says
+    nothing."""
     return str((meta.get("alt") if isinstance(meta, dict) else None) or "").strip()
 
 
 def require_alt_text(meta):
     """The same; a ValueError where it says nothing."""
     if not alt_text(meta):
-        raise ValueError('a figure of the book needs alt text: say in layout.meta["alt"] what it shows')
+        raise ValueError(
+            'a figure of the book needs alt text: say in layout.meta["alt"] what it shows'
+        )
     return alt_text(meta)

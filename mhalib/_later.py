@@ -1,4 +1,5 @@
-"""Names of a package that are imported when they are asked for: what they stand on takes long to import."""
+"""Names of a package that are imported when they are asked for: what they stand on takes long to
+import."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -8,10 +9,13 @@ Getattr = Callable[[str], Any]
 
 
 def later(package: str, homes: Mapping[str, str]) -> Getattr:
-    """The ``__getattr__`` of ``package``: ``homes`` says which of its modules has a name, or is what is asked for.
+    """The ``__getattr__`` of ``package``: ``homes`` says which of its modules has a name, or is
+    what is asked for.
 
-    It raises AttributeError for any other name, and ImportError that says what to install, where that is missing.
+    It raises AttributeError for any other name, and ImportError that says what to install, where
+    that is missing.
     """
+
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")

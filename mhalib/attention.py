@@ -7,7 +7,8 @@ from mhalib._array import Array, is_positive, namespace, shown
 
 
 class Kernel(Protocol):
-    """What a torch network asks of its kernel: scores of queries and keys, and weights of scores."""
+    """What a torch network asks of its kernel: scores of queries and keys, and weights of
+    scores."""
 
     def scores(self, Q: Any, K: Any, /) -> Any:
         """Scores S (…, q, k)."""
@@ -20,14 +21,16 @@ class Kernel(Protocol):
 class Softmax:
     """Softmax attention weights: every row is a probability distribution over the keys.
 
-    ``softmax(S)`` = exp(S) / rowsum(exp(S)) over the last axis; any real scores S (…, T, T) will do.
+    ``softmax(S)`` = exp(S) / rowsum(exp(S)) over the last axis; any real scores S (…, T, T) will
+    do.
     """
 
     normalized = True
     """Whether the weights of a row sum to 1, so that an output is a mean of values."""
 
     def __call__(self, S: Array) -> Array:
-        """Weights A (…, q, k) from scores S (…, q, k); a row's largest score is subtracted first, so no overflow.
+        """Weights A (…, q, k) from scores S (…, q, k); a row's largest score is subtracted first,
+        so no overflow.
 
         Examples
         --------
@@ -37,7 +40,9 @@ class Softmax:
         """
         xp = namespace(S=S)
         if not S.ndim or not S.shape[-1]:
-            raise ValueError(f"S: expected scores (…, q, k) with no empty axis, got {tuple(S.shape)}")
+            raise ValueError(
+                f"S: expected scores (…, q, k) with no empty axis, got {tuple(S.shape)}"
+            )
         E = xp.exp(S - xp.amax(S, axis=-1, keepdims=True))
         return E / E.sum(axis=-1, keepdims=True)
 
@@ -46,8 +51,8 @@ class Softmax:
 
         The derivative of the weights is symmetric, so this is also how they move along scores dA.
 
-        Raises TypeError or ValueError if A and dA are no arrays of one library, or dA has neither the shape of A nor is
-        a stack of such.
+        Raises TypeError or ValueError if A and dA are no arrays of one library, or dA has neither
+        the shape of A nor is a stack of such.
 
         Examples
         --------
@@ -60,7 +65,9 @@ class Softmax:
 
     def vjp_along(self, A: Array, dA: Array, A_: Array, dA_: Array) -> Array:
         """How ``vjp`` moves when A and dA move along ``A_`` and ``dA_``."""
-        mean, mean_ = ((left * right).sum(axis=-1, keepdims=True) for left, right in ((A, dA), (A, dA_)))
+        mean, mean_ = (
+            (left * right).sum(axis=-1, keepdims=True) for left, right in ((A, dA), (A, dA_))
+        )
         return A_ * (dA - mean) + A * (dA_ - mean_ - (A_ * dA).sum(axis=-1, keepdims=True))
 
     def scores(self, Q: Array, K: Array) -> Array:
@@ -94,7 +101,8 @@ class Gaussian:
     def __post_init__(self) -> None:
         if not is_positive(self.c):
             raise ValueError(f"c: expected a finite number > 0, got {shown(self.c)}")
-        object.__setattr__(self, "c", float(self.c))  # a np.float64 would turn float32 scores into float64
+        # a np.float64 would turn float32 scores into float64
+        object.__setattr__(self, "c", float(self.c))
 
     normalized = False
     """Whether the weights of a row sum to 1; here each key acts alone."""
@@ -119,11 +127,12 @@ class Gaussian:
         return A_ * dA + A * dA_
 
     def scores(self, Q: Array, K: Array) -> Array:
-        """Negative scaled squared distances S_ij = −c ‖q_i − k_j‖² / √d of queries (…, q, d) and keys (…, k, d).
+        """Negative scaled squared distances S_ij = −c ‖q_i − k_j‖² / √d of queries (…, q, d) and
+        keys (…, k, d).
 
-        The expanded form ‖q‖² − 2q·k + ‖k‖² can round below zero; it is cut there, so no weight exceeds 1. What all
-        queries and keys share, b say, cancels: in double precision that leaves an error of some 10⁻¹⁶ c ‖b‖²/√d, and
-        in single precision it is taken away beforehand.
+        The expanded form ‖q‖² − 2q·k + ‖k‖² can round below zero; it is cut there, so no weight
+        exceeds 1. What all queries and keys share, b say, cancels: in double precision that leaves
+        an error of some 10⁻¹⁶ c ‖b‖²/√d, and in single precision it is taken away beforehand.
 
         Examples
         --------
@@ -133,25 +142,37 @@ class Gaussian:
         """
         xp = _require_pairs(Q, K)
         Q, K = _without_offset(K, Q, K)
-        squares = (Q * Q).sum(axis=-1)[..., :, None] - 2 * Q @ K.mT + (K * K).sum(axis=-1)[..., None, :]
+        squares = (
+            (Q * Q).sum(axis=-1)[..., :, None] - 2 * Q @ K.mT + (K * K).sum(axis=-1)[..., None, :]
+        )
         return -self.c / Q.shape[-1] ** 0.5 * xp.maximum(squares, xp.zeros_like(squares))
 
     def scores_along(self, Q: Array, K: Array, Q_: Array, K_: Array) -> Array:
-        """How ``scores`` move when Q and K move along ``Q_`` and ``K_``: −(2c/√d) (q_i − k_j)·(q′_i − k′_j)."""
+        """How ``scores`` move when Q and K move along ``Q_`` and ``K_``: −(2c/√d) (q_i −
+        k_j)·(q′_i − k′_j)."""
         (Q, K), (Q_, K_) = _without_offset(K, Q, K), _without_offset(K_, Q_, K_)
-        inner = (Q * Q_).sum(axis=-1)[..., :, None] + (K * K_).sum(axis=-1)[..., None, :] - Q_ @ K.mT - Q @ K_.mT
+        inner = (
+            (Q * Q_).sum(axis=-1)[..., :, None]
+            + (K * K_).sum(axis=-1)[..., None, :]
+            - Q_ @ K.mT
+            - Q @ K_.mT
+        )
         return -2 * self.c / Q.shape[-1] ** 0.5 * inner
 
     def scores_vjp(self, Q: Array, K: Array, dS: Array) -> tuple[Array, Array]:
-        """Pullback of ``scores``: dQ = (2c/√d)(dS K − diag(dS 1) Q), dK = (2c/√d)(dSᵀ Q − diag(dSᵀ 1) K)."""
+        """Pullback of ``scores``: dQ = (2c/√d)(dS K − diag(dS 1) Q), dK = (2c/√d)(dSᵀ Q −
+        diag(dSᵀ 1) K)."""
         scale = 2 * self.c / Q.shape[-1] ** 0.5
-        return (scale * (dS @ K - dS.sum(axis=-1)[..., None] * Q),
-                scale * (dS.mT @ Q - dS.sum(axis=-2)[..., None] * K))
+        return (
+            scale * (dS @ K - dS.sum(axis=-1)[..., None] * Q),
+            scale * (dS.mT @ Q - dS.sum(axis=-2)[..., None] * K),
+        )
 
 
 @dataclass(frozen=True)
 class NormalizedGaussian(Gaussian):
-    """Gaussian weights divided by their row sums, the softmax of Gaussian scores: the control between the two kernels.
+    """Gaussian weights divided by their row sums, the softmax of Gaussian scores: the control
+    between the two kernels.
 
     It has the distance of the Gaussian kernel and the normalization of softmax.
 
@@ -184,21 +205,26 @@ def _require_pairs(Q, K):
     """The functions of the library of queries and keys, whose rows are vectors of one length."""
     xp = namespace(Q=Q, K=K)
     if min(Q.ndim, K.ndim) < 2 or Q.shape[-1] != K.shape[-1]:
-        raise ValueError("Q, K: expected queries (…, q, d) and keys (…, k, d) with the same d, "
-                         f"got {tuple(Q.shape)} and {tuple(K.shape)}")
+        raise ValueError(
+            "Q, K: expected queries (…, q, d) and keys (…, k, d) with the same d, "
+            f"got {tuple(Q.shape)} and {tuple(K.shape)}"
+        )
     return xp
 
 
 def _require_alike(A, dA):
     """Check that dA has the shape of A, or is a stack of such; that it is not stretched along A."""
     namespace(A=A, dA=dA)
-    if tuple(dA.shape)[dA.ndim - A.ndim:] != tuple(A.shape):
-        raise ValueError(f"A, dA: expected dA of the shape of A, or a stack of such, got A {tuple(A.shape)} and "
-                         f"dA {tuple(dA.shape)}")
+    if tuple(dA.shape)[dA.ndim - A.ndim :] != tuple(A.shape):
+        raise ValueError(
+            f"A, dA: expected dA of the shape of A, or a stack of such, got A {tuple(A.shape)} and "
+            f"dA {tuple(dA.shape)}"
+        )
 
 
 def _without_offset(K, *rows):
-    """The rows minus the mean key, which leaves their differences; in double precision the rows: it takes time."""
+    """The rows minus the mean key, which leaves their differences; in double precision the rows: it
+    takes time."""
     if K.itemsize >= 8:
         return rows
     n = K.shape[-2]

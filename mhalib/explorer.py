@@ -1,8 +1,9 @@
-"""Sliders over any Python function that returns a figure: ``mha.explore``. The function runs in the kernel.
+"""Sliders over any Python function that returns a figure: ``mha.explore``. The function runs in the
+kernel.
 
-From top to bottom: ``explore``; the ``Explorer``, which knows when the function is called and who hears of its errors;
-what a notebook shows of it; and what a parameter may be. The file is not called ``explore``: a submodule of that name
-would hide the function ``mha.explore``.
+From top to bottom: ``explore``; the ``Explorer``, which knows when the function is called and who
+hears of its errors; what a notebook shows of it; and what a parameter may be. The file is not
+called ``explore``: a submodule of that name would hide the function ``mha.explore``.
 """
 
 import asyncio
@@ -31,36 +32,41 @@ DELAY = 0.15  # the function is called when its controls have rested for so many
 
 
 def explore(f: Callable[..., Any], /, **controls: Any) -> "Explorer":
-    """Put sliders on a Python function that returns a plotly figure, and call it again when one of them moves.
+    """Put sliders on a Python function that returns a plotly figure, and call it again when one of
+    them moves.
 
     Each keyword names a parameter of ``f`` and says what it may be:
 
     - ``(min, max)`` or ``(min, max, step)`` of whole numbers is a slider. Without a step, from 1 on and over more than
-      a factor of 16, it goes in doublings: ``H=(1, 64)`` is 1, 2, 4, …, 64, and ``H=(1, 64, 1)`` is every number.
+      a factor of 16, it goes in doublings: ``H=(1, 64)`` is 1, 2, 4, …, 64, and ``H=(1, 64, 1)`` is
+      every number.
     - ``(min, max)`` or ``(min, max, step)`` with a float is a slider. Without a step, with ``min > 0`` and over a
       factor of 100 or more, it is logarithmic: ``lr=(0.01, 10.0)``.
     - A list is a choice: a slider if it holds numbers, else a menu.
     - ``True`` or ``False`` is a checkbox, which starts there.
     - A widget of ipywidgets is used as it is.
 
-    A range or a list starts at the default that ``f`` has for the parameter, up to rounding. Where it has none, or none
-    inside, a slider starts in its middle, in the geometric middle if it is logarithmic or doubles, and a menu at its
-    first entry; a warning says so of a default that is none of the values.
+    A range or a list starts at the default that ``f`` has for the parameter, up to rounding. Where
+    it has none, or none inside, a slider starts in its middle, in the geometric middle if it is
+    logarithmic or doubles, and a menu at its first entry; a warning says so of a default that is
+    none of the values.
 
-    What ``f`` raises at the start values is raised. What it raises later is raised in plain Python; a notebook shows it
-    above the last figure.
+    What ``f`` raises at the start values is raised. What it raises later is raised in plain Python;
+    a notebook shows it above the last figure.
 
-    Raises TypeError if ``f`` is no function or returns no figure, or if a control is none of the above; ValueError if
-    ``f`` has no such parameter or one without a control and a default, if a range is reversed, a list empty, or the
-    figure has frames; ImportError if ipywidgets is not installed.
+    Raises TypeError if ``f`` is no function or returns no figure, or if a control is none of the
+    above; ValueError if ``f`` has no such parameter or one without a control and a default, if a
+    range is reversed, a list empty, or the figure has frames; ImportError if ipywidgets is not
+    installed.
 
-    Returns an ``Explorer``. A notebook displays it. A page of the book has no kernel behind it: there the figure at the
-    start values stands, and a note names the controls.
+    Returns an ``Explorer``. A notebook displays it. A page of the book has no kernel behind it:
+    there the figure at the start values stands, and a note names the controls.
 
     Parameters
     ----------
-    f : a function of which each parameter has a control or a default. It returns a ``plotly.graph_objects.Figure``
-        without frames. Its alt text, ``layout.meta["alt"]``, is shown below it and read out when it changes
+    f : a function of which each parameter has a control or a default. It returns a
+        ``plotly.graph_objects.Figure`` without frames. Its alt text, ``layout.meta["alt"]``, is
+        shown below it and read out when it changes
     controls : what each parameter may be
 
     Examples
@@ -78,17 +84,23 @@ def explore(f: Callable[..., Any], /, **controls: Any) -> "Explorer":
 
 
 class Explorer:
-    """A function, the controls of its parameters and its figure: what ``mha.explore`` makes and a notebook displays.
+    """A function, the controls of its parameters and its figure: what ``mha.explore`` makes and a
+    notebook displays.
 
-    ``f`` is the function, ``figure`` what it last returned, and ``error`` what it has raised since, or None.
+    ``f`` is the function, ``figure`` what it last returned, and ``error`` what it has raised since,
+    or None.
     """
 
     def __init__(self, f: Callable[..., Any], controls: dict[str, Any]) -> None:
         defaults = _defaults(f, controls)
         self.f = f
         self.error: Exception | None = None
-        self._allowed = {name: _control_for(name, given, defaults.get(name)) for name, given in controls.items()}
-        self._values = self._start = {name: control.start for name, control in self._allowed.items()}
+        self._allowed = {
+            name: _control_for(name, given, defaults.get(name)) for name, given in controls.items()
+        }
+        self._values = self._start = {
+            name: control.start for name, control in self._allowed.items()
+        }
         for name, control in self._allowed.items():
             control.say_start(defaults.get(name, inspect.Parameter.empty))
         self._asked, self._listening = 0, True
@@ -104,7 +116,9 @@ class Explorer:
     @cached_property
     def controls(self) -> dict[str, Any]:
         """Name → widget. For a page of the book they are made only when they are asked for."""
-        widgets = {name: control.widget(self._values[name]) for name, control in self._allowed.items()}
+        widgets = {
+            name: control.widget(self._values[name]) for name, control in self._allowed.items()
+        }
         for name, widget in widgets.items():
             widget.observe(partial(self._changed, name), "value")
         return widgets
@@ -124,7 +138,10 @@ class Explorer:
         """
         for name, value in values.items():
             if name not in self._allowed:
-                raise ValueError(f"{name}: expected one of the controls {', '.join(self._allowed)}, got {shown(value)}")
+                raise ValueError(
+                    f"{name}: expected one of the controls {', '.join(self._allowed)}, got "
+                    f"{shown(value)}"
+                )
         values = {name: self._allowed[name].own(value) for name, value in values.items()}
         self._values = self._values | values
         self._asked += 1
@@ -132,7 +149,8 @@ class Explorer:
         self._redraw()
 
     def check(self) -> None:
-        """Call the function at both ends of each control, with the others at their start, and raise what it raises.
+        """Call the function at both ends of each control, with the others at their start, and raise
+        what it raises.
 
         Of a menu every entry is tried. A note on the error says at which values it came.
         """
@@ -152,7 +170,9 @@ class Explorer:
         try:
             for name in values.keys() & vars(self).get("controls", {}).keys():
                 self.controls[name].value = values[name]
-                self._values = self._values | {name: self._allowed[name].read(self.controls[name].value)}
+                self._values = self._values | {
+                    name: self._allowed[name].read(self.controls[name].value)
+                }
         finally:
             self._listening = True
 
@@ -168,11 +188,13 @@ class Explorer:
 
     def _redraw_if_last(self, asked):
         if asked == self._asked:
-            with contextlib.suppress(Exception):  # nobody is there to catch it, so it is shown in place
+            # nobody is there to catch it, so it is shown in place
+            with contextlib.suppress(Exception):
                 self._redraw()
 
     def _redraw(self):
-        # While f runs, another thread of the kernel may bring the next change: then this run has nothing to say.
+        # While f runs, another thread of the kernel may bring the next change: then this run has
+        # nothing to say.
         asked = self._asked
         try:
             figure = self._call(self._values)
@@ -192,8 +214,10 @@ class Explorer:
 
     def _note(self):
         named = [f"{name} ({control.words})" for name, control in self._allowed.items()]
-        return (f'<p class="mha-explore">Sliders for {escape(_joined(named))} need a running kernel: '
-                "open this page in Colab or with <code>make lab</code>.</p>")
+        return (
+            f'<p class="mha-explore">Sliders for {escape(_joined(named))} need a running kernel: '
+            "open this page in Colab or with <code>make lab</code>.</p>"
+        )
 
     def _ipython_display_(self):
         from IPython.display import display
@@ -211,27 +235,39 @@ class Explorer:
 
 
 def _defaults(f, controls):
-    """The defaults of f's parameters, {name: default}; an error where f and the controls do not fit."""
+    """The defaults of f's parameters, {name: default}; an error where f and the controls do not
+    fit."""
     if not callable(f):
         raise TypeError(f"f: expected a function that returns a plotly figure, got {shown(f)}")
     if not controls:
         raise ValueError("controls: expected at least one, such as lr=(0.01, 10.0), got none")
     parameters = inspect.signature(f).parameters.values()
-    taken = [one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    taken = [
+        one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+    ]
     unknown = [name for name in controls if name not in taken]
     if unknown and not any(one.kind == one.VAR_KEYWORD for one in parameters):
-        raise ValueError(f"{unknown[0]}: expected a parameter of {_name(f)}, which has {_joined(taken) or 'none'}")
+        raise ValueError(
+            f"{unknown[0]}: expected a parameter of {_name(f)}, which has "
+            f"{_joined(taken) or 'none'}"
+        )
     single = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     bare = [one.name for one in single if one.default is one.empty and one.name not in controls]
     if bare:
-        raise ValueError(f"{bare[0]}: expected a control or a default for this parameter of {_name(f)}, got neither")
+        raise ValueError(
+            f"{bare[0]}: expected a control or a default for this parameter of {_name(f)}, got "
+            f"neither"
+        )
     return {one.name: one.default for one in single}
 
 
 def _checked(figure):
     """The figure that f returned; an error where it is none, or one that cannot be shown."""
     if not isinstance(figure, BaseFigure):
-        raise TypeError(f"f: expected a function that returns a plotly figure, got one that returns {shown(figure)}")
+        raise TypeError(
+            f"f: expected a function that returns a plotly figure, got one that returns "
+            f"{shown(figure)}"
+        )
     if figure.frames:
         raise ValueError(f"f: expected a figure without frames, got one with {len(figure.frames)}")
     if book_is_asked():
@@ -248,7 +284,8 @@ def _joined(words):
 
 
 class _Panel:
-    """The widgets, from top to bottom in ``box``: the controls, ``error``, ``canvas`` and ``words``."""
+    """The widgets, from top to bottom in ``box``: the controls, ``error``, ``canvas`` and
+    ``words``."""
 
     def __init__(self, controls, figure, words):
         widgets = _ipywidgets()
@@ -281,7 +318,8 @@ class _Panel:
         self.words.value = f'<p role="status" aria-live="polite"><small>{escape(words)}</small></p>'
 
     def _update(self, figure, changed, with_new_traces):
-        # Only what changed from one of f's figures to the next is sent, so that a reader's zoom stays.
+        # Only what changed from one of f's figures to the next is sent, so that a reader's zoom
+        # stays.
         if with_new_traces:
             self.canvas.data = []
         with self.canvas.batch_update():
@@ -294,16 +332,20 @@ class _Panel:
             self.canvas.add_traces(figure.data)
 
     def _replace(self, figure):
-        # Only where it must be: each new FigureWidget brings the notebook the 5 MB of plotly.js once more.
+        # Only where it must be: each new FigureWidget brings the notebook the 5 MB of plotly.js
+        # once more.
         before, self.canvas = self.canvas, _canvas(figure)
-        self.box.children = [self.canvas if child is before else child for child in self.box.children]
+        self.box.children = [
+            self.canvas if child is before else child for child in self.box.children
+        ]
         before.close()
 
 
 def _canvas(figure):
     """A FigureWidget with the figure; where there can be none, an Output that shows it."""
     with_anywidget = hasattr(go.FigureWidget, "_esm")
-    if with_anywidget or "google.colab" not in sys.modules:  # Colab does not show the one of plotly 5
+    # Colab does not show the one of plotly 5
+    if with_anywidget or "google.colab" not in sys.modules:
         with contextlib.suppress(ImportError):
             return (_late() if with_anywidget else go.FigureWidget)(figure)
     return _ipywidgets().Output(outputs=_outputs(figure))
@@ -311,33 +353,60 @@ def _canvas(figure):
 
 @cache
 def _late():
-    """The FigureWidget, whose 5 MB anywidget does not wait for: after two seconds it would hear Python no more."""
+    """The FigureWidget, whose 5 MB anywidget does not wait for: after two seconds it would hear
+    Python no more."""
     from traitlets import Unicode
 
     plotly = Unicode(str(go.FigureWidget._esm)).tag(sync=True)
-    return type("FigureWidget", (go.FigureWidget,), {"_esm": Path(__file__).with_name("late.js"), "_plotly": plotly})
+    return type(
+        "FigureWidget",
+        (go.FigureWidget,),
+        {"_esm": Path(__file__).with_name("late.js"), "_plotly": plotly},
+    )
 
 
 def _outputs(figure):
-    # Assigned, not displayed there: a call that was put off belongs to no cell whose outputs could be caught.
-    return ({"output_type": "display_data", "data": go.Figure(figure)._repr_mimebundle_(), "metadata": {}},)
+    # Assigned, not displayed there: a call that was put off belongs to no cell whose outputs could
+    # be caught.
+    return (
+        {
+            "output_type": "display_data",
+            "data": go.Figure(figure)._repr_mimebundle_(),
+            "metadata": {},
+        },
+    )
 
 
 def _pieces(figure):
-    """Every property of the layout and of each trace, {("layout" or the trace's number, key): JSON}."""
+    """Every property of the layout and of each trace, {("layout" or the trace's number, key):
+    JSON}."""
     plain = figure.to_plotly_json()
     parts = {"layout": plain["layout"], **dict(enumerate(plain["data"]))}
-    return {(part, key): to_json_plotly(value) for part, held in parts.items() for key, value in held.items()}
+    return {
+        (part, key): to_json_plotly(value)
+        for part, held in parts.items()
+        for key, value in held.items()
+    }
 
 
 def _frame(pieces):
-    """Which properties the layout has: axes, legend, size, which plotly.js does not take back, but not marks on it."""
-    return {key for part, key in pieces if part == "layout"} - {"annotations", "images", "shapes", "title"}
+    """Which properties the layout has: axes, legend, size, which plotly.js does not take back, but
+    not marks on it."""
+    return {key for part, key in pieces if part == "layout"} - {
+        "annotations",
+        "images",
+        "shapes",
+        "title",
+    }
 
 
 def _traces(pieces):
     """Which properties the traces have, and their types."""
-    return {place: value if place[1] == "type" else None for place, value in pieces.items() if place[0] != "layout"}
+    return {
+        place: value if place[1] == "type" else None
+        for place, value in pieces.items()
+        if place[0] != "layout"
+    }
 
 
 def _ipywidgets():
@@ -345,13 +414,16 @@ def _ipywidgets():
     try:
         import ipywidgets
     except ImportError as error:
-        raise ImportError("mha.explore makes its controls with ipywidgets: pip install ipywidgets anywidget") from error
+        raise ImportError(
+            "mha.explore makes its controls with ipywidgets: pip install ipywidgets anywidget"
+        ) from error
     return ipywidgets
 
 
 @dataclass(frozen=True)
 class _Values:
-    """The values of one parameter: where it starts, what ``check`` tries, what is allowed, and the widget's traits.
+    """The values of one parameter: where it starts, what ``check`` tries, what is allowed, and the
+    widget's traits.
 
     A reader's own widget is ``made`` before, and knows itself what is allowed.
     """
@@ -366,24 +438,32 @@ class _Values:
     made: Any = None
 
     def own(self, value):
-        """The allowed value that equals this one up to rounding; a ValueError where there is none."""
+        """The allowed value that equals this one up to rounding; a ValueError where there is
+        none."""
         options = self.traits.get("options", ())
         same = matching([option for _, option in options] or self.ends, value)
         if same or self.holds(value):
             return same[0] if same else value
         labels = ", ".join(label for label, _ in options)
-        raise ValueError(f"{self.name}: expected {'one of ' + labels if labels else self.words}, got {shown(value)}")
+        raise ValueError(
+            f"{self.name}: expected {'one of ' + labels if labels else self.words}, got "
+            f"{shown(value)}"
+        )
 
     def say_start(self, default):
         """Warn where the function has a default at which the control does not start."""
         has_default = not (default is None or default is inspect.Parameter.empty)
         starts_itself = self.made is not None or self.kind == "Checkbox"
         if has_default and not starts_itself and not matching([self.start, *self.ends], default):
-            warnings.warn(f"{self.name}: the function's default, {shown(default)}, is not among {self.words}; "
-                          f"the control starts at {_label(self.start)}", stacklevel=4)
+            warnings.warn(
+                f"{self.name}: the function's default, {shown(default)}, is not among "
+                f"{self.words}; the control starts at {_label(self.start)}",
+                stacklevel=4,
+            )
 
     def read(self, value):
-        """The value of the widget: a logarithmic slider rounds, and may miss its ends by a rounding."""
+        """The value of the widget: a logarithmic slider rounds, and may miss its ends by a
+        rounding."""
         return value if self.holds(value) else min(self.ends, key=lambda end: abs(end - value))
 
     def widget(self, value):
@@ -396,17 +476,30 @@ class _Values:
 
 
 def _control_for(name, given, default):
-    """The control that a keyword of ``explore`` asks for, started at the function's default if that is allowed."""
+    """The control that a keyword of ``explore`` asks for, started at the function's default if that
+    is allowed."""
     if isinstance(given, bool):
-        return _Values(name, given, (False, True), "on or off", lambda value: isinstance(value, bool),
-                       "Checkbox", {"indent": False})
+        return _Values(
+            name,
+            given,
+            (False, True),
+            "on or off",
+            lambda value: isinstance(value, bool),
+            "Checkbox",
+            {"indent": False},
+        )
     if isinstance(given, tuple):
         return _range(name, given, default)
     if isinstance(given, list):
         return _list(name, given, default)
     if hasattr(given, "observe") and hasattr(given, "value"):
-        return _Values(name, given.value, _ends_of(given), "its own widget", lambda value: True, made=given)
-    raise TypeError(f"{name}: expected (min, max), a list, True or False, or a widget with a value, got {shown(given)}")
+        return _Values(
+            name, given.value, _ends_of(given), "its own widget", lambda value: True, made=given
+        )
+    raise TypeError(
+        f"{name}: expected (min, max), a list, True or False, or a widget with a value, got "
+        f"{shown(given)}"
+    )
 
 
 def _range(name, given, default):
@@ -415,13 +508,22 @@ def _range(name, given, default):
     if whole and not step and low >= 1 and high > 16 * low:
         return _doublings(name, low, high, default)
     log = not whole and not step and low > 0 and high >= 100 * low
-    step = step or (1 if whole else 0.05 if log else (high - low) / 100)  # in decades, where it is logarithmic
+    # in decades, where it is logarithmic
+    step = step or (1 if whole else 0.05 if log else (high - low) / 100)
     middle = math.sqrt(low * high) if log else low + step * round((high - low) / 2 / step)
     ends = (math.log10(low), math.log10(high)) if log else (low, high)
     at_an_end = matching((low, high), default)
-    start = at_an_end[0] if at_an_end else type(low)(default) if _lies_in(low, high, default) else middle
+    start = (
+        at_an_end[0]
+        if at_an_end
+        else type(low)(default)
+        if _lies_in(low, high, default)
+        else middle
+    )
     kind = "IntSlider" if whole else "FloatLogSlider" if log else "FloatSlider"
-    traits = {"min": ends[0], "max": ends[1], "step": step} | ({} if whole else {"readout_format": ".3g"})
+    traits = {"min": ends[0], "max": ends[1], "step": step} | (
+        {} if whole else {"readout_format": ".3g"}
+    )
     words = f"{_label(low)} to {_label(high)}"
     return _Values(name, start, (low, high), words, partial(_lies_in, low, high), kind, traits)
 
@@ -429,9 +531,13 @@ def _range(name, given, default):
 def _ordered(name, given):
     """Give min, max, and the step or 0: all of them int, or all float."""
     if len(given) not in (2, 3) or not all(map(_is_number, given)):
-        raise TypeError(f"{name}: expected (min, max) or (min, max, step), all numbers, got {shown(given)}")
+        raise TypeError(
+            f"{name}: expected (min, max) or (min, max, step), all numbers, got {shown(given)}"
+        )
     if not all(map(math.isfinite, given)) or given[0] >= given[1] or min(given[2:], default=1) <= 0:
-        raise ValueError(f"{name}: expected finite numbers with min < max and step > 0, got {shown(given)}")
+        raise ValueError(
+            f"{name}: expected finite numbers with min < max and step > 0, got {shown(given)}"
+        )
     kind = int if all(isinstance(number, Integral) for number in given) else float
     return tuple(map(kind, (*given, 0)[:3]))
 
@@ -446,7 +552,8 @@ def _lies_in(low, high, value):
 
 
 def _doublings(name, low, high, default):
-    """The slider over low, 2 low, 4 low, … and high; and over the default, where that lies between."""
+    """The slider over low, 2 low, 4 low, … and high; and over the default, where that lies
+    between."""
     steps = [low * 2**k for k in range((high // low).bit_length())]
     start = int(default) if _lies_in(low, high, default) else steps[len(steps) // 2]
     return _choice(name, sorted({*steps, high, start}), start, "SelectionSlider")
@@ -466,11 +573,14 @@ def _choice(name, options, start, kind):
     ends = (options[0], options[-1]) if slides else tuple(options)
     words = f"{labels[0]} to {labels[-1]}" if slides else " or ".join(labels)
     traits = {"options": list(zip(labels, options, strict=True))}
-    return _Values(name, start, ends, words, lambda value: bool(matching(options, value)), kind, traits)
+    return _Values(
+        name, start, ends, words, lambda value: bool(matching(options, value)), kind, traits
+    )
 
 
 def _ends_of(widget):
-    """The values of a reader's widget that ``check`` tries: both ends, or all options, or none but its value."""
+    """The values of a reader's widget that ``check`` tries: both ends, or all options, or none but
+    its value."""
     if isinstance(widget.value, bool):
         return False, True
     if _is_number(widget.value) and hasattr(widget, "min"):

@@ -20,11 +20,13 @@ class Logistic:
         return namespace(z=z).softplus(-z)
 
     def slope(self, z: Array, value: Array | None = None) -> Array:
-        """ℓ′(z) = −1/(1 + e^{z}) = −exp(−z − ℓ(z)), without overflow; ``value`` spares a second ℓ(z)."""
+        """ℓ′(z) = −1/(1 + e^{z}) = −exp(−z − ℓ(z)), without overflow; ``value`` spares a second
+        ℓ(z)."""
         return -namespace(z=z).exp(-z - (self(z) if value is None else value))
 
     def curvature(self, z: Array) -> Array:
-        """ℓ″(z) = −ℓ′(z)(1 + ℓ′(z)), in (0, ¼]; written as a product of two slopes, so nothing cancels."""
+        """ℓ″(z) = −ℓ′(z)(1 + ℓ′(z)), in (0, ¼]; written as a product of two slopes, so nothing
+        cancels."""
         return self.slope(z) * self.slope(-z)
 
 

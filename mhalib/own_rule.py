@@ -1,4 +1,5 @@
-"""A step by an update rule that is not the package's own: it sees models, whatever form training keeps θ in."""
+"""A step by an update rule that is not the package's own: it sees models, whatever form training
+keeps θ in."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,8 @@ from mhalib.models.workspace import Workspace
 from mhalib.optim import Backtracking, Preconditioned, Rule, StructureAware
 
 TRUSTED = Backtracking, Preconditioned, StructureAware
-"""The package's own rules that move a model as a whole: they write into nothing, and return what they should."""
+"""The package's own rules that move a model as a whole: they write into nothing, and return what
+they should."""
 
 LARGE = 1e15
 """Beyond this size numbers overflow in products of many."""
@@ -22,38 +24,55 @@ class NotANumber(ArithmeticError):
     """A rule returned NaN: the message says so."""
 
 
-def on_models(rule: Rule, workspace: Workspace, model: Any, data: Any) -> Callable[..., tuple[Any, Any]]:
-    """``rule.step`` for θ in the form of a workspace. The rule itself gets and returns points like ``model``.
+def on_models(
+    rule: Rule, workspace: Workspace, model: Any, data: Any
+) -> Callable[..., tuple[Any, Any]]:
+    """``rule.step`` for θ in the form of a workspace. The rule itself gets and returns points like
+    ``model``.
 
-    Both are copied, so that a rule may write into them or keep them; but not for a rule of the package's own.
+    Both are copied, so that a rule may write into them or keep them; but not for a rule of the
+    package's own.
 
-    The step raises TypeError if the rule returns anything but a pair whose first is a point of the model's class, with
-    its shapes, library and dtypes, or has changed the data; NotANumber if that has NaN where weights and gradient have
-    none.
+    The step raises TypeError if the rule returns anything but a pair whose first is a point of the
+    model's class, with its shapes, library and dtypes, or has changed the data; NotANumber if that
+    has NaN where weights and gradient have none.
     """
     before = fingerprint(data)
 
     def step(theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, Any]:
         here, slope = workspace.unpack(theta), workspace.unpack(grad)
-        moved, state = _required(rule.step(here * 1.0, slope * 1.0, state, k), model, type(rule).__name__)
+        moved, state = _required(
+            rule.step(here * 1.0, slope * 1.0, state, k), model, type(rule).__name__
+        )
         if fingerprint(data) != before:
-            raise TypeError(f"data: expected data that {type(rule).__name__}.step leaves as they are, got others after "
-                            f"step {k}; train in pieces, each from the last model on its own data")
+            raise TypeError(
+                f"data: expected data that {type(rule).__name__}.step leaves as they are, got "
+                f"others after step {k}; train in pieces, each from the last model on its own "
+                f"data"
+            )
         wrong = not_a_number(moved)
         if wrong and not _beyond(here) and not _beyond(slope):
-            raise NotANumber(f"{type(rule).__name__}.step returned NaN in {', '.join(wrong)} at step {k}, from a "
-                             "gradient that is finite: does it divide 0 by 0? Add a small number to the divisor.")
+            raise NotANumber(
+                f"{type(rule).__name__}.step returned NaN in {', '.join(wrong)} at step {k}, "
+                f"from a "
+                "gradient that is finite: does it divide 0 by 0? Add a small number to the "
+                "divisor."
+            )
         return workspace.pack_unchecked(moved * 1.0), state
 
     def trusted(theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, Any]:
         moved, state = rule.step(workspace.unpack(theta), workspace.unpack(grad), state, k)
         return workspace.pack_unchecked(moved), state
+
     return trusted if type(rule) in TRUSTED else step
 
 
 def fingerprint(data: Any) -> tuple[int, ...]:
     """A number for each array of the data, which is another one after a change."""
-    return tuple(0 if a is None else crc32(np.ascontiguousarray(to_numpy(a)).data.cast("B")) for a in (data.X, data.y))
+    return tuple(
+        0 if a is None else crc32(np.ascontiguousarray(to_numpy(a)).data.cast("B"))
+        for a in (data.X, data.y)
+    )
 
 
 def require_steady(name: str, data: Any) -> None:
@@ -62,12 +81,16 @@ def require_steady(name: str, data: Any) -> None:
     Raises TypeError if they do not.
     """
     if not (data.X is data.X and data.y is data.y) and fingerprint(data) != fingerprint(data):
-        raise TypeError(f"{name}: expected arrays X and y that stay as they are, got others at the second look; train "
-                        "in pieces, each on data of its own")
+        raise TypeError(
+            f"{name}: expected arrays X and y that stay as they are, got others at the second "
+            f"look; train "
+            "in pieces, each on data of its own"
+        )
 
 
 def _beyond(model):
-    """Whether a point has NaN, or numbers so large that a rule may overflow on them: then the run diverges."""
+    """Whether a point has NaN, or numbers so large that a rule may overflow on them: then the run
+    diverges."""
     return any(not (abs(to_numpy(a)) < LARGE).all() for a in weights(model).values())
 
 
@@ -97,8 +120,10 @@ def _required(answer, model, name):
     others = {} if says_where(type(model)) else attributes(model)
     for attribute, mine in others.items():
         if attribute not in found and not _same(attributes(moved).get(attribute), mine):
-            raise TypeError(f"{expected}, of which only weights move, got one with another {attribute}; train in "
-                            f"pieces, each from the last model with its new {attribute}")
+            raise TypeError(
+                f"{expected}, of which only weights move, got one with another {attribute}; "
+                f"train in pieces, each from the last model with its new {attribute}"
+            )
     return answer
 
 

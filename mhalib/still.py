@@ -1,7 +1,9 @@
-"""The default frame of a live figure as a picture that needs no script: lines, points and heat maps, as SVG.
+"""The default frame of a live figure as a picture that needs no script: lines, points and heat
+maps, as SVG.
 
-plotly draws a figure only where its JavaScript runs. A notebook is also read where nothing runs: reopened, printed, on
-a page of a repository. There this picture stands. It has what frames of live figures have, and no more.
+plotly draws a figure only where its JavaScript runs. A notebook is also read where nothing runs:
+reopened, printed, on a page of a repository. There this picture stands. It has what frames of live
+figures have, and no more.
 """
 
 import math
@@ -17,7 +19,13 @@ import plotly.colors
 WIDTH, HEIGHT = 700, 450  # pixels; the height is plotly's own, for a layout that names none
 MARGIN = {"l": 80, "r": 80, "t": 100, "b": 80}  # plotly's own
 INK, GRID = "#444", "#e3e3e3"
-DASHES = {"dash": "9 5", "dot": "2 4", "dashdot": "9 4 2 4", "longdash": "15 6", "longdashdot": "15 5 2 5"}
+DASHES = {
+    "dash": "9 5",
+    "dot": "2 4",
+    "dashdot": "9 4 2 4",
+    "longdash": "15 6",
+    "longdashdot": "15 5 2 5",
+}
 ROW = 18  # pixels: a line of the legend
 TILES, LEVELS = 48, 24  # of a heat map: at most so many in a row, of so many colors
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -35,15 +43,19 @@ def picture(figure: Mapping[str, Any]) -> str:
     rows = list(legend(traces, high + ROW))
     total = high + ROW * (2 + max((row for row, _ in rows), default=-1))
     parts += [entry for _, entry in rows]
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {total}" width="{WIDTH}" height="{total}" '
-            f'font-family="sans-serif" font-size="12" fill="{INK}">'
-            f'<rect width="{WIDTH}" height="{total}" fill="white"/>{"".join(parts)}</svg>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {total}" width="{WIDTH}" height="{total}" '
+        f'font-family="sans-serif" font-size="12" fill="{INK}">'
+        f'<rect width="{WIDTH}" height="{total}" fill="white"/>{"".join(parts)}</svg>'
+    )
 
 
 def image(figure: Mapping[str, Any], alt: str) -> str:
     """The picture as an element of HTML, with words that say what it shows."""
     data = b64encode(picture(figure).encode("utf-8", "replace")).decode()
-    return f'<img alt="{escape(alt)}" style="max-width: 100%" src="data:image/svg+xml;base64,{data}">'
+    return (
+        f'<img alt="{escape(alt)}" style="max-width: 100%" src="data:image/svg+xml;base64,{data}">'
+    )
 
 
 def unpacked(value: Any) -> Any:
@@ -58,7 +70,9 @@ def unpacked(value: Any) -> Any:
 class Axis:
     """Where the numbers of an axis stand: from ``start`` to ``end``, in pixels."""
 
-    def __init__(self, said: Mapping[str, Any], values: np.ndarray, start: float, end: float) -> None:
+    def __init__(
+        self, said: Mapping[str, Any], values: np.ndarray, start: float, end: float
+    ) -> None:
         self.said: Mapping[str, Any] = said
         self.log: bool = said.get("type") == "log"
         self.start: float = start
@@ -76,10 +90,15 @@ class Axis:
         low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
         low = min(low, 0.0) if self.said.get("rangemode") == "tozero" else low
         room = (high - low) / 20 or 0.5
-        return (high + room, low - room) if self.said.get("autorange") == "reversed" else (low - room, high + room)
+        return (
+            (high + room, low - room)
+            if self.said.get("autorange") == "reversed"
+            else (low - room, high + room)
+        )
 
     def scaled(self, values: Any) -> np.ndarray:
-        """The numbers as the axis counts them: their decades, where it is logarithmic; NaN where they have none."""
+        """The numbers as the axis counts them: their decades, where it is logarithmic; NaN where
+        they have none."""
         numbers = np.array([np.nan if value is None else value for value in values], dtype=float)
         if not self.log:
             return numbers
@@ -97,19 +116,31 @@ class Axis:
         if "tickvals" in self.said:
             values = self.said["tickvals"]
             at = self.scaled(values)
-            words = [plain(each) for each in self.said.get("ticktext", [f"{value:g}" for value in values])]
+            words = [
+                plain(each)
+                for each in self.said.get("ticktext", [f"{value:g}" for value in values])
+            ]
         else:
             step = max(1, math.ceil((high - low) / 6)) if self.log else even_step(high - low)
             at = step * np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
-            words = [f"10{str(int(each)).translate(SUPERSCRIPTS)}" if self.log else f"{each:.6g}" for each in at]
-        kept = [(place, word) for place, word in zip(at, words, strict=True) if low - 1e-9 <= place <= high + 1e-9]
+            words = [
+                f"10{str(int(each)).translate(SUPERSCRIPTS)}" if self.log else f"{each:.6g}"
+                for each in at
+            ]
+        kept = [
+            (place, word)
+            for place, word in zip(at, words, strict=True)
+            if low - 1e-9 <= place <= high + 1e-9
+        ]
         return [(float(self.pixels(place)), word.replace("-", "−")) for place, word in kept]
 
 
 def even_step(span: float) -> float:
     """1, 2 or 5 times a power of ten: at most six of it make up a span."""
     power = 10.0 ** math.floor(math.log10(span / 6))
-    return next(factor * power for factor in (1, 2, 5, 10) if span <= 6 * factor * power * (1 + 1e-9))
+    return next(
+        factor * power for factor in (1, 2, 5, 10) if span <= 6 * factor * power * (1 + 1e-9)
+    )
 
 
 class Panel:
@@ -133,7 +164,9 @@ class Panel:
             (left, right), (below, above) = (each.get("domain", (0, 1)) for each in said)
             wide, tall = WIDTH - margin["l"] - margin["r"], high - margin["t"] - margin["b"]
             xs, ys = zip(*map(extent, group), strict=True)
-            x = Axis(said[0], np.concatenate(xs), margin["l"] + left * wide, margin["l"] + right * wide)
+            x = Axis(
+                said[0], np.concatenate(xs), margin["l"] + left * wide, margin["l"] + right * wide
+            )
             bottom = high - margin["b"]
             y = Axis(said[1], np.concatenate(ys), bottom - below * tall, bottom - above * tall)
             made.append(cls(x, y, group))
@@ -160,8 +193,10 @@ class Panel:
         """A trace as it is drawn."""
         if trace.get("type", "scatter") == "heatmap":
             return f'<g shape-rendering="crispEdges">{"".join(self.tiles(trace))}</g>'
-        x, y = (np.array(self.x.pixels(self.x.scaled(values(trace, "x")))),
-                np.array(self.y.pixels(self.y.scaled(values(trace, "y")))))
+        x, y = (
+            np.array(self.x.pixels(self.x.scaled(values(trace, "x")))),
+            np.array(self.y.pixels(self.y.scaled(values(trace, "y")))),
+        )
         mode, parts = trace.get("mode", "lines"), []
         if "lines" in mode:
             parts.append(f'<path d="{line(x, y)}" fill="none" {stroke(trace)}/>')
@@ -182,10 +217,16 @@ class Panel:
         boxes: dict[int, list[str]] = {}
         for row, levels in enumerate(level):
             ends = [*(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
-            top, tall = min(up[row:row + 2]), abs(up[row + 1] - up[row]) + 0.5  # no gap between rows
+            # no gap between rows
+            top, tall = min(up[row : row + 2]), abs(up[row + 1] - up[row]) + 0.5
             for first, last in zip([0, *ends[:-1]], ends, strict=True):
-                left, wide = min(across[first], across[last]), abs(across[last] - across[first]) + 0.5
-                boxes.setdefault(levels[first], []).append(f"M{left:.1f},{top:.1f}h{wide:.1f}v{tall:.1f}h-{wide:.1f}z")
+                left, wide = (
+                    min(across[first], across[last]),
+                    abs(across[last] - across[first]) + 0.5,
+                )
+                boxes.setdefault(levels[first], []).append(
+                    f"M{left:.1f},{top:.1f}h{wide:.1f}v{tall:.1f}h-{wide:.1f}z"
+                )
         scale = trace.get("colorscale", "Viridis")
         for number, runs in boxes.items():
             color = plotly.colors.sample_colorscale(scale, [number / (LEVELS - 1)])[0]
@@ -197,7 +238,9 @@ def values(trace: Mapping[str, Any], name: str, count: int = 0) -> Any:
     given = trace.get(name)
     if given is None or any(isinstance(value, str) for value in given):
         other = trace.get("y" if name == "x" else "x")
-        return np.arange(count or len(given if given is not None else other if other is not None else ()))
+        return np.arange(
+            count or len(given if given is not None else other if other is not None else ())
+        )
     return given
 
 
@@ -207,8 +250,10 @@ def extent(trace: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
         z = np.array(trace["z"], dtype=float)
         rows, columns = reversed(z.shape) if trace.get("transpose") else z.shape
         return edges(values(trace, "x", columns)), edges(values(trace, "y", rows))
-    return tuple(np.array([np.nan if value is None else value for value in values(trace, name)], dtype=float)
-                 for name in ("x", "y"))
+    return tuple(
+        np.array([np.nan if value is None else value for value in values(trace, name)], dtype=float)
+        for name in ("x", "y")
+    )
 
 
 def edges(centers: Any) -> np.ndarray:
@@ -221,7 +266,8 @@ def edges(centers: Any) -> np.ndarray:
 
 
 def line(x: np.ndarray, y: np.ndarray) -> str:
-    """The path through the points that have both coordinates; where one lacks them, it begins anew."""
+    """The path through the points that have both coordinates; where one lacks them, it begins
+    anew."""
     steps, pen = [], "M"
     for across, up in zip(x, y, strict=False):
         if not np.isfinite(across + up):
@@ -256,7 +302,12 @@ def legend(traces: list[Mapping[str, Any]], top: float) -> Iterator[tuple[int, s
     at, row, named = 20.0, 0, set()
     for trace in traces:
         name = plain(trace.get("name") or "")
-        if not name or trace.get("showlegend") is False or trace.get("type") == "heatmap" or name in named:
+        if (
+            not name
+            or trace.get("showlegend") is False
+            or trace.get("type") == "heatmap"
+            or name in named
+        ):
             continue
         named.add(name)
         wide = 40 + 7 * len(name)
@@ -265,7 +316,9 @@ def legend(traces: list[Mapping[str, Any]], top: float) -> Iterator[tuple[int, s
         y = top + ROW * row
         mark = f'<path d="M{at:.0f},{y - 4:.0f}h22" {stroke(trace)}/>'
         if "lines" not in trace.get("mode", "lines"):
-            mark = next(iter(dots(np.array([at + 11]), np.array([y - 4.0]), trace.get("marker", {}))))
+            mark = next(
+                iter(dots(np.array([at + 11]), np.array([y - 4.0]), trace.get("marker", {})))
+            )
         yield row, mark + written(name, at + 28, y, "start")
         at += wide
 
@@ -283,7 +336,11 @@ def annotation(said: Mapping[str, Any], layout: Mapping[str, Any], high: float) 
 
 def written(words: str, x: float, y: float, anchor: str = "middle", more: str = "") -> str:
     """Words at a place."""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {more}>{escape(words)}</text>' if words else ""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {more}>{escape(words)}</text>'
+        if words
+        else ""
+    )
 
 
 def title(said: Mapping[str, Any]) -> str:

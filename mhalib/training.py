@@ -1,4 +1,5 @@
-"""``train``: full-batch steps from a model, on a dataset, by an update rule, to the ``Path`` they leave."""
+"""``train``: full-batch steps from a model, on a dataset, by an update rule, to the ``Path`` they
+leave."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,14 +35,16 @@ from mhalib.stopping import at_the_start, nan_gradient, overshot
 OF_EVERY_PATH = ("steps", "models", "curves", "stopped", "loss", "grad_norm", "test_loss")
 """Names that what a model measures cannot have."""
 GROWN = 1e3
-"""Weights that are so many times as large as at the start, and as 1, are those of a run that diverges."""
+"""Weights that are so many times as large as at the start, and as 1, are those of a run that
+diverges."""
 
 
 class Model(Protocol):
-    """What ``train`` asks of a model: a point of a vector space that knows its loss. ``Vector`` has all but the loss.
+    """What ``train`` asks of a model: a point of a vector space that knows its loss. ``Vector`` has
+    all but the loss.
 
-    The arguments of a loss are what the data have as X and y. A model may have more: a faster ``workspace(X, y)``, and
-    ``norms()`` and ``against(data)`` to be recorded.
+    The arguments of a loss are what the data have as X and y. A model may have more: a faster
+    ``workspace(X, y)``, and ``norms()`` and ``against(data)`` to be recorded.
     """
 
     def loss(self, X: Array, y: Array, /) -> Any:
@@ -79,12 +82,13 @@ class Data(Protocol):
 class Path:
     """What a training run left behind, at the recorded steps.
 
-    ``path.steps`` are the recorded steps in order; 0 and the last are among them unless you chose others. Every curve
-    is an array of the same length. All models have ``loss`` and ``grad_norm``, and ``test_loss`` with a test set; the
-    others are those of the model: of ``MultiHeadAttention`` ``accuracy``, ``norm_W`` = (1/H) Σ‖W_h‖ and ``norm_U`` =
-    H^{−1/2} Σ‖U_h‖, and where the data allow it ``attention_score`` and ``test_accuracy``; of ``AttentionRegression``
-    ``effective_tokens``, ``norm_A``, ``norm_B`` and ``excess``. ``path[k]`` is the model at the k-th recorded step.
-    ``stopped`` says why a run ended early, else it is None.
+    ``path.steps`` are the recorded steps in order; 0 and the last are among them unless you chose
+    others. Every curve is an array of the same length. All models have ``loss`` and ``grad_norm``,
+    and ``test_loss`` with a test set; the others are those of the model: of ``MultiHeadAttention``
+    ``accuracy``, ``norm_W`` = (1/H) Σ‖W_h‖ and ``norm_U`` = H^{−1/2} Σ‖U_h‖, and where the data
+    allow it ``attention_score`` and ``test_accuracy``; of ``AttentionRegression``
+    ``effective_tokens``, ``norm_A``, ``norm_B`` and ``excess``. ``path[k]`` is the model at the
+    k-th recorded step. ``stopped`` says why a run ended early, else it is None.
 
     Examples
     --------
@@ -106,7 +110,9 @@ class Path:
         curves = self.__dict__.get("curves", {})
         if name in curves:
             return curves[name]
-        raise AttributeError(f"this Path has no curve {name!r}; it recorded {', '.join(sorted(curves)) or 'nothing'}")
+        raise AttributeError(
+            f"this Path has no curve {name!r}; it recorded {', '.join(sorted(curves)) or 'nothing'}"
+        )
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.curves]
@@ -115,7 +121,9 @@ class Path:
         if not len(self):
             return f"Path(nothing recorded, stopped={self.stopped!r})"
         losses = f"loss {self.loss[0]:.3g} at step {self.steps[0]} → {self.loss[-1]:.3g} at step {self.steps[-1]}"
-        return f"Path({len(self)} recorded steps, {losses}" + (f", stopped={self.stopped!r})" if self.stopped else ")")
+        return f"Path({len(self)} recorded steps, {losses}" + (
+            f", stopped={self.stopped!r})" if self.stopped else ")"
+        )
 
     def __len__(self) -> int:
         return len(self.models)
@@ -124,41 +132,57 @@ class Path:
         return self.models[k]
 
 
-def train(model: Model, data: Data, optimizer: Rule, steps: int, *, test: Data | None = None,
-          record: int | Iterable[int] = 200, batch: int | None = None, seed: int = 0,
-          only: str | Iterable[str] | None = None) -> Path:
-    """Run ``steps`` steps of ``optimizer`` from ``model`` on ``data``, with all samples or a minibatch in each.
+def train(
+    model: Model,
+    data: Data,
+    optimizer: Rule,
+    steps: int,
+    *,
+    test: Data | None = None,
+    record: int | Iterable[int] = 200,
+    batch: int | None = None,
+    seed: int = 0,
+    only: str | Iterable[str] | None = None,
+) -> Path:
+    """Run ``steps`` steps of ``optimizer`` from ``model`` on ``data``, with all samples or a
+    minibatch in each.
 
-    Raises ValueError or TypeError if sizes, labels, libraries or dtypes do not fit, or the rule takes no ``batch`` or
-    no ``only``, before any step is taken.
+    Raises ValueError or TypeError if sizes, labels, libraries or dtypes do not fit, or the rule
+    takes no ``batch`` or no ``only``, before any step is taken.
 
-    ``MultiHeadAttention`` and ``AttentionLayer`` in numpy's double precision run compiled, equal up to rounding and
-    faster, where there is a compiler and tokens are short enough: up to 24 numbers, for a single head 50, for a layer
+    ``MultiHeadAttention`` and ``AttentionLayer`` in numpy's double precision run compiled, equal up
+    to rounding and faster, where there is a compiler and tokens are short enough: up to 24 numbers,
+    for a single head 50, for a layer
     64. So does a model that writes its loss alone, where its steps would take numpy more than about a second. The first
-    run on a machine compiles, which takes a second or two; ``mha.native.warm()`` does it ahead for the package's own.
-    ``mha.native.status()`` says whether runs are compiled. The same call gives the same bits, whatever ran before.
+    run on a machine compiles, which takes a second or two; ``mha.native.warm()`` does it ahead for
+    the package's own. ``mha.native.status()`` says whether runs are compiled. The same call gives
+    the same bits, whatever ran before.
 
-    Returns a ``Path``. If the loss or its gradient stops being finite, if the rule returns NaN, or if you interrupt the
-    run (Ctrl-C, or the stop button of a notebook), the path up to there, with the reason in ``path.stopped``; a
-    ``RuntimeWarning`` says the same.
+    Returns a ``Path``. If the loss or its gradient stops being finite, if the rule returns NaN, or
+    if you interrupt the run (Ctrl-C, or the stop button of a notebook), the path up to there, with
+    the reason in ``path.stopped``; a ``RuntimeWarning`` says the same.
 
     Parameters
     ----------
     model : the starting point, for example ``MultiHeadAttention.zeros(H, T, d)``
     data : a ``Dataset``; its arrays decide between numpy and torch
-    optimizer : ``GradientDescent``, ``Momentum``, ``Adam``, or any object with ``start`` and ``step``. A rule of your
-        own sees models: θ and its gradient have ``arrays()``, ``map``, ``dot``, ``norm`` and ``+ − * / **``, with the
-        shapes of ``model``, whatever computes. Both are copies of its own
+    optimizer : ``GradientDescent``, ``Momentum``, ``Adam``, or any object with ``start`` and
+        ``step``. A rule of your own sees models: θ and its gradient have ``arrays()``, ``map``,
+        ``dot``, ``norm`` and ``+ − * / **``, with the shapes of ``model``, whatever computes. Both
+        are copies of its own
     steps : how many updates, ≥ 0
     test : a second ``Dataset``, evaluated at the recorded steps only
-    record : at most how many steps to record (half of them evenly, half geometrically spaced; the first and the last
-        always), or the list of steps to record. Models are kept at the recorded steps.
-    batch : how many samples the gradient of a step is made of; every step takes all of them unless you choose. Every
-        pass over the data has a new order. The curves are those of all samples, but ``grad_norm`` is of the minibatch.
-        In a regression a minibatch is one of queries: all tokens stay their context. ``Backtracking`` takes none
+    record : at most how many steps to record (half of them evenly, half geometrically spaced; the
+        first and the last always), or the list of steps to record. Models are kept at the recorded
+        steps.
+    batch : how many samples the gradient of a step is made of; every step takes all of them unless
+        you choose. Every pass over the data has a new order. The curves are those of all samples,
+        but ``grad_norm`` is of the minibatch. In a regression a minibatch is one of queries: all
+        tokens stay their context. ``Backtracking`` takes none
     seed : fixes the minibatches
-    only : the names of the weights that move, such as ("WQ",); the others stay as they are. All move unless you choose.
-        ``Preconditioned`` and ``StructureAware`` move two matrices as one, and take no choice
+    only : the names of the weights that move, such as ("WQ",); the others stay as they are. All
+        move unless you choose. ``Preconditioned`` and ``StructureAware`` move two matrices as one,
+        and take no choice
 
     Examples
     --------
@@ -174,13 +198,25 @@ def train(model: Model, data: Data, optimizer: Rule, steps: int, *, test: Data |
     return path
 
 
-def run(model: Model, data: Data, optimizer: Rule, steps: int, test: Data | None, record: int | Iterable[int],
-        batch: int | None = None, seed: int = 0, only: str | Iterable[str] | None = None) -> Path:
+def run(
+    model: Model,
+    data: Data,
+    optimizer: Rule,
+    steps: int,
+    test: Data | None,
+    record: int | Iterable[int],
+    batch: int | None = None,
+    seed: int = 0,
+    only: str | Iterable[str] | None = None,
+) -> Path:
     """``train`` without its warning."""
     recorded = set(recorded_steps(steps, record))
     _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
     optimizer = _told(optimizer, data)
-    recorder, samples = _Recorder(model, data, optimizer, test, steps), _samples(data, optimizer, batch, seed)
+    recorder, samples = (
+        _Recorder(model, data, optimizer, test, steps),
+        _samples(data, optimizer, batch, seed),
+    )
     require_gradient(model, data.X, data.y)
     space = recorder.train_space
     ask, step = _ask_and_step(model, data, optimizer, space, only)
@@ -195,20 +231,25 @@ def _copied(model):
 
 
 def _ask_and_step(model, data, optimizer, workspace, only):
-    """How a run asks for loss and gradient, and how it steps, for θ in the form of the workspace."""
+    """How a run asks for loss and gradient, and how it steps, for θ in the form of the
+    workspace."""
     ask, step = partial(_loss_and_grad, workspace), optimizer.step
     if type(optimizer) not in ENTRYWISE:
         step = on_models(optimizer, workspace, model, data)
     if only is not None:
         _require_apart(optimizer)
         if not hasattr(model, "chosen"):
-            raise TypeError(f"only: expected a model that extends mha.models.Vector, got a {type(model).__name__}")
+            raise TypeError(
+                f"only: expected a model that extends mha.models.Vector, got a "
+                f"{type(model).__name__}"
+            )
         step, ask = _holding(step, workspace, model, only), _restricted(ask, workspace, only)
     return ask, step
 
 
 class _Point(NamedTuple):
-    """A step of a run whose loss is finite: its number, its loss, θ, and the rows of its minibatch."""
+    """A step of a run whose loss is finite: its number, its loss, θ, and the rows of its
+    minibatch."""
 
     k: int
     loss: float
@@ -219,9 +260,21 @@ class _Point(NamedTuple):
 class _Walk:
     """The steps of a run: its first loss, and the last point of it whose loss was finite."""
 
-    def __init__(self, ask: Callable[..., Any], step: Callable[..., Any], optimizer: Rule, recorder: "_Recorder",
-                 recorded: set[int]) -> None:
-        self.ask, self.step, self.optimizer, self.recorder, self.recorded = ask, step, optimizer, recorder, recorded
+    def __init__(
+        self,
+        ask: Callable[..., Any],
+        step: Callable[..., Any],
+        optimizer: Rule,
+        recorder: "_Recorder",
+        recorded: set[int],
+    ) -> None:
+        self.ask, self.step, self.optimizer, self.recorder, self.recorded = (
+            ask,
+            step,
+            optimizer,
+            recorder,
+            recorded,
+        )
         self.first, self.start = np.inf, None
         self.last: _Point | None = None
 
@@ -243,7 +296,8 @@ class _Walk:
         return stopped
 
     def _confirm(self):
-        """Check that the loss of all samples is still computed by the formula that the run began with."""
+        """Check that the loss of all samples is still computed by the formula that the run began
+        with."""
         if self.last is not None and self.last.rows is None:
             self.recorder.train_space.confirm(self.last.theta, self.last.loss, self.last.k)
 
@@ -264,14 +318,22 @@ class _Walk:
             if k < steps:
                 before, (theta, state) = theta, self.step(theta, grad, state, k)
                 if type(theta) is not type(before):
-                    raise TypeError(f"model: expected + − * of {type(before).__name__} to give a "
-                                    f"{type(before).__name__}, got a {type(theta).__name__}, whose loss may be another")
+                    raise TypeError(
+                        f"model: expected + − * of {type(before).__name__} to give a "
+                        f"{type(before).__name__}, got a {type(theta).__name__}, whose loss may "
+                        f"be another"
+                    )
         return None
 
     def _diverging(self):
         """Whether loss or weights have grown so far that a gradient which is NaN has overflowed."""
-        start, last = (max(abs(to_numpy(a)).max() for a in weights(self.recorder.train_space.unpack(theta)).values())
-                       for theta in (self.start, self.last.theta))
+        start, last = (
+            max(
+                abs(to_numpy(a)).max()
+                for a in weights(self.recorder.train_space.unpack(theta)).values()
+            )
+            for theta in (self.start, self.last.theta)
+        )
         return self.last.loss > 10 * self.first or last > GROWN * max(1.0, start)
 
     def _why(self, k, loss, theta):
@@ -281,9 +343,19 @@ class _Walk:
             return at_the_start(loss)
         _, grad = self.ask(last.theta, last.rows)
         undefined = nan_gradient(last.k, last.loss, last.theta, grad, self.recorder.train_space)
-        return undefined if undefined and not self._diverging() else overshot(
-            k, self.optimizer, theta, last.theta, (self.first, last.loss),
-            lambda there: float(self.ask(there, last.rows)[0]), self.recorder.train_space)
+        return (
+            undefined
+            if undefined and not self._diverging()
+            else overshot(
+                k,
+                self.optimizer,
+                theta,
+                last.theta,
+                (self.first, last.loss),
+                lambda there: float(self.ask(there, last.rows)[0]),
+                self.recorder.train_space,
+            )
+        )
 
 
 _interrupts_raise = False
@@ -291,7 +363,8 @@ _interrupts_raise = False
 
 @contextmanager
 def interrupts_raised() -> Iterator[None]:
-    """In here an interrupt ends ``train`` with KeyboardInterrupt: for who must not take half a run for a whole one."""
+    """In here an interrupt ends ``train`` with KeyboardInterrupt: for who must not take half a run
+    for a whole one."""
     global _interrupts_raise
     before, _interrupts_raise = _interrupts_raise, True
     try:
@@ -310,7 +383,8 @@ def _told(optimizer, data):
 
 
 def minibatches(n: int, batch: int, seed: int) -> Iterator[np.ndarray]:
-    """Rows of n samples in batches, without end: every pass in a new order, the last batch of a pass perhaps smaller.
+    """Rows of n samples in batches, without end: every pass in a new order, the last batch of a
+    pass perhaps smaller.
 
     Examples
     --------
@@ -320,7 +394,7 @@ def minibatches(n: int, batch: int, seed: int) -> Iterator[np.ndarray]:
     """
     for k in count():
         order = np.random.default_rng([seed, 7, k]).permutation(n)
-        yield from (order[at:at + batch] for at in range(0, n, batch))
+        yield from (order[at : at + batch] for at in range(0, n, batch))
 
 
 def _samples(data, optimizer, batch, seed):
@@ -331,12 +405,17 @@ def _samples(data, optimizer, batch, seed):
     require_count(batch=batch)
     n = len(data) if hasattr(data, "__len__") else _rows(data)  # type: ignore[arg-type]
     if n is None:
-        raise ValueError("batch: expected data of finitely many samples, with as many rows of X as of y, "
-                         f"got a {type(data).__name__}")
+        raise ValueError(
+            "batch: expected data of finitely many samples, with as many rows of X as of y, "
+            f"got a {type(data).__name__}"
+        )
     if getattr(optimizer, "whole", False):
-        raise ValueError("batch: expected no number with this rule, because it compares losses of all samples with the "
-                         f"slope of the gradient, which must be theirs too; got batch={batch} with "
-                         f"{type(optimizer).__name__}")
+        raise ValueError(
+            "batch: expected no number with this rule, because it compares losses of all samples "
+            "with the "
+            f"slope of the gradient, which must be theirs too; got batch={batch} with "
+            f"{type(optimizer).__name__}"
+        )
     return minibatches(n, batch, seed)
 
 
@@ -355,37 +434,48 @@ def _loss_and_grad(workspace, theta, rows):
 
 def _restricted(ask, workspace, names):
     """The same loss with the gradient of some weights alone; those of the others are zero."""
+
     def restricted(theta, rows):
         loss, grad = ask(theta, rows)
         return loss, workspace.pack_unchecked(workspace.unpack(grad).only(names))
+
     return restricted
 
 
 def _holding(step, workspace, model, names):
-    """The same step, with all weights but some put back: weight decay moves a weight whose gradient is zero, too."""
+    """The same step, with all weights but some put back: weight decay moves a weight whose gradient
+    is zero, too."""
     moving = model.chosen(names)
     held = {name: a for name, a in model.arrays().items() if name not in moving}
 
     def holding(theta, grad, state, k):
         theta, state = step(theta, grad, state, k)
         return workspace.pack_unchecked(workspace.unpack(theta).with_arrays(**held)), state
+
     return holding
 
 
 def _require_apart(optimizer):
     if getattr(optimizer, "together", False):
-        raise ValueError("only: expected a rule that moves each weight by itself, such as GradientDescent(lr=0.1), "
-                         f"got {type(optimizer).__name__}, which moves all weights together")
+        raise ValueError(
+            "only: expected a rule that moves each weight by itself, such as "
+            "GradientDescent(lr=0.1), "
+            f"got {type(optimizer).__name__}, which moves all weights together"
+        )
 
 
 def _require_parts(model, optimizer, **datasets):
     if not hasattr(model, "loss_and_grad") or isinstance(model, type):
-        raise TypeError("model: expected a model such as MultiHeadAttention.zeros(H, T, d), "
-                        f"got {type(model).__name__}")
+        raise TypeError(
+            "model: expected a model such as MultiHeadAttention.zeros(H, T, d), "
+            f"got {type(model).__name__}"
+        )
     for name, data in datasets.items():
         if not (hasattr(data, "X") and hasattr(data, "y")):
-            raise TypeError(f"{name}: expected a Dataset, got {type(data).__name__}; "
-                            "mhalib.data.from_arrays(X, y) makes one from arrays")
+            raise TypeError(
+                f"{name}: expected a Dataset, got {type(data).__name__}; "
+                "mhalib.data.from_arrays(X, y) makes one from arrays"
+            )
         require_values("X", data.X)
         require_values("y", data.y)
         require_steady(name, data)
@@ -395,21 +485,31 @@ def _require_parts(model, optimizer, **datasets):
 
 
 def _require_operators(model, rule):
-    """Check that a model has what a rule of the package does with points; all that extend ``Vector`` have."""
+    """Check that a model has what a rule of the package does with points; all that extend
+    ``Vector`` have."""
     needed = {GradientDescent: ["__rmul__"]}.get(type(rule), ["__rmul__", "__truediv__", "__pow__"])
-    missing = [name for name in needed if not hasattr(model, name)] if type(rule) in ENTRYWISE else []
+    missing = (
+        [name for name in needed if not hasattr(model, name)] if type(rule) in ENTRYWISE else []
+    )
     if missing:
-        raise TypeError(f"model: expected a point with + − * / **, a number on either side, as {type(rule).__name__} "
-                        f"asks for; got a {type(model).__name__} without {', '.join(missing)}; extend "
-                        "mha.models.Vector, which has all of them")
+        raise TypeError(
+            f"model: expected a point with + − * / **, a number on either side, as "
+            f"{type(rule).__name__} asks for; got a {type(model).__name__} without "
+            f"{', '.join(missing)}; extend "
+            "mha.models.Vector, which has all of them"
+        )
 
 
 def _require_rule(rule, expected):
     if isinstance(rule, type):
-        raise TypeError(f"optimizer: {expected}, got the class {rule.__name__}; write {rule.__name__}(…)")
+        raise TypeError(
+            f"optimizer: {expected}, got the class {rule.__name__}; write {rule.__name__}(…)"
+        )
     if not (callable(getattr(rule, "start", None)) and callable(getattr(rule, "step", None))):
-        raise TypeError(f"optimizer: {expected}, an object with start(theta) and step(theta, grad, state, k), "
-                        f"got {type(rule).__name__}")
+        raise TypeError(
+            f"optimizer: {expected}, an object with start(theta) and step(theta, grad, state, k), "
+            f"got {type(rule).__name__}"
+        )
 
 
 def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
@@ -423,27 +523,40 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
     range(0, 4)
     """
     if not is_whole(steps) or not 0 <= steps <= MOST:
-        raise ValueError(f"steps: expected a whole number ≥ 0, and at most {MOST:,}, got {shown(steps)}")
+        raise ValueError(
+            f"steps: expected a whole number ≥ 0, and at most {MOST:,}, got {shown(steps)}"
+        )
     if isinstance(record, Iterable) and getattr(record, "ndim", 1):
         record = list(record)
-        outside = [k for k in record if not isinstance(k, Real) or not 0 <= k <= steps or k != int(k)]
+        outside = [
+            k for k in record if not isinstance(k, Real) or not 0 <= k <= steps or k != int(k)
+        ]
         if outside or not record:
             found = ", ".join(map(shown, outside[:3])) or "none"
             raise ValueError(f"record: expected whole numbers between 0 and {steps}, got {found}")
         return [int(k) for k in record]
     if not is_whole(record):
-        raise TypeError(f"record: expected how many steps to record, or a list of them, got {shown(record)}")
+        raise TypeError(
+            f"record: expected how many steps to record, or a list of them, got {shown(record)}"
+        )
     if record < 2:
-        raise ValueError(f"record: expected at least 2 recorded steps, the first and the last, got {record}")
+        raise ValueError(
+            f"record: expected at least 2 recorded steps, the first and the last, got {record}"
+        )
     if steps < record:
         return range(steps + 1)
-    even, geometric = np.linspace(0, steps, record - record // 2), np.geomspace(steps, 1, record // 2)
+    even, geometric = (
+        np.linspace(0, steps, record - record // 2),
+        np.geomspace(steps, 1, record // 2),
+    )
     return np.unique(np.rint(np.concatenate([even, geometric])).astype(int)).tolist()
 
 
 def _space(model, data, optimizer, steps):
-    """What a run computes on. Equal heads count as one only under a rule that moves every number by itself."""
-    from mhalib.models.compiled_workspace import compiled_workspace  # the compiler comes with the first run
+    """What a run computes on. Equal heads count as one only under a rule that moves every number by
+    itself."""
+    # the compiler comes with the first run
+    from mhalib.models.compiled_workspace import compiled_workspace
 
     entrywise = type(optimizer) in ENTRYWISE
     compiled = compiled_workspace(model, data.X, data.y, entrywise)
@@ -480,15 +593,19 @@ class Records:
 
     def path(self, stopped: str | None) -> Path:
         """All rows, as a Path."""
-        names, n = self.rows[0] if self.rows else (), len(self.rows)  # an interrupt may leave a step without its row
+        # an interrupt may leave a step without its row
+        names, n = self.rows[0] if self.rows else (), len(self.rows)
         curves = {name: np.array([row[name] for row in self.rows]) for name in names}
         return Path(np.array(self.steps[:n], dtype=int), tuple(self.models[:n]), curves, stopped)
 
 
 class _Recorder:
-    """What a run computes on, and what it measures; everything costly happens here, at recorded steps only."""
+    """What a run computes on, and what it measures; everything costly happens here, at recorded
+    steps only."""
 
-    def __init__(self, model: Model, data: Data, optimizer: Rule, test: Data | None, steps: int) -> None:
+    def __init__(
+        self, model: Model, data: Data, optimizer: Rule, test: Data | None, steps: int
+    ) -> None:
         self.train_space = _space(model, data, optimizer, steps)
         self.test_space = None if test is None else _test_space(model, test, optimizer)
         self.data, self.relevant, self.records = data, relevant_tokens(data), Records()
@@ -498,10 +615,15 @@ class _Recorder:
         space = self.train_space
         model = space.unpack(theta)
         row = space.summary(theta, self.relevant) | {"grad_norm": space.grad_norm(grad)}
-        own = space.norms(theta, model) | (model.against(self.data) if hasattr(model, "against") else {})
+        own = space.norms(theta, model) | (
+            model.against(self.data) if hasattr(model, "against") else {}
+        )
         taken = sorted(name for name in own if name in row or name in OF_EVERY_PATH)
         if taken:
-            raise ValueError(f"norms, against: expected names that a Path does not use itself, got {', '.join(taken)}")
+            raise ValueError(
+                f"norms, against: expected names that a Path does not use itself, got "
+                f"{', '.join(taken)}"
+            )
         row |= own
         if self.test_space is not None:
             own = self.test_space.pack_unchecked(model)  # one may be compiled, and the other not

@@ -8,7 +8,8 @@ import numpy as np
 from mhalib._array import Array, as_like, is_array, require, require_count, to_numpy
 
 SINGULAR = 1e-12
-"""A second moment whose smallest eigenvalue is below this share of the largest one counts as singular."""
+"""A second moment whose smallest eigenvalue is below this share of the largest one counts as
+singular."""
 
 
 def moment(y: Array, x: Array) -> Array:
@@ -27,7 +28,8 @@ class Whitening:
     def of(cls, x: Array) -> Self:
         """The roots of the second moment Σ̂ = (1/n) Σ x_i x_iᵀ of tokens x (n, d).
 
-        Raises ValueError if Σ̂ is singular, as it is for n < d: a direction that no token has cannot be whitened.
+        Raises ValueError if Σ̂ is singular, as it is for n < d: a direction that no token has
+        cannot be whitened.
         """
         require("x", x, ("n", "d"))
         x = np.asarray(to_numpy(x), float)
@@ -39,9 +41,12 @@ class Whitening:
         require("moment", moment, moment.shape[:1] * 2 if is_array(moment) else ("d", "d"))
         values, basis = np.linalg.eigh(np.asarray(to_numpy(moment), float))
         if not values[0] > SINGULAR * values[-1]:
-            raise ValueError(f"data: expected tokens whose second moment can be inverted, got {whose} with eigenvalues "
-                             f"from {values[0]:.3g} to {values[-1]:.3g}; take more tokens, or fewer dimensions")
-        return cls(basis * values ** 0.5 @ basis.T, basis * values ** -0.5 @ basis.T)
+            raise ValueError(
+                f"data: expected tokens whose second moment can be inverted, got {whose} with "
+                f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}; take more tokens, or "
+                f"fewer dimensions"
+            )
+        return cls(basis * values**0.5 @ basis.T, basis * values**-0.5 @ basis.T)
 
     @classmethod
     def none(cls, d: int) -> Self:
@@ -50,7 +55,8 @@ class Whitening:
         return cls(np.eye(d), np.eye(d))
 
     def whiten(self, model: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(U, V) of a model, or the gradient in (U, V) of a gradient in (A, B) with the two roots exchanged."""
+        """(U, V) of a model, or the gradient in (U, V) of a gradient in (A, B) with the two roots
+        exchanged."""
         A, B = map(to_numpy, (model.A, model.B))
         return A @ self.root, self.root @ B @ self.root
 
@@ -59,13 +65,19 @@ class Whitening:
         return replace(self, root=self.inverse).whiten(grad)
 
     def arrays(self, U: np.ndarray, V: np.ndarray, like: Array) -> dict[str, Array]:
-        """A = U Σ̂^{−1/2} and B = Σ̂^{−1/2} V Σ̂^{−1/2}, in the library, dtype and place of the array ``like``."""
-        return {"A": as_like(U @ self.inverse, like), "B": as_like(self.inverse @ V @ self.inverse, like)}
+        """A = U Σ̂^{−1/2} and B = Σ̂^{−1/2} V Σ̂^{−1/2}, in the library, dtype and place of the
+        array ``like``."""
+        return {
+            "A": as_like(U @ self.inverse, like),
+            "B": as_like(self.inverse @ V @ self.inverse, like),
+        }
 
     def fit(self, x: Array, y: Array) -> Array:
         """The least-squares fit of targets y (n, p) to whitened tokens, (p, d)."""
         return moment(y, x) @ self.inverse
 
-    def balanced(self, P: np.ndarray, S: np.ndarray, W: np.ndarray, like: Array) -> dict[str, Array]:
+    def balanced(
+        self, P: np.ndarray, S: np.ndarray, W: np.ndarray, like: Array
+    ) -> dict[str, Array]:
         """A and B of the balanced factors U = P S^{1/2} and V = W S^{1/2} of P diag(S) Wᵀ."""
-        return self.arrays(P * S ** 0.5, W * S ** 0.5, like)
+        return self.arrays(P * S**0.5, W * S**0.5, like)

@@ -1,4 +1,5 @@
-"""What every test runs under: one thread per product, and property tests that never look at a clock."""
+"""What every test runs under: one thread per product, and property tests that never look at a
+clock."""
 
 import asyncio
 import os
@@ -24,10 +25,23 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--shuffle", type=int, metavar="SEED", help="run files, and the tests in them, in another order")
-    parser.addoption("--part", metavar="K/N", help="the K-th of N parts of the tests, which N machines may share")
-    parser.addoption("--every-chapter", action="store_true", help="on every page what else one of each kind is for")
-    parser.addoption("--nudged", action="store_true", help="claims: move every random number to its neighbor")
+    parser.addoption(
+        "--shuffle",
+        type=int,
+        metavar="SEED",
+        help="run files, and the tests in them, in another order",
+    )
+    parser.addoption(
+        "--part", metavar="K/N", help="the K-th of N parts of the tests, which N machines may share"
+    )
+    parser.addoption(
+        "--every-chapter",
+        action="store_true",
+        help="on every page what else one of each kind is for",
+    )
+    parser.addoption(
+        "--nudged", action="store_true", help="claims: move every random number to its neighbor"
+    )
 
 
 def unit(nodeid):
@@ -35,7 +49,10 @@ def unit(nodeid):
 
     The tests of a page share the page, opened once, and what mhalib computes for its live figures.
     """
-    page = re.match(r"tests/(?:browser/test_(?:live|pages|touch)|chapters/test_engine)\.py.*?\[([\w/-]+\.html)", nodeid)
+    page = re.match(
+        r"tests/(?:browser/test_(?:live|pages|touch)|chapters/test_engine)\.py.*?\[([\w/-]+\.html)",
+        nodeid,
+    )
     return page[1] if page else nodeid.split("::")[0]
 
 
@@ -43,7 +60,8 @@ def unit(nodeid):
 def pytest_xdist_make_scheduler(config, log):
     """Hand out units instead of files, so that no worker is left alone with the live figures.
 
-    Groups of xdist's own (``--dist loadgroup``) tear the cells of a notebook apart: nbval's items do not stay in them.
+    Groups of xdist's own (``--dist loadgroup``) tear the cells of a notebook apart: nbval's items
+    do not stay in them.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -56,8 +74,8 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_configure(config):
     """Let the kernels of notebooks listen on files, where the system has them.
 
-    A manager picks free ports and lets go of them until its kernel has begun: the browser beside it may take one, and
-    the kernel dies (jupyter_client issue 276).
+    A manager picks free ports and lets go of them until its kernel has begun: the browser beside it
+    may take one, and the kernel dies (jupyter_client issue 276).
     """
     if not (config.getoption("nbval", False) or config.getoption("nbval_lax", False)):
         return
@@ -68,12 +86,14 @@ def pytest_configure(config):
         sockets = tempfile.TemporaryDirectory(prefix="kernels-")
         config.add_cleanup(sockets.cleanup)
         names = map("{}/{}".format, repeat(sockets.name), count())
-        nbval.kernel.KernelManager = lambda **rest: KernelManager(transport="ipc", ip=next(names), **rest)
+        nbval.kernel.KernelManager = lambda **rest: KernelManager(
+            transport="ipc", ip=next(names), **rest
+        )
 
 
 def pytest_collection_modifyitems(config, items):
-    """Let the solutions of notebooks run, as a reader may ask. Leave out what is marked weekly, or belongs to another
-    part. Shuffle, if asked to.
+    """Let the solutions of notebooks run, as a reader may ask. Leave out what is marked weekly, or
+    belongs to another part. Shuffle, if asked to.
 
     The units, the files in a unit, the tests in a file are shuffled; the cells of a notebook stay.
     """
@@ -83,13 +103,18 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=list(later))
     if part := config.getoption("part"):
         k, n = map(int, part.split("/"))
-        units = {name: place for place, name in enumerate(dict.fromkeys(unit(item.nodeid) for item in items))}
+        units = {
+            name: place
+            for place, name in enumerate(dict.fromkeys(unit(item.nodeid) for item in items))
+        }
         others = {item for item in items if units[unit(item.nodeid)] % n != k - 1}
         items[:] = [item for item in items if item not in others]
         config.hook.pytest_deselected(items=list(others))
     for item in items:
         if hasattr(item, "cell"):
-            item.cell.source = item.cell.source.replace("show_solution = False", "show_solution = True")
+            item.cell.source = item.cell.source.replace(
+                "show_solution = False", "show_solution = True"
+            )
     if (seed := config.getoption("shuffle")) is not None:
         rng, drawn = random.Random(seed), {}
 
@@ -109,7 +134,8 @@ def address():
 
 @pytest.fixture
 def no_running_loop():
-    """Hide the event loop that Playwright, once a browser test has started it, keeps running in this process."""
+    """Hide the event loop that Playwright, once a browser test has started it, keeps running in
+    this process."""
     loop = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
     yield

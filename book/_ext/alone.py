@@ -1,6 +1,8 @@
-"""Write a page for each live figure of the built book, of that figure alone: ``python book/_ext/alone.py``.
+"""Write a page for each live figure of the built book, of that figure alone: ``python
+book/_ext/alone.py``.
 
-They are for slides and for frames in other pages: ``_build/html/figures/NAME.html``, each with all that it needs.
+They are for slides and for frames in other pages: ``_build/html/figures/NAME.html``, each with all
+that it needs.
 """
 
 import json
@@ -13,7 +15,10 @@ from typing import Any
 from mhalib.live.widget import alone
 
 HTML = Path(__file__).parents[2] / "_build" / "html"
-STATES = re.compile(r'<script[^>]* type="application/vnd\.jupyter\.widget-state\+json"[^>]*>(.*?)</script>', re.DOTALL)
+STATES = re.compile(
+    r'<script[^>]* type="application/vnd\.jupyter\.widget-state\+json"[^>]*>(.*?)</script>',
+    re.DOTALL,
+)
 
 
 def figures(html: str) -> Iterator[dict[str, Any]]:
@@ -23,7 +28,9 @@ def figures(html: str) -> Iterator[dict[str, Any]]:
         for state in models.values():
             if "name" in state.get("spec", {}):
                 code = state["_esm"]
-                yield state | {"_esm": code if isinstance(code, str) else models[code["as"]]["_esm"]}
+                yield state | {
+                    "_esm": code if isinstance(code, str) else models[code["as"]]["_esm"]
+                }
 
 
 def write(folder: Path) -> int:
@@ -39,7 +46,10 @@ def write(folder: Path) -> int:
             spec = state["spec"]
             text = alone(spec, state["values"], state["_esm"], plotly, without_scripts(spec))
             if made.setdefault(spec["name"], text) != text:
-                raise ValueError(f"{page.stem}: another live figure has the title {spec['title']!r}; choose a new one")
+                raise ValueError(
+                    f"{page.stem}: another live figure has the title {spec['title']!r}; choose a "
+                    f"new one"
+                )
             (folder / "figures" / f"{spec['name']}.html").write_text(text, "utf-8")
     return len(made)
 

@@ -14,8 +14,8 @@ from mhalib.live.widget import name_of
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 MANAGER = r"vendor/(require|paths|html-manager/embed-amd)\.js"
-# A frame may be forbidden to keep anything, and to ask is an error then: what is kept in its place lasts as long as the
-# page. It has the keys of what is kept as its own, as the browser's has.
+# A frame may be forbidden to keep anything, and to ask is an error then: what is kept in its place
+# lasts as long as the page. It has the keys of what is kept as its own, as the browser's has.
 STORAGE = """<script>
 try {
   localStorage.getItem("mode");
@@ -34,11 +34,17 @@ if ((localStorage.getItem("mode") || "auto") === "auto")
   localStorage.setItem("theme", matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 </script>
 """
-FIGURE = re.compile(r'(class="mha-drawing".*?<script type="application/json">)(.*?)(</script>)', re.DOTALL)
-FLAT = re.compile("(?!geo|map|polar|scene|smith|ternary)")  # what the layout of a figure in a plane has
+FIGURE = re.compile(
+    r'(class="mha-drawing".*?<script type="application/json">)(.*?)(</script>)', re.DOTALL
+)
+# what the layout of a figure in a plane has
+FLAT = re.compile("(?!geo|map|polar|scene|smith|ternary)")
 ARRAY = re.compile(r'"dtype":"(f[48])","bdata":"([^"]+)"')
-VIEW = re.compile(r'(?:(class="mha-fallback").*?)?<script type="application/vnd\.jupyter\.widget-view\+json">'
-                  ".*?</script>", re.DOTALL)
+VIEW = re.compile(
+    r'(?:(class="mha-fallback").*?)?<script type="application/vnd\.jupyter\.widget-view\+json">'
+    ".*?</script>",
+    re.DOTALL,
+)
 STATIC = re.compile('<figure class="mha-figure"')
 LIVE = re.compile('(<figure class="mha-fallback"[^>]*><figcaption>)([^<]*)')
 STILL = "<noscript><p>Without JavaScript this figure stands still.</p></noscript>"
@@ -50,57 +56,79 @@ PLOTLY = "_static/vendor/plotly-cartesian.min.js"
 
 
 def take_executed(app, config):
-    """Take the outputs of notebooks from the cache that BOOK_CACHE names, if execute.py has made one."""
+    """Take the outputs of notebooks from the cache that BOOK_CACHE names, if execute.py has made
+    one."""
     if cache := os.environ.get("BOOK_CACHE"):
         config.nb_execution_mode, config.nb_execution_cache_path = "cache", cache
 
 
 def load_figures(app, pagename, templatename, context, doctree):
-    """Let figures.js draw, which asks for plotly.js in time, on pages that have a figure, and nowhere else."""
+    """Let figures.js draw, which asks for plotly.js in time, on pages that have a figure, and
+    nowhere else."""
     if any(mark in context.get("body", "") for mark in FIGURE_MARKS):
         app.add_js_file("figures.js", priority=110)
         app.add_js_file("figure_menu.js")
-    if LIVE_MARK in context.get("body", ""):  # plotly.js comes while the page is being read; it runs when it is needed
+    # plotly.js comes while the page is being read; it runs when it is needed
+    if LIVE_MARK in context.get("body", ""):
         address = context["pathto"](PLOTLY, resource=True)
         context["metatags"] = context.get("metatags", "") + (
-            f'<link rel="preload" href="{address}" as="script" fetchpriority="low">\n')
+            f'<link rel="preload" href="{address}" as="script" fetchpriority="low">\n'
+        )
 
 
 def load_live_figures(app, pagename, templatename, context, doctree):
-    """Where every widget of a page is a live figure, show them by live.js instead of the large widget manager."""
+    """Where every widget of a page is a live figure, show them by live.js instead of the large
+    widget manager."""
     states = [js for js in context["script_files"] if js.attributes.get("type") == WIDGET_STATE]
-    models = [model for js in states for model in json.loads(js.attributes["body"])["state"].values()]
-    if models and all(is_live(model) or model["model_module"] == "@jupyter-widgets/base" for model in models):
+    models = [
+        model for js in states for model in json.loads(js.attributes["body"])["state"].values()
+    ]
+    if models and all(
+        is_live(model) or model["model_module"] == "@jupyter-widgets/base" for model in models
+    ):
         app.add_js_file("live.js", priority=120)
         looks = {model["state"].get("_css", ""): None for model in models}
         context["metatags"] = f"{context.get('metatags', '')}<style>{''.join(looks)}</style>\n"
         for js in states:
             js.attributes["body"] = said_once(js.attributes["body"])
-        context["script_files"] = [js for js in context["script_files"] if not re.search(MANAGER, str(js.filename))]
+        context["script_files"] = [
+            js for js in context["script_files"] if not re.search(MANAGER, str(js.filename))
+        ]
 
 
 def said_once(body):
-    """The states of a page's widgets without their style; of those that share their code the first has its text."""
+    """The states of a page's widgets without their style; of those that share their code the first
+    has its text."""
     states, first = json.loads(body), {}
     for name, model in states["state"].items():
         model["state"].pop("_css", None)
         if text := model["state"].get("_esm"):
             model["state"]["_esm"] = {"as": first[text]} if text in first else text
             first.setdefault(text, name)
-    return json.dumps(states, separators=(",", ":")).replace("<", r"\u003c")  # no word of it ends the script
+    # no word of it ends the script
+    return json.dumps(states, separators=(",", ":")).replace("<", r"\u003c")
 
 
 def shorten_figures(app, pagename, templatename, context, doctree):
-    """Leave out of figures what no eye tells: digits, how their template draws other traces, what frames repeat."""
-    context["body"] = FIGURE.sub(lambda figure: figure[1] + shortened(figure[2]) + figure[3], context.get("body", ""))
+    """Leave out of figures what no eye tells: digits, how their template draws other traces, what
+    frames repeat."""
+    context["body"] = FIGURE.sub(
+        lambda figure: figure[1] + shortened(figure[2]) + figure[3], context.get("body", "")
+    )
 
 
 def shortened(figure):
-    """The text of a figure with shorter arrays, of its template what its own traces ask for, of frames what changes."""
+    """The text of a figure with shorter arrays, of its template what its own traces ask for, of
+    frames what changes."""
     told = json.loads(ARRAY.sub(rounded, figure))
-    template, kinds = told["layout"].get("template", {}), {trace.get("type", "scatter") for trace in told["data"]}
+    template, kinds = (
+        told["layout"].get("template", {}),
+        {trace.get("type", "scatter") for trace in told["data"]},
+    )
     for part, asked in (("data", kinds.__contains__), ("layout", FLAT.match)):
-        template[part] = {name: looks for name, looks in template.get(part, {}).items() if asked(name)}
+        template[part] = {
+            name: looks for name, looks in template.get(part, {}).items() if asked(name)
+        }
     for k, trace in enumerate(told["data"]):
         moved = [frame["data"][k] for frame in told.get("frames", ()) if "traces" not in frame]
         for name in trace.keys() - {"y", "z"}:
@@ -111,10 +139,11 @@ def shortened(figure):
 
 
 def rounded(array):
-    """The text of an array in single precision; as it was, where a number is too large or too small for that.
+    """The text of an array in single precision; as it was, where a number is too large or too small
+    for that.
 
-    Of the 23 binary digits after a number's first the last ten are zero, which the network need not carry, if the
-    numbers are not whole and none moves by a thousandth of what they span.
+    Of the 23 binary digits after a number's first the last ten are zero, which the network need not
+    carry, if the numbers are not whole and none moves by a thousandth of what they span.
     """
     given = np.frombuffer(b64decode(json.loads(f'"{array[2]}"')), f"<{array[1]}")
     with np.errstate(over="ignore", under="ignore"):
@@ -129,36 +158,51 @@ def rounded(array):
 
 
 def is_live(model):
-    """Tell whether a widget is one of the book's: an anywidget that needs neither kernel nor buffers."""
+    """Tell whether a widget is one of the book's: an anywidget that needs neither kernel nor
+    buffers."""
     return model["state"].get("_anywidget_id", "").startswith(("mhalib.live.", "mhabook."))
 
 
 def name_figures(app, pagename, templatename, context, doctree):
-    """Give each figure a place that an address can name: figure-1, figure-2, … and a live one its own name."""
+    """Give each figure a place that an address can name: figure-1, figure-2, … and a live one its
+    own name."""
     numbers = count(1)
-    body = STATIC.sub(lambda mark: f'<figure id="figure-{next(numbers)}" class="mha-figure"', context.get("body", ""))
-    context["body"] = LIVE.sub(lambda mark: f'<span id="{name_of(unescape(mark[2]))}"></span>{mark[0]}', body)
+    body = STATIC.sub(
+        lambda mark: f'<figure id="figure-{next(numbers)}" class="mha-figure"',
+        context.get("body", ""),
+    )
+    context["body"] = LIVE.sub(
+        lambda mark: f'<span id="{name_of(unescape(mark[2]))}"></span>{mark[0]}', body
+    )
 
 
 def say_what_needs_scripts(app, pagename, templatename, context, doctree):
     """Say below each widget what a reader misses who lets no script run."""
-    context["body"] = VIEW.sub(lambda view: view[0] + (STILL if view[1] else UNCHECKED), context.get("body", ""))
+    context["body"] = VIEW.sub(
+        lambda view: view[0] + (STILL if view[1] else UNCHECKED), context.get("body", "")
+    )
 
 
 def mend_roles(app, pagename, templatename, context, doctree):
-    """Leave out a role of the bibliography whose rules its entries do not keep, and a name that hides a fold's own."""
+    """Leave out a role of the bibliography whose rules its entries do not keep, and a name that
+    hides a fold's own."""
     body = context.get("body", "").replace(ROLE, ROLE.replace(' role="list"', ""))
     context["body"] = body.replace(' aria-label="Toggle hidden content"', "")
 
 
 def drop_thebe(app, pagename, templatename, context, doctree):
-    """Leave out the in-page kernel that the theme always prepares: it would come from another host."""
-    context["script_files"] = [js for js in context["script_files"]
-                               if "thebe" not in f"{js.filename} {js.attributes.get('body', '')}".lower()]
+    """Leave out the in-page kernel that the theme always prepares: it would come from another
+    host."""
+    context["script_files"] = [
+        js
+        for js in context["script_files"]
+        if "thebe" not in f"{js.filename} {js.attributes.get('body', '')}".lower()
+    ]
 
 
 def open_the_runnable_edition(app, pagename, templatename, context, doctree):
-    """Let the rocket of a page open the notebook that readers run, which the workflow publishes on its own branch."""
+    """Let the rocket of a page open the notebook that readers run, which the workflow publishes on
+    its own branch."""
     notebook = edition.Page(pagename, "", "").notebook
     for group in context.get("header_buttons", ()):
         for button in group.get("buttons", ()):
@@ -167,7 +211,8 @@ def open_the_runnable_edition(app, pagename, templatename, context, doctree):
 
 
 def choose_theme(app, pagename, templatename, context, doctree):
-    """Say which theme the reader's system asks for before the theme's own first script looks, and before any paint."""
+    """Say which theme the reader's system asks for before the theme's own first script looks, and
+    before any paint."""
     context["metatags"] = context.get("metatags", "") + STORAGE + THEME
 
 

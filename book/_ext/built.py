@@ -1,6 +1,7 @@
 """Parts of the built book for what is made from it: slides and sheets (kit.py).
 
-A part is named by its page and by what stands there: ``3/def-ntk``, ``softmax/three-scores-three-weights``.
+A part is named by its page and by what stands there: ``3/def-ntk``,
+``softmax/three-scores-three-weights``.
 """
 
 import re
@@ -14,16 +15,21 @@ import course
 from bs4 import BeautifulSoup
 
 HTML = Path(__file__).parents[2] / "_build" / "html"
-# What a page has for its readers alone: fields, code bars, menus, links to the place itself, what scripts fill.
-OF_THE_PAGE = (".headerlink, .mha-known, .mha-guessed, .mha-guesses, .mha-exercise, .mha-idea figcaption, script, "
-               "noscript, summary, .tag_remove-input > .cell_input, .tag_hide-input details, .tag_hide-cell")
+# What a page has for its readers alone: fields, code bars, menus, links to the place itself, what
+# scripts fill.
+OF_THE_PAGE = (
+    ".headerlink, .mha-known, .mha-guessed, .mha-guesses, .mha-exercise, .mha-idea figcaption, "
+    "script, noscript, summary, .tag_remove-input > .cell_input, .tag_hide-input details, "
+    ".tag_hide-cell"
+)
 
 
 @cache
 def page(file):
     """The article of a built page, such as ``book/start/softmax``."""
     text = (HTML / f"{file}.html").read_text("utf-8")
-    article = text[text.index("<article"):text.index("</article>")]  # what surrounds it holds megabytes of figures
+    # what surrounds it holds megabytes of figures
+    article = text[text.index("<article") : text.index("</article>")]
     return BeautifulSoup(article, "html.parser").find("article")
 
 
@@ -36,7 +42,9 @@ def file_of(name):
     for file in course.course()["pages"]:
         if name in (course.number(file), Path(file).name):
             return file
-    raise ValueError(f"expected the number of a chapter or the name of an opening page, got {name!r}")
+    raise ValueError(
+        f"expected the number of a chapter or the name of an opening page, got {name!r}"
+    )
 
 
 def element(name, label):
@@ -59,8 +67,8 @@ def section(name, beginning):
 
 
 def taken(part, file, start):
-    """A copy of a part of the page ``file`` for a page in the folder ``start``, without what is for readers of the page
-    alone; its links lead to where they led."""
+    """A copy of a part of the page ``file`` for a page in the folder ``start``, without what is for
+    readers of the page alone; its links lead to where they led."""
     part = copy(part)
     for each in part.select(OF_THE_PAGE):
         each.decompose()
@@ -76,7 +84,11 @@ def moved(address, file, start):
     """A link of the page ``file``, as it reads in the folder ``start``."""
     if urlsplit(address).scheme:
         return address
-    there = f"{file}.html{address}" if address.startswith("#") else normpath(f"{Path(file).parent}/{address}")
+    there = (
+        f"{file}.html{address}"
+        if address.startswith("#")
+        else normpath(f"{Path(file).parent}/{address}")
+    )
     return relpath(there, start)
 
 

@@ -4,15 +4,23 @@ import os
 import shutil
 
 # As .ci/chromium looks for it.
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
-         "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-SITE = "http://book.invalid/"  # where the tools' pages seem to stand: answered from files, and no host is asked
+# where the tools' pages seem to stand: answered from files, and no host is asked
+SITE = "http://book.invalid/"
 PATIENCE = 600_000  # milliseconds that a busy machine may take for what an idle one does at once
 
 
 def path():
-    """The browser that the environment variable CHROMIUM names, or else the first one on PATH; None without any."""
+    """The browser that the environment variable CHROMIUM names, or else the first one on PATH; None
+    without any."""
     if named := os.environ.get("CHROMIUM"):
         return shutil.which(named)
     return next(filter(None, map(shutil.which, NAMES)), None)

@@ -1,8 +1,10 @@
-"""What a published book says of itself: how to cite it, what it was built with, how long that took, what it carries.
+"""What a published book says of itself: how to cite it, what it was built with, how long that took,
+what it carries.
 
-``{citation}`` writes BibTeX from CITATION.cff, of the ``book`` or of the ``papers``; ``{colophon}`` writes tables of
-``versions``, ``environments``, ``executions`` or ``licenses`` as they are when the book is built; ``{trust}`` writes in
-a line what the first page says of them. Each page ends with the version.
+``{citation}`` writes BibTeX from CITATION.cff, of the ``book`` or of the ``papers``; ``{colophon}``
+writes tables of ``versions``, ``environments``, ``executions`` or ``licenses`` as they are when the
+book is built; ``{trust}`` writes in a line what the first page says of them. Each page ends with
+the version.
 """
 
 import json
@@ -23,9 +25,20 @@ from sphinx.util.docutils import SphinxDirective
 from mhabook import ledger
 
 ROOT = Path(__file__).parents[2]
-ENVIRONMENTS = ROOT / "book" / "results" / "environments.json"  # written by `make everywhere ARGS=--record`
-PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "plotly", "ipywidgets", "anywidget", "jupyter-book",
-            "sphinx", "myst-nb")
+# written by `make everywhere ARGS=--record`
+ENVIRONMENTS = ROOT / "book" / "results" / "environments.json"
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "torch",
+    "plotly",
+    "ipywidgets",
+    "anywidget",
+    "jupyter-book",
+    "sphinx",
+    "myst-nb",
+)
 
 
 def citation():
@@ -36,7 +49,11 @@ def citation():
 def built_on():
     """The date of the build, or the one that SOURCE_DATE_EPOCH asks for."""
     seconds = os.environ.get("SOURCE_DATE_EPOCH")
-    return (datetime.fromtimestamp(int(seconds), UTC) if seconds else datetime.now(UTC)).date().isoformat()
+    return (
+        (datetime.fromtimestamp(int(seconds), UTC) if seconds else datetime.now(UTC))
+        .date()
+        .isoformat()
+    )
 
 
 def bibtex(kind, key, **fields):
@@ -49,9 +66,16 @@ def bibtex_of_the_book():
     """The entry of the book; once a release is archived, CITATION.cff has its DOI and its date."""
     about = citation()
     year = str(about.get("date-released") or built_on())[:4]
-    return bibtex("misc", f"how-attention-learns-{year}", title=f"{{{about['title']}}}",
-                  author=" and ".join(f"{{{author['name']}}}" for author in about["authors"]), year=year,
-                  note=f"Version {about['version']}", doi=about.get("doi"), url=published(about["repository-code"]))
+    return bibtex(
+        "misc",
+        f"how-attention-learns-{year}",
+        title=f"{{{about['title']}}}",
+        author=" and ".join(f"{{{author['name']}}}" for author in about["authors"]),
+        year=year,
+        note=f"Version {about['version']}",
+        doi=about.get("doi"),
+        url=published(about["repository-code"]),
+    )
 
 
 def published(address):
@@ -68,11 +92,20 @@ def bibtex_of_a_paper(paper):
     """The entry of one paper: in proceedings, in a journal, or a preprint."""
     kind = {"conference-paper": "inproceedings"}.get(paper["type"], "article")
     preprint = f"arXiv preprint {paper['identifiers'][0]['value']}" if kind == "article" else ""
-    return bibtex(kind, f"{paper['authors'][0]['family-names'].lower()}{paper['year']}", title=f"{{{paper['title']}}}",
-                  author=" and ".join(f"{one['family-names']}, {one['given-names']}" for one in paper["authors"]),
-                  journal=paper.get("journal", preprint), booktitle=paper.get("collection-title"),
-                  volume=paper.get("volume"), pages=f"{paper['start']}--{paper['end']}" if "start" in paper else "",
-                  year=paper["year"], url=paper["url"])
+    return bibtex(
+        kind,
+        f"{paper['authors'][0]['family-names'].lower()}{paper['year']}",
+        title=f"{{{paper['title']}}}",
+        author=" and ".join(
+            f"{one['family-names']}, {one['given-names']}" for one in paper["authors"]
+        ),
+        journal=paper.get("journal", preprint),
+        booktitle=paper.get("collection-title"),
+        volume=paper.get("volume"),
+        pages=f"{paper['start']}--{paper['end']}" if "start" in paper else "",
+        year=paper["year"],
+        url=paper["url"],
+    )
 
 
 def of(directive, known):
@@ -116,12 +149,18 @@ class Colophon(SphinxDirective):
 
     def run(self):
         self.env.note_reread()
-        known = {"versions": versions, "environments": environments, "executions": executions, "licenses": carried}
+        known = {
+            "versions": versions,
+            "environments": environments,
+            "executions": executions,
+            "licenses": carried,
+        }
         return [colophon(make=of(self, known))]
 
 
 class Trust(SphinxDirective):
-    """What the first page says of the book: version, date, statements, and in how many environments all claims held."""
+    """What the first page says of the book: version, date, statements, and in how many environments
+    all claims held."""
 
     def run(self):
         self.env.note_dependency(str(ENVIRONMENTS))
@@ -140,7 +179,10 @@ def trust():
         places = "environment" if len(held) == 1 else "environments"
         line += f"; all {claims} checked claims of the pages held in {len(held)} {places}"
         line += " ({doc}`which </book/colophon>`)"
-    return line + ". {doc}`Errata and changes </book/changes>` · {doc}`Accessibility </book/accessibility>`"
+    return (
+        line
+        + ". {doc}`Errata and changes </book/changes>` · {doc}`Accessibility </book/accessibility>`"
+    )
 
 
 def held_in():
@@ -150,8 +192,12 @@ def held_in():
 
 def environments(env):
     """In which environments the claims of the pages were checked, and how many held."""
-    rows = [(name, f"{each['held']} of {each['of']}", each["on"]) for name, each in held_in().items()]
-    return ("Environment", "Claims that held", "On"), rows or [("none is recorded for this copy", "–", "–")]
+    rows = [
+        (name, f"{each['held']} of {each['of']}", each["on"]) for name, each in held_in().items()
+    ]
+    return ("Environment", "Claims that held", "On"), rows or [
+        ("none is recorded for this copy", "–", "–")
+    ]
 
 
 class Tables(SphinxPostTransform):
@@ -182,9 +228,17 @@ def versions(env):
     """What the book was built with, and when."""
     file = "how-attention-learns.pdf"
     address = published(edition.web_address(ROOT))
-    edition_link = nodes.reference("", file, refuri=address + file, internal=False) if address else "make pdf prints it"
-    rows = [("this book as a PDF", edition_link), ("the day of the build", built_on()),
-            ("mhalib", citation()["version"]), ("Python", platform.python_version())]
+    edition_link = (
+        nodes.reference("", file, refuri=address + file, internal=False)
+        if address
+        else "make pdf prints it"
+    )
+    rows = [
+        ("this book as a PDF", edition_link),
+        ("the day of the build", built_on()),
+        ("mhalib", citation()["version"]),
+        ("Python", platform.python_version()),
+    ]
     return ("Part", "Version"), rows + [(name, metadata.version(name)) for name in PACKAGES]
 
 
@@ -196,24 +250,46 @@ def in_order(env, page):
 
 
 def executions(env):
-    """How long each notebook took, in the order of the book; myst-nb's own table has it by path, without a sum."""
-    found = {page: NbMetadataCollector.get_exec_data(env, page) for page in in_order(env, env.config.root_doc)}
-    took = {page: data["runtime"] for page, data in found.items() if data and data["runtime"] is not None}
+    """How long each notebook took, in the order of the book; myst-nb's own table has it by path,
+    without a sum."""
+    found = {
+        page: NbMetadataCollector.get_exec_data(env, page)
+        for page in in_order(env, env.config.root_doc)
+    }
+    took = {
+        page: data["runtime"]
+        for page, data in found.items()
+        if data and data["runtime"] is not None
+    }
     rows = [(link(env, page), f"{time:.1f}") for page, time in took.items()]
     return ("Notebook", "Seconds"), [*rows, ("all together", f"{sum(took.values()):.1f}")]
 
 
 def link(env, page):
     """Make a link to a page that shows its title."""
-    return pending_xref("", nodes.inline("", page), refdoc=env.docname, refdomain="std", reftype="doc",
-                        reftarget=f"/{page}", refexplicit=False, refwarn=True)
+    return pending_xref(
+        "",
+        nodes.inline("", page),
+        refdoc=env.docname,
+        refdomain="std",
+        reftype="doc",
+        reftarget=f"/{page}",
+        refexplicit=False,
+        refwarn=True,
+    )
 
 
 def carried(env):
     """Whose work the pages carry, and under which license, with a link to its text."""
     up = "../" * env.docname.count("/") + "_static/"
-    rows = [(work.name, work.version, nodes.reference("", work.license, refuri=up + work.text, internal=False))
-            for work in licenses.works()]
+    rows = [
+        (
+            work.name,
+            work.version,
+            nodes.reference("", work.license, refuri=up + work.text, internal=False),
+        )
+        for work in licenses.works()
+    ]
     return ("Work", "Version", "License"), rows
 
 
@@ -226,7 +302,8 @@ def finish(app, failed):
 def sign(app):
     """Every page ends with the version, and with the day of the build."""
     app.config.html_theme_options["extra_footer"] = (
-        f"<p>How Attention Learns, version {citation()['version']}, built on {built_on()}.</p>")
+        f"<p>How Attention Learns, version {citation()['version']}, built on {built_on()}.</p>"
+    )
 
 
 def setup(app):

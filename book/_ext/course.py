@@ -1,8 +1,9 @@
-"""The pages of the course, made from book/start/course.yml: the map, the goals, the routes, the sheets.
+"""The pages of the course, made from book/start/course.yml: the map, the goals, the routes, the
+sheets.
 
-Each directive writes Markdown or a drawing into its page: ``course-map``, ``course-contents`` and ``course-goals`` with
-the folder of a part, ``course-routes``, ``course-weeks``, ``course-weekend``, ``course-researcher``, ``course-sheet``
-with the number of a week.
+Each directive writes Markdown or a drawing into its page: ``course-map``, ``course-contents`` and
+``course-goals`` with the folder of a part, ``course-routes``, ``course-weeks``, ``course-weekend``,
+``course-researcher``, ``course-sheet`` with the number of a week.
 """
 
 import json
@@ -19,7 +20,8 @@ ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "book" / "start" / "course.yml"
 SHEETS = "book/start/sheets"
 COLUMNS, WIDTH, WIDE, HIGH, STEP = 3, 400, 116, 60, 98
-SEATS = {1: (1,), 2: (0, 2), 3: (0, 1, 2)}  # the columns of a row with so many boxes: lines pass between columns
+# the columns of a row with so many boxes: lines pass between columns
+SEATS = {1: (1,), 2: (0, 2), 3: (0, 1, 2)}
 PARTS = {"start": 0, "multihead": 1, "preconditioning": 2, "kernels": 3, "laboratory": 0}
 
 
@@ -57,16 +59,19 @@ def in_fives(number):
 
 
 def minutes(file):
-    """How long a first reading takes, in steps of 5: the text with proofs and solutions folded, and 2 minutes for each
-    guess, which is made, tried in a live figure, and looked at again."""
+    """How long a first reading takes, in steps of 5: the text with proofs and solutions folded, and
+    2 minutes for each guess, which is made, tried in a live figure, and looked at again."""
     text = re.sub(r"(?s)(`{4,}|:{4,})\{(?:admonition|solution)\}.*?\1", "", markdown_of(file))
     text = re.split(r"\n## [^\n]*[Ee]xercises", text)[0]
-    guesses = [number for row in re.findall(r"\{guessed\} [\w-]+ ([^\n]+)", text) for number in row.split()]
+    guesses = [
+        number for row in re.findall(r"\{guessed\} [\w-]+ ([^\n]+)", text) for number in row.split()
+    ]
     return in_fives(reading(text) + 2 * len(guesses))
 
 
 def proofs(file):
-    """How long its proofs take, in steps of 5: three times as long as other text. Zero where it has none."""
+    """How long its proofs take, in steps of 5: three times as long as other text. Zero where it has
+    none."""
     found = re.findall(r"(?s)(`{4,}|:{4,})\{admonition\} Proof(.*?)\1", markdown_of(file))
     return in_fives(3 * sum(reading(proof) for _, proof in found)) if found else 0
 
@@ -77,12 +82,13 @@ def named(file):
     return f"{{doc}}`{before}{title(file)} </{file}>`"
 
 
-# --- the map --------------------------------------------------------------------------------------------------
+# --- the map
+# --------------------------------------------------------------------------------------------------
 
 
 def places(pages):
-    """file → (row, column): below everything that it needs and not above a chapter of its part that comes before it,
-    at most three in a row, in the order of the book."""
+    """file → (row, column): below everything that it needs and not above a chapter of its part that
+    comes before it, at most three in a row, in the order of the book."""
     rows, last = {}, {}
     for file, page in pages.items():
         part = Path(file).parent.name
@@ -92,16 +98,24 @@ def places(pages):
             row += 1
         rows[file] = last[part] = row
     beside = {row: [file for file in pages if rows[file] == row] for row in rows.values()}
-    return {file: (row, SEATS[len(beside[row])][beside[row].index(file)]) for file, row in rows.items()}
+    return {
+        file: (row, SEATS[len(beside[row])][beside[row].index(file)]) for file, row in rows.items()
+    }
 
 
 def drawn_needs(pages):
-    """(needed, needing) for every line of the map: a need that follows along other lines is not drawn."""
+    """(needed, needing) for every line of the map: a need that follows along other lines is not
+    drawn."""
+
     def before(file):
         return {*pages[file]["needs"]}.union(*map(before, pages[file]["needs"]))
 
-    return [(need, file) for file, page in pages.items() for need in page["needs"]
-            if not any(need in before(other) for other in page["needs"])]
+    return [
+        (need, file)
+        for file, page in pages.items()
+        for need in page["needs"]
+        if not any(need in before(other) for other in page["needs"])
+    ]
 
 
 def corner(place):
@@ -119,8 +133,10 @@ def edge(start, end, shift):
     side = 1 if start[1] > end[1] or start[1] == end[1] == COLUMNS - 1 else -1
     way = corner(end)[0] + WIDE / 2 + side * (WIDE / 2 + 6.5 + 0.4 * shift)
     top, foot = y0 + gap, y1 - gap
-    return (f"M{x0:.0f} {y0} C{x0:.0f} {y0 + 26} {way:.0f} {top - 26} {way:.0f} {top} V{foot} "
-            f"C{way:.0f} {foot + 26} {x1:.0f} {y1 - 26} {x1:.0f} {y1}")
+    return (
+        f"M{x0:.0f} {y0} C{x0:.0f} {y0 + 26} {way:.0f} {top - 26} {way:.0f} {top} V{foot} "
+        f"C{way:.0f} {foot + 26} {x1:.0f} {y1 - 26} {x1:.0f} {y1}"
+    )
 
 
 def two_lines(name):
@@ -131,33 +147,48 @@ def two_lines(name):
 
 
 def box(file, page, place, address):
-    """A link with the page's name in one or two lines and, below them, how long a first reading takes."""
+    """A link with the page's name in one or two lines and, below them, how long a first reading
+    takes."""
     (x, y), lines = corner(place), two_lines(page["name"])
     if number(file):
         lines[0] = f'<tspan class="number">{number(file)}</tspan> {escape(lines[0])}'
     first, middle = y + HIGH / 2 + 4 - 8 * len(lines), f"{x + WIDE / 2:.0f}"
-    words = [f'<text x="{middle}" y="{first + 17 * k:.0f}">{line}</text>' for k, line in enumerate(lines)]
+    words = [
+        f'<text x="{middle}" y="{first + 17 * k:.0f}">{line}</text>' for k, line in enumerate(lines)
+    ]
     time = f'<text class="minutes" x="{middle}" y="{first + 17 * len(lines):.0f}">{minutes(file)} min</text>'
-    return (f'<a href="{escape(address)}" class="part-{PARTS[Path(file).parent.name]}" data-file="{file}">'
-            f'<title class="nohighlight">{escape(title(file))}</title>'
-            f'<rect x="{x:.0f}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>{"".join(words)}{time}</a>')
+    return (
+        f'<a href="{escape(address)}" class="part-{PARTS[Path(file).parent.name]}" data-file="{file}">'
+        f'<title class="nohighlight">{escape(title(file))}</title>'
+        f'<rect x="{x:.0f}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>{"".join(words)}{time}</a>'
+    )
 
 
 def drawing(pages, address):
     """The map as an SVG of links; ``address`` gives the link to a file."""
     at = places(pages)
-    lines = "".join(f'<path class="edge" data-from="{a}" data-to="{b}" d="{edge(at[a], at[b], 5 * (k % 5 - 2))}"/>'
-                    for k, (a, b) in enumerate(drawn_needs(pages)))
-    boxes = "".join(box(file, pages[file], at[file], address(file)) for file in sorted(pages, key=at.get))
-    lit = "".join(f'.course-map svg:has(a[data-file="{f}"]:is(:hover, :focus-visible)) '
-                  f'.edge:is([data-from="{f}"], [data-to="{f}"]) {{ opacity: 1; stroke-width: 2.2; }}' for f in pages)
+    lines = "".join(
+        f'<path class="edge" data-from="{a}" data-to="{b}" d="{edge(at[a], at[b], 5 * (k % 5 - 2))}"/>'
+        for k, (a, b) in enumerate(drawn_needs(pages))
+    )
+    boxes = "".join(
+        box(file, pages[file], at[file], address(file)) for file in sorted(pages, key=at.get)
+    )
+    lit = "".join(
+        f'.course-map svg:has(a[data-file="{f}"]:is(:hover, :focus-visible)) '
+        f'.edge:is([data-from="{f}"], [data-to="{f}"]) {{ opacity: 1; stroke-width: 2.2; }}'
+        for f in pages
+    )
     height = STEP * (max(row for row, _ in at.values()) + 1) - (STEP - HIGH) + 16
-    return (f'<div class="course-map"><style>{lit}</style><svg viewBox="0 0 {WIDTH} {height}" role="group" '
-            f'aria-label="Map of the book: each page stands below those that it needs. The list below says the same.">'
-            f"{lines}{boxes}</svg></div>")
+    return (
+        f'<div class="course-map"><style>{lit}</style><svg viewBox="0 0 {WIDTH} {height}" role="group" '
+        f'aria-label="Map of the book: each page stands below those that it needs. The list below says the same.">'
+        f"{lines}{boxes}</svg></div>"
+    )
 
 
-# --- the texts ------------------------------------------------------------------------------------------------
+# --- the texts
+# ------------------------------------------------------------------------------------------------
 
 
 def bullets(items, words):
@@ -166,10 +197,16 @@ def bullets(items, words):
 
 
 def shown(item):
-    """What to show of a page, with a link to its live figure, and to the figure alone, for a screen in class."""
-    there, alone = f"../../{item['page']}.html#{item['figure']}", f"../../figures/{item['figure']}.html"
+    """What to show of a page, with a link to its live figure, and to the figure alone, for a screen
+    in class."""
+    there, alone = (
+        f"../../{item['page']}.html#{item['figure']}",
+        f"../../figures/{item['figure']}.html",
+    )
     also = "" if item["page"].endswith("laboratory") else f' or <a href="{alone}">alone</a>'
-    return f'- {named(item["page"])}. {item["show"]} Open it <a href="{there}">on its page</a>{also}.'
+    return (
+        f'- {named(item["page"])}. {item["show"]} Open it <a href="{there}">on its page</a>{also}.'
+    )
 
 
 def pages_of(found, folder):
@@ -179,66 +216,102 @@ def pages_of(found, folder):
 
 def contents(found, folder):
     """The pages of a part: number, title, how long a first reading takes, and what is there."""
-    return [line for file, page in pages_of(found, folder).items()
-            for line in (f"- {named(file)} · {minutes(file)} minutes\\", f"  {page['about']}")]
+    return [
+        line
+        for file, page in pages_of(found, folder).items()
+        for line in (f"- {named(file)} · {minutes(file)} minutes\\", f"  {page['about']}")
+    ]
 
 
 def goals(found, folder):
-    """The pages of a part: what each needs, how long it takes, what one can do then, and what checks that."""
+    """The pages of a part: what each needs, how long it takes, what one can do then, and what
+    checks that."""
     out = []
     for file, page in pages_of(found, folder).items():
-        before = ", ".join(f"{{doc}}`{number(need) or title(need)} </{need}>`" for need in page["needs"])
+        before = ", ".join(
+            f"{{doc}}`{number(need) or title(need)} </{need}>`" for need in page["needs"]
+        )
         out += [f"**{named(file)}**", ""]
         out += [f"*{minutes(file)} minutes. Needs {before or 'nothing from before'}.*", ""]
         for goal in page["goals"]:
             check = ", ".join(f"{{ref}}`{label}`" for label in goal.get("check", ()))
-            out.append(f"- {goal['text'][0].upper()}{goal['text'][1:]}." + f" ({check})" * bool(check))
+            out.append(
+                f"- {goal['text'][0].upper()}{goal['text'][1:]}." + f" ({check})" * bool(check)
+            )
         out.append("")
     return out
 
 
 def routes(found, _):
     """The three routes with a link to each, how long it takes, and where it starts."""
-    hours = {route: round(sum(map(minutes, files)) / 60) for route, files in {
-        "weeks": [file for week in found["weeks"] for file in week["read"]],
-        "weekend": [step["page"] for block in found["weekend"] for step in block["steps"]]}.items()}
-    return [f"- {{ref}}`course-of-six-weeks`: six lectures of ninety minutes and about {hours['weeks']} hours of "
-            f"reading. Start with {named(found['weeks'][0]['read'][0])}.",
-            f"- {{ref}}`route-weekend`: two days, up to {hours['weekend']} hours of reading. "
-            f"Start with {named(found['weekend'][0]['steps'][0]['page'])}.",
-            "- {ref}`route-researcher`: twenty minutes. Start with your question.", ""]
+    hours = {
+        route: round(sum(map(minutes, files)) / 60)
+        for route, files in {
+            "weeks": [file for week in found["weeks"] for file in week["read"]],
+            "weekend": [step["page"] for block in found["weekend"] for step in block["steps"]],
+        }.items()
+    }
+    return [
+        f"- {{ref}}`course-of-six-weeks`: six lectures of ninety minutes and about "
+        f"{hours['weeks']} hours of reading. Start with {named(found['weeks'][0]['read'][0])}.",
+        f"- {{ref}}`route-weekend`: two days, up to {hours['weekend']} hours of reading. "
+        f"Start with {named(found['weekend'][0]['steps'][0]['page'])}.",
+        "- {ref}`route-researcher`: twenty minutes. Start with your question.",
+        "",
+    ]
 
 
 def weeks(found, _):
-    """Six weeks, each with its reading, its lecture, what to show, its sheet, and what to take along."""
+    """Six weeks, each with its reading, its lecture, what to show, its sheet, and what to take
+    along."""
     out = []
     for k, week in enumerate(found["weeks"], 1):
         total, unfolded = sum(map(minutes, week["read"])), sum(map(proofs, week["read"]))
-        out += [f"### Week {k}: {week['title']}", "", week["aim"], "",
-                f"**Read before** ({total} minutes, and {unfolded} with the proofs): "
-                f"{'; '.join(map(named, week['read']))}.", ""]
+        out += [
+            f"### Week {k}: {week['title']}",
+            "",
+            week["aim"],
+            "",
+            f"**Read before** ({total} minutes, and {unfolded} with the proofs): "
+            f"{'; '.join(map(named, week['read']))}.",
+            "",
+        ]
         if "look" in week:
             parts = "; ".join(f"{named(item['page'])}: {item['at']}" for item in week["look"])
             out += [f"**Look into**: {parts}.", ""]
         if "skip" in week:
             out += ["**Leave out**", "", *bullets(week["skip"], "why")]
         lecture = [f"1. {item['part']}. *{item['minutes']} minutes.*" for item in week["lecture"]]
-        out += ["**The lecture**", "", *lecture, "", "**Show live**", "", *map(shown, week["live"]), ""]
+        out += [
+            "**The lecture**",
+            "",
+            *lecture,
+            "",
+            "**Show live**",
+            "",
+            *map(shown, week["live"]),
+            "",
+        ]
         out += taken_along(k)
     return out
 
 
 def taken_along(k):
     """What kit.py makes for week ``k``: links to its pages, which stand beside the book's."""
+
     def link(file, words):
         saved = "" if file.endswith(".html") else " download"
         return f'<a href="../../kit/week-{k}/{file}"{saved}>{words}</a>'
 
-    return [f"**Take along**: {link('slides.html', 'slides')} with the live figures in them; [sheet {k}](sheet-{k}), "
-            f"{link('sheet.html', 'to print')} and {link('solutions.html', 'its solutions')}; the "
-            f"{{ref}}`quiz <quiz-{k}>`, {link('quiz.gift.txt', 'for Moodle')} and "
-            f"{link('quiz-qti.zip', 'for other platforms')}. All of it "
-            f'<a href="../../kit/week-{k}.zip">in one file</a>.', ""]
+    return [
+        f"**Take along**: {link('slides.html', 'slides')} with the live figures in them; [sheet "
+        f"{k}](sheet-{k}), {link('sheet.html', 'to print')} and "
+        f"{link('solutions.html', 'its solutions')}; the {{ref}}`quiz <quiz-{k}>`, "
+        f"{link('quiz.gift.txt', 'for Moodle')} and "
+        f"{link('quiz-qti.zip', 'for other platforms')}. All of it "
+        f'<a href="../../kit/week-{k}.zip">in one file</a>.',
+        "",
+    ]
 
 
 def weekend(found, _):
@@ -250,30 +323,35 @@ def weekend(found, _):
 
 
 def researcher(found, _):
-    return [line for item in found["researcher"] for line in (f"{item['want']}", f": {item['go']}", "")]
+    return [
+        line for item in found["researcher"] for line in (f"{item['want']}", f": {item['go']}", "")
+    ]
 
 
 def problem(found, label):
-    """The title of an exercise, its text with links that hold on other pages, and its minutes, from the notebook that
-    holds it."""
+    """The title of an exercise, its text with links that hold on other pages, and its minutes, from
+    the notebook that holds it."""
     for file in found["pages"]:
         stated = stated_in(file, label)
         if stated:
             folder = Path(file).parent.as_posix()
-            text = re.sub(r"\[([^\]]+)\]\((\w+)\.ipynb\)", rf"{{doc}}`\1 </{folder}/\2>`", stated[3])
+            text = re.sub(
+                r"\[([^\]]+)\]\((\w+)\.ipynb\)", rf"{{doc}}`\1 </{folder}/\2>`", stated[3]
+            )
             return stated[2].strip(), text.strip(), work(file, label)
     raise ValueError(f"sheet: expected labels of exercises, got {label!r}")
 
 
 def stated_in(file, label):
-    """The match of an exercise in the notebook of a page: its fence, its title, its text. None where it has none."""
+    """The match of an exercise in the notebook of a page: its fence, its title, its text. None
+    where it has none."""
     row = rf"(?s)(`{{4,}})\{{exercise(?:-start)?\}} *([^\n]*)\n:label: {label}\n(.*?)\n\1"
     return re.search(row, markdown_of(file))
 
 
 def work(file, label):
-    """How many minutes an exercise may take, in steps of 5: five times the reading of problem and solution, and two
-    for each line of the solution's code where the problem asks for a run."""
+    """How many minutes an exercise may take, in steps of 5: five times the reading of problem and
+    solution, and two for each line of the solution's code where the problem asks for a run."""
     cells = json.loads((ROOT / f"{file}.ipynb").read_text("utf-8"))["cells"]
     solving, words, lines = False, [stated_in(file, label)[3]], 0
     for cell in cells:
@@ -287,7 +365,9 @@ def work(file, label):
         elif solving and "remove-cell" not in cell["metadata"].get("tags", []):
             lines += len(text.splitlines())
         solving = solving and "{solution-end}" not in text
-    return in_fives(5 * sum(map(reading, words)) + 2 * lines * bool(ASKS_FOR_A_RUN.search(words[0])))
+    return in_fives(
+        5 * sum(map(reading, words)) + 2 * lines * bool(ASKS_FOR_A_RUN.search(words[0]))
+    )
 
 
 ASKS_FOR_A_RUN = re.compile(r"\b([Cc]ode|Python|[Tt]rain|[Rr]un|[Mm]easure|by trial|along the)\b")
@@ -299,32 +379,42 @@ def effort(minutes):
 
 
 def sheet(found, week):
-    """The problems of a week that stand in the book, each with a link to its place, its field and its solution."""
+    """The problems of a week that stand in the book, each with a link to its place, its field and
+    its solution."""
     out = ["**From the book**", ""]
     if week not in map(str, range(1, len(found["weeks"]) + 1)):
-        raise ValueError(f"sheet: expected the number of a week, 1 to {len(found['weeks'])}, got {week!r}")
+        raise ValueError(
+            f"sheet: expected the number of a week, 1 to {len(found['weeks'])}, got {week!r}"
+        )
     for label in found["weeks"][int(week) - 1]["sheet"]:
         title, text, minutes = problem(found, label)
         out += [f"1. **{{ref}}`{label}`**{' · ' + title if title else ''} · {effort(minutes)}", ""]
         out += [f"   {line}".rstrip() for line in text.split("\n")] + [""]
-    own = ", ".join(f"{{ref}}`{label}` {effort(work(SHEETS, label))}"
-                    for label in found["weeks"][int(week) - 1]["own"])
+    own = ", ".join(
+        f"{{ref}}`{label}` {effort(work(SHEETS, label))}"
+        for label in found["weeks"][int(week) - 1]["own"]
+    )
     return [*out, f"**Of this sheet alone**: {own}.", ""]
 
 
 def own_numbers(found):
     """label → the number of a problem that a sheet adds: ("S3", 6) is the sixth of sheet 3."""
-    return {label: (f"S{k}", place) for k, week in enumerate(found["weeks"], 1)
-            for place, label in enumerate(week["own"], len(week["sheet"]) + 1)}
+    return {
+        label: (f"S{k}", place)
+        for k, week in enumerate(found["weeks"], 1)
+        for place, label in enumerate(week["own"], len(week["sheet"]) + 1)
+    }
 
 
 def number_problems(app, env):
-    """Sphinx counts all exercises outside of chapters in one run: before chapter 1 they are 0.1, 0.2, …, and those of
-    the sheets count within their sheet."""
+    """Sphinx counts all exercises outside of chapters in one run: before chapter 1 they are 0.1,
+    0.2, …, and those of the sheets count within their sheet."""
     for file, kinds in env.toc_fignumbers.items():
         if file.startswith("book/start/"):
             counted = kinds.get("exercise", {})
-            counted.update({label: ("0", *found) for label, found in counted.items() if len(found) == 1})
+            counted.update(
+                {label: ("0", *found) for label, found in counted.items() if len(found) == 1}
+            )
     env.toc_fignumbers.get(SHEETS, {}).get("exercise", {}).update(own_numbers(course()))
     return []
 
@@ -338,10 +428,13 @@ class Text(SphinxDirective):
         self.env.note_dependency(str(COURSE))
         try:
             lines = self.make(course(), *(self.arguments or [None]))
-        except ValueError as error:  # a directive with a wrong argument is named with its line, and fails the build
+        # a directive with a wrong argument is named with its line, and fails the build
+        except ValueError as error:
             raise self.error(f"{self.name}: {error}") from error
         made = nodes.Element()
-        self.state.nested_parse(StringList(lines, str(COURSE)), self.content_offset, made, match_titles=True)
+        self.state.nested_parse(
+            StringList(lines, str(COURSE)), self.content_offset, made, match_titles=True
+        )
         return made.children
 
 
@@ -351,7 +444,11 @@ class Map(SphinxDirective):
     def run(self):
         self.env.note_dependency(str(COURSE))
         up = "../" * self.env.docname.count("/")
-        return [nodes.raw("", drawing(course()["pages"], lambda file: f"{up}{file}.html"), format="html")]
+        return [
+            nodes.raw(
+                "", drawing(course()["pages"], lambda file: f"{up}{file}.html"), format="html"
+            )
+        ]
 
 
 def setup(app):
@@ -359,5 +456,7 @@ def setup(app):
     app.add_directive("course-map", Map)
     app.connect("env-get-updated", number_problems, priority=900)  # after Sphinx has counted
     for make in (contents, goals, routes, weeks, weekend, researcher, sheet):
-        app.add_directive(f"course-{make.__name__}", type(make.__name__, (Text,), {"make": staticmethod(make)}))
+        app.add_directive(
+            f"course-{make.__name__}", type(make.__name__, (Text,), {"make": staticmethod(make)})
+        )
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,7 @@
 """The slides of a week of the course, made from the built pages; kit.py writes them.
 
-A lecture of course.yml names what each of its parts shows: ``2/guesses``, ``2/prop-1-hessian``. A slide is
+A lecture of course.yml names what each of its parts shows: ``2/guesses``, ``2/prop-1-hessian``. A
+slide is
 
 - ``question``: the title of a chapter, its first paragraph, and its first figure if that comes with it,
 - ``guesses``: what a chapter asks to predict, with the answers in the notes,
@@ -9,8 +10,9 @@ A lecture of course.yml names what each of its parts shows: ``2/guesses``, ``2/p
 - the label of a statement, the number of a figure (``figure-2``), the id of a section,
 - or the name of a live figure, which trains on the slide.
 
-The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside it: after a statement
-its proof, after a figure what there is to see. Formulas are TeX there, for the window of the notes sets none.
+The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside
+it: after a statement its proof, after a figure what there is to see. Formulas are TeX there, for
+the window of the notes sets none.
 """
 
 import re
@@ -30,11 +32,17 @@ def slides(k, week):
 
     Raises ValueError naming the part that no page has.
     """
-    yield framed(f"<h1>{escape(week['title'])}</h1><p>{escape(week['aim'])}</p>"
-                 f"<p><small>Week {k} of six · How Attention Learns</small></p>", kind="title",
-                 notes="<p>S opens these notes in a window of their own, F fills the screen, ? lists all keys.</p>")
-    parts = "".join(f"<li>{escape(part['part'])} <small>{part['minutes']} minutes</small></li>"
-                    for part in week["lecture"])
+    yield framed(
+        f"<h1>{escape(week['title'])}</h1><p>{escape(week['aim'])}</p>"
+        f"<p><small>Week {k} of six · How Attention Learns</small></p>",
+        kind="title",
+        notes="<p>S opens these notes in a window of their own, F fills the screen, ? lists all "
+        "keys.</p>",
+    )
+    parts = "".join(
+        f"<li>{escape(part['part'])} <small>{part['minutes']} minutes</small></li>"
+        for part in week["lecture"]
+    )
     yield framed(f"<h2>Ninety minutes</h2><ol>{parts}</ol>")
     shows = {item["figure"]: item["show"] for item in week["live"]}
     for part in week["lecture"]:
@@ -52,21 +60,33 @@ def slide(name, part, shows):
     ask = f"<p><b>{escape(shows[label])}</b></p>" if label in shows else ""
     where = f"Chapter {page}" if page.isdigit() else course.title(file)
     share = max(1, round(part["minutes"] / len(part["slides"])))
-    return framed(body, kind, part["part"], f"<p>About {share} of {part['minutes']} minutes.</p>{ask}{notes}",
-                  f'<a href="{moved(f"{Path(file).name}.html", file, HERE)}" target="_blank">{escape(where)}</a>')
+    return framed(
+        body,
+        kind,
+        part["part"],
+        f"<p>About {share} of {part['minutes']} minutes.</p>{ask}{notes}",
+        f'<a href="{moved(f"{Path(file).name}.html", file, HERE)}" target="_blank">{escape(where)}</a>',
+    )
 
 
 def framed(body, kind="", part="", notes="", foot=""):
     """A slide with the part of the lecture above it and its page below."""
-    body = str(body).replace("<section", "<div").replace("</section", "</div")  # to reveal.js each section is a slide
-    return (f'<section class="{kind}"><p class="part">{escape(part)}</p>{body}<p class="foot">{foot}</p>'
-            f'<aside class="notes">{notes}</aside></section>')
+    # to reveal.js each section is a slide
+    body = str(body).replace("<section", "<div").replace("</section", "</div")
+    return (
+        f'<section class="{kind}"><p class="part">{escape(part)}</p>{body}<p class="foot">{foot}</p>'
+        f'<aside class="notes">{notes}</aside></section>'
+    )
 
 
 def question(page):
     file, found = built.file_of(page), section(page, "")
     first = found.find("p", recursive=False)
-    before = [each for each in found.find_all("figure", class_="mha-figure") if each.find_parent("section") is found]
+    before = [
+        each
+        for each in found.find_all("figure", class_="mha-figure")
+        if each.find_parent("section") is found
+    ]
     drawn = picture(file, before[0]) if before else ""
     body = f"<h1>{escape(course.title(file))}</h1>{taken(first, file, HERE)}{drawn}"
     return body, "question", following(first, file)
@@ -79,11 +99,17 @@ def asked(page):
         raise ValueError(f"{page}/guesses: the page {built.file_of(page)} asks for no guess")
     rows, answers = [], []
     for guess in guesses.groups()[found["id"].removeprefix("guesses-")].values():
-        choices = " · ".join(map(escape, guess.get("choices", ["draw it"] if "curve" in guess else [])))
+        choices = " · ".join(
+            map(escape, guess.get("choices", ["draw it"] if "curve" in guess else []))
+        )
         rows.append(f"<li>{escape(guess['ask'])}<br><small>{choices}</small></li>")
         answer = f"<b>{escape(guess['answer'])}</b>: " if "answer" in guess else ""
         answers.append(f"<li>{answer}{escape(guess.get('why', 'The chapter shows it.'))}</li>")
-    return f'<h2>Guess first</h2><ol class="guesses">{"".join(rows)}</ol>', "guesses", f"<ol>{''.join(answers)}</ol>"
+    return (
+        f'<h2>Guess first</h2><ol class="guesses">{"".join(rows)}</ol>',
+        "guesses",
+        f"<ol>{''.join(answers)}</ol>",
+    )
 
 
 def idea(page):
@@ -104,7 +130,8 @@ KINDS = {"question": question, "guesses": asked, "idea": idea, "seen": seen}
 
 
 def labelled(page, label):
-    """The slide of a statement, a figure, a section or a live figure: its body, its kind, its notes."""
+    """The slide of a statement, a figure, a section or a live figure: its body, its kind, its
+    notes."""
     file, found = built.file_of(page), element(page, label)
     if found.name == "figure":
         body = f"<h2>{escape(found.find('figcaption').get_text(strip=True))}</h2>{picture(file, found)}"
@@ -115,14 +142,17 @@ def labelled(page, label):
         return statement(found, file)
     live = found.find_next("figure", class_="mha-fallback")
     if not (built.HTML / "figures" / f"{label}.html").exists() or live is None:
-        raise ValueError(f"{page}/{label}: expected a statement, a figure, a section or a live figure")
+        raise ValueError(
+            f"{page}/{label}: expected a statement, a figure, a section or a live figure"
+        )
     name = escape(live.find("figcaption").get_text(strip=True))
     body = f'<iframe data-src="../../figures/{label}.html?slides" title="{name}"></iframe>'
     return body, "live", following(live.find_parent("div", class_="cell"), file)
 
 
 def statement(found, file):
-    """A statement below the sentence that leads to it; its sources and its proof go into the notes."""
+    """A statement below the sentence that leads to it; its sources and its proof go into the
+    notes."""
     before = found.find_previous_sibling()
     leads = before is not None and before.name == "p" and not before.find("strong", recursive=False)
     lead = f'<div class="lead">{taken(before, file, HERE)}</div>' if leads else ""
@@ -180,7 +210,8 @@ def raised(part):
 
 
 def without_cells(part):
-    """A section without its code, its figures, its dropdowns and the sections inside it; what a cell prints stays."""
+    """A section without its code, its figures, its dropdowns and the sections inside it; what a
+    cell prints stays."""
     for cell in part.select("div.cell"):
         printed = cell.find("div", class_=re.compile("stream|text_plain"))
         cell.replace_with(printed.extract()) if printed else cell.decompose()
@@ -192,7 +223,11 @@ def without_cells(part):
 def titles_of_sheet(k, week):
     """The problems of sheet ``k``, as they are called there, with their minutes and points."""
     sheet = built.sheet(k)
-    from_the_book = [each.get_text(" ", strip=True) for each in sheet.select("ol > li > p:first-child")]
+    from_the_book = [
+        each.get_text(" ", strip=True) for each in sheet.select("ol > li > p:first-child")
+    ]
     own = [each.get_text(" ", strip=True) for each in sheet.select(".exercise > .admonition-title")]
     efforts = [course.effort(course.work(course.SHEETS, label)).strip("*") for label in week["own"]]
-    return from_the_book + [f"{title} · {effort}" for title, effort in zip(own, efforts, strict=True)]
+    return from_the_book + [
+        f"{title} · {effort}" for title, effort in zip(own, efforts, strict=True)
+    ]

@@ -1,4 +1,5 @@
-"""The whole book as one HTML document for paper, made of its built pages: what ``make pdf`` prints."""
+"""The whole book as one HTML document for paper, made of its built pages: what ``make pdf``
+prints."""
 
 import posixpath
 import re
@@ -16,8 +17,10 @@ from mhabook import _address
 
 STYLE = Path(__file__).with_name("edition.css")
 # What asks for a hand, what only a screen can show, and code that the web page hides.
-LEFT_OUT = ("script:not([type*=widget]), style:not(svg *), button, input, select, .headerlink, .mha-keys, "
-            ".cell.tag_hide-cell, details.hide, .mha-guesses, .mha-guessed, .mha-all-guesses, noscript")
+LEFT_OUT = (
+    "script:not([type*=widget]), style:not(svg *), button, input, select, .headerlink, .mha-keys, "
+    ".cell.tag_hide-cell, details.hide, .mha-guesses, .mha-guessed, .mha-all-guesses, noscript"
+)
 PICTURE = "svg[role=img]"
 WIDGET = "script[type='application/vnd.jupyter.widget-view+json']"
 ON_THE_WEB = "Move its controls on the web: "
@@ -26,7 +29,8 @@ SCREEN_ONLY = "An interactive part of the page stands here on the web: "
 
 @dataclass(frozen=True)
 class Page:
-    """One page of the book: its name without ending, the part it belongs to, the address of its web version."""
+    """One page of the book: its name without ending, the part it belongs to, the address of its web
+    version."""
 
     name: str
     part: str
@@ -50,19 +54,26 @@ def pages(root):
     """List the pages in the order of _toc.yml; a chapter's further page follows it."""
     toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
     named = [(toc["root"], "")]
-    named += [(page["file"], part["caption"]) for part in toc["parts"] for chapter in part["chapters"]
-              for page in (chapter, *chapter.get("sections", ()))]
+    named += [
+        (page["file"], part["caption"])
+        for part in toc["parts"]
+        for chapter in part["chapters"]
+        for page in (chapter, *chapter.get("sections", ()))
+    ]
     return [Page(name, part, f"{web_address(root)}{name}.html") for name, part in named]
 
 
 def list_guesses(article):
-    """Put a list of what is asked in place of fields for guesses, unless there is one above them."""
+    """Put a list of what is asked in place of fields for guesses, unless there is one above
+    them."""
     new_tag = BeautifulSoup("", "html.parser").new_tag
     for fields in article.select(".mha-guesses"):
         asked = new_tag("ul")
         for guess in fields.select(".mha-guess"):
             words = re.sub(r"^\w+\. ", "", (guess.legend or guess).get_text().strip())
-            choices = [label.get_text().strip() for label in guess.select("label:has(> input[type=radio])")]
+            choices = [
+                label.get_text().strip() for label in guess.select("label:has(> input[type=radio])")
+            ]
             row = new_tag("li")
             row.string = " ".join([words, " · ".join(choices)]).strip()
             asked.append(row)
@@ -79,7 +90,9 @@ def citation(root):
 
 def repository(root):
     """The address of the repository, which pyproject.toml names."""
-    return tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Repository"]
+    return tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["urls"][
+        "Repository"
+    ]
 
 
 def web_address(root):
@@ -98,7 +111,8 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Article:
-    """A page made ready for paper: its HTML, its headings, the title first, and the alt texts of its pictures."""
+    """A page made ready for paper: its HTML, its headings, the title first, and the alt texts of
+    its pictures."""
 
     page: Page
     html: str
@@ -113,9 +127,9 @@ class Article:
 def article(page, html, known):
     """Make the article of a built page ready for paper.
 
-    Every figure becomes its picture; a live one says where it lives. Dropdowns stand open, code that the page hides is
-    left out. Links to the pages ``known`` lead inside the document, those to other pages of the book to the web.
-    Raises Missing for a figure without a picture.
+    Every figure becomes its picture; a live one says where it lives. Dropdowns stand open, code
+    that the page hides is left out. Links to the pages ``known`` lead inside the document, those to
+    other pages of the book to the web. Raises Missing for a figure without a picture.
     """
     box = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
     for figure in box.select(".mha-figure, .mha-fallback"):
@@ -160,7 +174,8 @@ def picture_alone(figure, page):
 
 
 def address_of_widget(view, page):
-    """Put a link to the living page under the picture of a live figure; a widget without one is only a link."""
+    """Put a link to the living page under the picture of a live figure; a widget without one is
+    only a link."""
     cell = view.find_parent(class_="cell_output")
     words = ON_THE_WEB if cell and cell.select_one(".mha-fallback") else SCREEN_ONLY
     link = f'<p class="on-the-web">{words}<a href="{page.web}">{page.web.split("//")[1]}</a></p>'
@@ -190,7 +205,8 @@ def name_of(slug, anchor=""):
 
 
 def own_names(box, page):
-    """Put the name of the page before each name of the article, and where a picture uses one of its parts."""
+    """Put the name of the page before each name of the article, and where a picture uses one of its
+    parts."""
     for thing in box.select("[id]"):
         thing["id"] = name_of(page.slug, thing["id"])
     for part in box.select(f"{PICTURE} :is([clip-path], [style])"):
@@ -208,8 +224,10 @@ def contents(articles):
         if each.page.part != part:
             part = each.page.part
             lines.append(f'<p class="part">{escape(part)}</p>')
-        lines.append(f'<p><a href="#{each.page.slug}">{escape(each.title)}</a><span class="dots"></span>'
-                     f'<span class="number" data-to="{each.page.slug}"></span></p>')
+        lines.append(
+            f'<p><a href="#{each.page.slug}">{escape(each.title)}</a><span class="dots"></span>'
+            f'<span class="number" data-to="{each.page.slug}"></span></p>'
+        )
     return f'<nav class="table-of-contents"><h1 id="contents">Contents</h1>{"".join(lines)}</nav>'
 
 
@@ -217,29 +235,40 @@ def title_page(root):
     """The first page: what this is, which version, and under which licenses."""
     about = citation(root)
     web, authors = web_address(root), ", ".join(author["name"] for author in about["authors"])
-    return (f'<section class="title-page"><img src="_static/logo.svg" alt=""><p class="book-title">{about["title"]}</p>'
-            f"<p>{escape(about['abstract'])}</p><p>{escape(authors)}</p><p>Version {about['version']}</p>"
-            f'<p class="small">The living book, where figures train as you move their controls, is at '
-            f'<a href="{web}">{web}</a>. Each live figure stands here as its first frame. Proofs and solutions are '
-            f"open; the code that draws figures and checks numbers is on the web alone. "
-            f"Text and figures: CC BY 4.0. Code: MIT.</p></section>")
+    return (
+        f'<section class="title-page"><img src="_static/logo.svg" alt=""><p class="book-title">{about["title"]}</p>'
+        f"<p>{escape(about['abstract'])}</p><p>{escape(authors)}</p><p>Version "
+        f"{about['version']}</p>"
+        f'<p class="small">The living book, where figures train as you move their controls, is at '
+        f'<a href="{web}">{web}</a>. Each live figure stands here as its first frame. Proofs and solutions are '
+        f"open; the code that draws figures and checks numbers is on the web alone. "
+        f"Text and figures: CC BY 4.0. Code: MIT.</p></section>"
+    )
 
 
 def document(root, articles, head):
-    """The whole document: title page, contents, and every article, each part under a heading of its own."""
+    """The whole document: title page, contents, and every article, each part under a heading of its
+    own."""
     body, part = [], ""
     for number, each in enumerate(articles):
         if each.page.part != part:
             part = each.page.part
             body.append(f'<h1 class="part-title">{escape(part)}</h1>')
-        body.append(f'<article class="bd-article" id="{each.page.slug}" style="page: p{number}">{each.html}</article>')
+        body.append(
+            f'<article class="bd-article" id="{each.page.slug}" style="page: p{number}">{each.html}</article>'
+        )
     heads = [each.title.replace('"', "'") for each in articles]
-    names = "".join(f'@page p{number} {{ @top-center {{ content: "{title}" }} }}' for number, title in enumerate(heads))
+    names = "".join(
+        f'@page p{number} {{ @top-center {{ content: "{title}" }} }}'
+        for number, title in enumerate(heads)
+    )
     about = citation(root)
-    return (f'<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head><meta charset="utf-8">'
-            f"<title>{about['title']}</title>{head}<style>{STYLE.read_text('utf-8')}{names}</style></head>"
-            f'<body><main class="bd-content">{title_page(root)}{contents(articles)}{"".join(body)}</main></body>'
-            "</html>")
+    return (
+        f'<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head><meta charset="utf-8">'
+        f"<title>{about['title']}</title>{head}<style>{STYLE.read_text('utf-8')}{names}</style></head>"
+        f'<body><main class="bd-content">{title_page(root)}{contents(articles)}{"".join(body)}</main></body>'
+        "</html>"
+    )
 
 
 def bookmarks(articles):

@@ -1,7 +1,8 @@
-"""Execute every notebook of the book's contents, two or more at once: ``python book/_ext/execute.py FOLDER``.
+"""Execute every notebook of the book's contents, two or more at once: ``python book/_ext/execute.py
+FOLDER``.
 
-Their outputs go to a fresh cache in FOLDER, from which Sphinx, which would execute one notebook after the other, takes
-them when the variable BOOK_CACHE names it (see bookext.py).
+Their outputs go to a fresh cache in FOLDER, from which Sphinx, which would execute one notebook
+after the other, takes them when the variable BOOK_CACHE names it (see bookext.py).
 """
 
 import multiprocessing
@@ -22,7 +23,8 @@ from jupyter_cache.executors.utils import single_nb_execution
 from traitlets.config import Config
 
 ROOT = Path(__file__).parents[2]
-# Without keys of its own a kernel that listens on ports warns that others on this machine could listen.
+# Without keys of its own a kernel that listens on ports warns that others on this machine could
+# listen.
 KEYS = {"transport_encryption": "auto" if zmq.has("curve") else "disabled"}
 COLORS = re.compile(r"\x1b\[[\d;]*m")
 ADVICE = """
@@ -37,14 +39,18 @@ def notebooks():
 
 
 def execute(path):
-    """One notebook in a kernel of its own: its path, what jupyter-cache stores of it, and what failed, in words."""
+    """One notebook in a kernel of its own: its path, what jupyter-cache stores of it, and what
+    failed, in words."""
     notebook, folder = nbformat.read(path, nbformat.NO_CONVERT), str(path.parent)
     timeout = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["execute"]["timeout"]
-    with tempfile.TemporaryDirectory() as sockets:  # a port may be taken by another program while the kernel begins
+    # a port may be taken by another program while the kernel begins
+    with tempfile.TemporaryDirectory() as sockets:
         listen = {"transport": "ipc", "ip": f"{sockets}/kernel"} if os.name == "posix" else KEYS
         try:
             config = Config({"KernelManager": listen})
-            result = single_nb_execution(notebook, cwd=folder, timeout=timeout, allow_errors=False, config=config)
+            result = single_nb_execution(
+                notebook, cwd=folder, timeout=timeout, allow_errors=False, config=config
+            )
         except Exception as error:  # the kernel died, or did not begin
             return path, None, failed_cell(notebook, error)
     bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": result.time})

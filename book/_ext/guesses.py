@@ -1,14 +1,16 @@
-"""The guesses of a reader: fields below "Predict", what was said beside the result, and a page of all of them; and
-those of a class, on one page.
+"""The guesses of a reader: fields below "Predict", what was said beside the result, and a page of
+all of them; and those of a class, on one page.
 
-``guesses`` writes the fields of a group, such as ``chapter-6``; ``guessed`` the places of some of its guesses, as
-``chapter-6 1 3a``; ``guesses-of-all-pages`` the table, and ``guesses-of-a-class`` that of a class. A group stands in
-the ``questions.yml`` of its chapter: number of a guess → what is asked, and the choices where there are some, or the
-curve that is to be drawn (``curves.py``). ``mhabook/exercises/guesses.js`` fills all of it from what the reader's
-browser keeps, ``class.js`` from what a class hands in.
+``guesses`` writes the fields of a group, such as ``chapter-6``; ``guessed`` the places of some of
+its guesses, as ``chapter-6 1 3a``; ``guesses-of-all-pages`` the table, and ``guesses-of-a-class``
+that of a class. A group stands in the ``questions.yml`` of its chapter: number of a guess → what is
+asked, and the choices where there are some, or the curve that is to be drawn (``curves.py``).
+``mhabook/exercises/guesses.js`` fills all of it from what the reader's browser keeps, ``class.js``
+from what a class hands in.
 
-Beside choices stand ``why``, a sentence, and the ``answer``, where the page confirms one of them. Both are for whoever
-teaches: in the notes of a lecture (``deck.py``), and folded on the page of a class. Where one guesses is neither.
+Beside choices stand ``why``, a sentence, and the ``answer``, where the page confirms one of them.
+Both are for whoever teaches: in the notes of a lecture (``deck.py``), and folded on the page of a
+class. Where one guesses is neither.
 """
 
 import json
@@ -29,14 +31,20 @@ from mhalib.live.modules import link
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "book" / "mhabook"
 ALL = "book/start/guesses"
-WITHOUT_SCRIPT = "<noscript><p>Without JavaScript no guess is kept, and this table stays empty.</p></noscript>"
+WITHOUT_SCRIPT = (
+    "<noscript><p>Without JavaScript no guess is kept, and this table stays empty.</p></noscript>"
+)
 YOURS = '<span class="mha-your-guess"></span>'
-HAND_IN = ('<p class="mha-hands-in" data-class="class.html"><label>Hand in <select>'
-           '<option value="">the guesses of all pages</option>{pages}</select></label> '
-           '<button type="button" data-as="link">Copy a link</button> '
-           '<button type="button" data-as="file">Save a file</button> <span role="status"></span></p>')
-FORGET = ('<p><button type="button" class="mha-forget">Forget all my guesses and answers</button> '
-          '<span role="status"></span></p>')
+HAND_IN = (
+    '<p class="mha-hands-in" data-class="class.html"><label>Hand in <select>'
+    '<option value="">the guesses of all pages</option>{pages}</select></label> '
+    '<button type="button" data-as="link">Copy a link</button> '
+    '<button type="button" data-as="file">Save a file</button> <span role="status"></span></p>'
+)
+FORGET = (
+    '<p><button type="button" class="mha-forget">Forget all my guesses and answers</button> '
+    '<span role="status"></span></p>'
+)
 
 
 @cache
@@ -45,9 +53,15 @@ def groups():
 
     Raises ValueError naming group and number, for an answer that is not one of the choices.
     """
-    files = sorted(PACKAGE.glob("*/questions.yml"), key=lambda file: (file.parent.name != "start", file))
+    files = sorted(
+        PACKAGE.glob("*/questions.yml"), key=lambda file: (file.parent.name != "start", file)
+    )
     found = (yaml.load(file.read_text("utf-8"), yaml.BaseLoader) for file in files)
-    return {name: checked(name, group) for each in found for name, group in each.get("guesses", {}).items()}
+    return {
+        name: checked(name, group)
+        for each in found
+        for name, group in each.get("guesses", {}).items()
+    }
 
 
 def checked(name, group):
@@ -55,21 +69,34 @@ def checked(name, group):
     for number, guess in group.items():
         choices = guess.get("choices", [])
         if "answer" in guess and guess["answer"] not in choices:
-            raise ValueError(f"{name} {number}: expected an answer among {choices}, got {guess['answer']!r}")
+            raise ValueError(
+                f"{name} {number}: expected an answer among {choices}, got {guess['answer']!r}"
+            )
     return group
 
 
 def pages():
     """Name of a group → its page."""
-    texts = {page.name: course.markdown_of(page.name) for page in edition.pages(ROOT)
-             if (ROOT / f"{page.name}.ipynb").exists()}
-    return {name: page for name in groups() for page, text in texts.items() if f"{{guesses}} {name}\n" in text}
+    texts = {
+        page.name: course.markdown_of(page.name)
+        for page in edition.pages(ROOT)
+        if (ROOT / f"{page.name}.ipynb").exists()
+    }
+    return {
+        name: page
+        for name in groups()
+        for page, text in texts.items()
+        if f"{{guesses}} {name}\n" in text
+    }
 
 
 def titled(page):
-    """The title of a page with the number of its chapter, for HTML; that of a further page has it."""
+    """The title of a page with the number of its chapter, for HTML; that of a further page has
+    it."""
     number, title = course.number(page), course.title(page)
-    return escape(f"Chapter {number} · {title}" if number and not title.startswith("Chapter") else title)
+    return escape(
+        f"Chapter {number} · {title}" if number and not title.startswith("Chapter") else title
+    )
 
 
 def relative(page, start):
@@ -80,12 +107,16 @@ def field(name, number, guess):
     """The field of one guess: its choices, axes to draw in, or a line to write on."""
     name, asked = f'name="{name}-{number}"', f"{number}. {escape(guess['ask'])}"
     if "curve" in guess:
-        return (f'<fieldset class="mha-guess"><legend>{asked}</legend>{curves.sliders(guess["curve"], name)}'
-                f'<span class="mha-names">{curves.HOW}</span></fieldset>')
+        return (
+            f'<fieldset class="mha-guess"><legend>{asked}</legend>{curves.sliders(guess["curve"], name)}'
+            f'<span class="mha-names">{curves.HOW}</span></fieldset>'
+        )
     if "choices" not in guess:
         return f'<label class="mha-guess">{asked} <input type="text" {name} autocomplete="off"></label>'
-    choices = "".join(f'<label><input type="radio" {name} value="{escape(choice)}"> {escape(choice)}</label>'
-                      for choice in guess["choices"])
+    choices = "".join(
+        f'<label><input type="radio" {name} value="{escape(choice)}"> {escape(choice)}</label>'
+        for choice in guess["choices"]
+    )
     return f'<fieldset class="mha-guess"><legend>{asked}</legend>{choices}</fieldset>'
 
 
@@ -98,10 +129,16 @@ class Guesses(SphinxDirective):
         name = self.arguments[0]
         fields = "".join(field(name, number, guess) for number, guess in groups()[name].items())
         there = relative(ALL, self.env.docname)
-        return [nodes.raw("", f'<div class="mha-guesses" id="guesses-{name}" role="group" '
-                          f'aria-label="Your guesses">{fields}'
-                          f'<p class="mha-names">Your guesses stay in this browser. They come back beside the results, '
-                          f'and <a href="{there}">on one page</a>.</p></div>', format="html")]
+        return [
+            nodes.raw(
+                "",
+                f'<div class="mha-guesses" id="guesses-{name}" role="group" '
+                f'aria-label="Your guesses">{fields}'
+                f'<p class="mha-names">Your guesses stay in this browser. They come back beside the results, '
+                f'and <a href="{there}">on one page</a>.</p></div>',
+                format="html",
+            )
+        ]
 
 
 class Guessed(SphinxDirective):
@@ -111,17 +148,25 @@ class Guessed(SphinxDirective):
 
     def run(self):
         name, *numbers = self.arguments[0].split()
-        return [nodes.raw("", "".join(
-            f'<p class="mha-guessed" id="said-{name}-{number}" data-guess="{name}-{number}" hidden>'
-            f'{said(groups()[name][number])} <span class="mha-names">{number}. '
-            f'{escape(groups()[name][number]["ask"])}</span></p>' for number in numbers), format="html")]
+        return [
+            nodes.raw(
+                "",
+                "".join(
+                    f'<p class="mha-guessed" id="said-{name}-{number}" data-guess="{name}-{number}" hidden>'
+                    f'{said(groups()[name][number])} <span class="mha-names">{number}. '
+                    f"{escape(groups()[name][number]['ask'])}</span></p>"
+                    for number in numbers
+                ),
+                format="html",
+            )
+        ]
 
 
 def said(guess):
     """The place of one guess beside its result."""
     if "curve" not in guess:
         return f"You said: <strong>{YOURS}</strong>"
-    return f'You drew the solid line; the dashed one is the result. {curves.copy(guess["curve"], result=True)}'
+    return f"You drew the solid line; the dashed one is the result. {curves.copy(guess['curve'], result=True)}"
 
 
 class GuessesOfAllPages(SphinxDirective):
@@ -139,16 +184,20 @@ class GuessesOfAllPages(SphinxDirective):
         rows = "".join(
             f'<tr><td>{key}. {escape(guess["ask"])}</td><td><span data-unless="{name}-{key}">–</span><span '
             f'data-guess="{name}-{key}" hidden><a href="{there}#said-{name}-{key}">'
-            f'{curves.copy(guess["curve"]) if "curve" in guess else YOURS}</a></span></td></tr>'
-            for key, guess in group.items())
-        return ('<table class="table mha-all-guesses mha-none">'
-                f'<caption><a href="{there}#guesses-{name}">{title}</a></caption>'
-                "<thead><tr><th>What was asked</th><th>Your guess</th></tr></thead>"
-                f"<tbody>{rows}</tbody></table>")
+            f"{curves.copy(guess['curve']) if 'curve' in guess else YOURS}</a></span></td></tr>"
+            for key, guess in group.items()
+        )
+        return (
+            '<table class="table mha-all-guesses mha-none">'
+            f'<caption><a href="{there}#guesses-{name}">{title}</a></caption>'
+            "<thead><tr><th>What was asked</th><th>Your guess</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>"
+        )
 
 
 class GuessesOfAClass(SphinxDirective):
-    """Fields for what a class hands in, and a table of all that is asked, page by page, which ``class.js`` fills."""
+    """Fields for what a class hands in, and a table of all that is asked, page by page, which
+    ``class.js`` fills."""
 
     def run(self):
         home = pages()
@@ -157,35 +206,53 @@ class GuessesOfAClass(SphinxDirective):
 
     def table(self, name, group, page):
         there = f"{relative(page, self.env.docname)}#guesses-{name}"
-        rows = "".join(asked_of_a_class(f"{name}-{number}", number, guess) for number, guess in group.items())
-        return (f'<table class="table mha-class" hidden><caption><a href="{there}">{titled(page)}</a></caption>'
-                "<thead><tr><th>What was asked</th><th>How many</th><th>What they said</th>"
-                f"</tr></thead><tbody>{rows}</tbody></table>")
+        rows = "".join(
+            asked_of_a_class(f"{name}-{number}", number, guess) for number, guess in group.items()
+        )
+        return (
+            f'<table class="table mha-class" hidden><caption><a href="{there}">{titled(page)}</a></caption>'
+            "<thead><tr><th>What was asked</th><th>How many</th><th>What they said</th>"
+            f"</tr></thead><tbody>{rows}</tbody></table>"
+        )
 
 
-GATHER = ('<div class="mha-hand-in"><p><label>Links<textarea rows="4"></textarea></label></p>'
-          '<p><button type="button" data-act="add">Add the links</button> '
-          '<button type="button" data-act="clear">Clear</button></p>'
-          '<p><label>Files, or drop them here <input type="file" multiple></label></p>'
-          '<div role="status"><p>No guesses yet.</p></div></div>'
-          "<noscript><p>Without JavaScript this page cannot sum up.</p></noscript>")
+GATHER = (
+    '<div class="mha-hand-in"><p><label>Links<textarea rows="4"></textarea></label></p>'
+    '<p><button type="button" data-act="add">Add the links</button> '
+    '<button type="button" data-act="clear">Clear</button></p>'
+    '<p><label>Files, or drop them here <input type="file" multiple></label></p>'
+    '<div role="status"><p>No guesses yet.</p></div></div>'
+    "<noscript><p>Without JavaScript this page cannot sum up.</p></noscript>"
+)
 
 
 def asked_of_a_class(name, number, guess):
     """The row of one guess: the question, how many answered it, and room for their answers."""
     choices = escape(json.dumps(guess.get("choices", [])))
-    answers = f'<span aria-hidden="true">{curves.empty(guess["curve"])}</span>' if "curve" in guess else "<ul></ul>"
+    answers = (
+        f'<span aria-hidden="true">{curves.empty(guess["curve"])}</span>'
+        if "curve" in guess
+        else "<ul></ul>"
+    )
     truth = escape(": ".join(guess[key] for key in ("answer", "why") if key in guess))
-    return (f'<tr data-asked="{name}" data-choices="{choices}" data-truth="{truth}">'
-            f'<td>{number}. {escape(guess["ask"])}</td>'
-            f'<td class="mha-count"></td><td>{answers}</td></tr>')
+    return (
+        f'<tr data-asked="{name}" data-choices="{choices}" data-truth="{truth}">'
+        f"<td>{number}. {escape(guess['ask'])}</td>"
+        f'<td class="mha-count"></td><td>{answers}</td></tr>'
+    )
 
 
 def load_script(app, pagename, templatename, context, doctree):
-    """Run guesses.js or class.js where it has something to do: a module, so that it begins when the page is read."""
-    for file, marks in (("guesses.js", ("mha-guesses", "mha-all-guesses")), ("class.js", ("mha-hand-in",))):
+    """Run guesses.js or class.js where it has something to do: a module, so that it begins when the
+    page is read."""
+    for file, marks in (
+        ("guesses.js", ("mha-guesses", "mha-all-guesses")),
+        ("class.js", ("mha-hand-in",)),
+    ):
         if any(mark in context.get("body", "") for mark in marks):
-            app.add_js_file(None, body=f'{link(PACKAGE / "exercises" / file)}\nlinked();', type="module")
+            app.add_js_file(
+                None, body=f"{link(PACKAGE / 'exercises' / file)}\nlinked();", type="module"
+            )
 
 
 def setup(app):

@@ -1,7 +1,7 @@
-"""What a lecturer takes away: ``python book/_ext/kit.py`` writes, for each week of the course, slides, the sheet, its
-solutions and the quiz into the built book, ``_build/html/kit/week-N``, and beside it ``week-N.zip``, which holds all
-that they need. With ``--pdf`` slides, sheet and solutions are in it as PDF, too, and it stands in ``_build/kit`` as
-well.
+"""What a lecturer takes away: ``python book/_ext/kit.py`` writes, for each week of the course,
+slides, the sheet, its solutions and the quiz into the built book, ``_build/html/kit/week-N``, and
+beside it ``week-N.zip``, which holds all that they need. With ``--pdf`` slides, sheet and solutions
+are in it as PDF, too, and it stands in ``_build/kit`` as well.
 """
 
 import argparse
@@ -44,8 +44,10 @@ def slides(k, week):
     scripts = "\n".join(f'<script src="../../{script}"></script>' for script in SCRIPTS)
     shown = "\n".join(deck.slides(k, week))
     top = head(f"Week {k}: {week['title']}", REVEAL + STYLES)
-    return (f'{top}<body class="deck"><div class="reveal">'
-            f'<div class="slides">\n{shown}\n</div></div>\n{scripts}</body></html>\n')
+    return (
+        f'{top}<body class="deck"><div class="reveal">'
+        f'<div class="slides">\n{shown}\n</div></div>\n{scripts}</body></html>\n'
+    )
 
 
 def sheet(k, _):
@@ -59,8 +61,12 @@ def sheet(k, _):
 def solutions(k, week):
     """The solutions of sheet ``k`` as a page that prints."""
     found = course.course()
-    solved = "".join(solution(label, file) for label in week["sheet"] for file in found["pages"]
-                     if course.stated_in(file, label))
+    solved = "".join(
+        solution(label, file)
+        for label in week["sheet"]
+        for file in found["pages"]
+        if course.stated_in(file, label)
+    )
     own = "".join(solution(label, course.SHEETS) for label in week["own"])
     title = built.sheet(k).find("h2").find(string=True)
     return paper(f"Solutions of sheet {k}", f"<h2>{escape(title)}: solutions</h2>{solved}{own}")
@@ -98,13 +104,16 @@ def write():
 
 
 def collect(k):
-    """The folder of week ``k`` with all that its pages ask for, to be packed: ``_build/kit/week-k``."""
+    """The folder of week ``k`` with all that its pages ask for, to be packed:
+    ``_build/kit/week-k``."""
     folder = KIT / f"week-{k}"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(built.HTML / "kit" / f"week-{k}", folder)
     for path in folder.glob("*.html"):
         text = path.read_text("utf-8")
-        for needed in set(re.findall(r'(?:src|href)="\.\./\.\./((?:_static|figures)/[^"#?]+)', text)):
+        for needed in set(
+            re.findall(r'(?:src|href)="\.\./\.\./((?:_static|figures)/[^"#?]+)', text)
+        ):
             copied(needed, folder / "files")
         text = re.sub(r'(src|href)="\.\./\.\./((?:_static|figures)/)', r'\1="files/\2', text)
         path.write_text(online(text), "utf-8")
@@ -122,7 +131,8 @@ def copied(name, folder):
 
 
 def online(text):
-    """Links to pages of the book lead to where it is published; where it has no address yet, they are words."""
+    """Links to pages of the book lead to where it is published; where it has no address yet, they
+    are words."""
     address = edition.web_address(ROOT)
     if address and not edition.is_placeholder(address):
         return re.sub(r'href="\.\./\.\./(book/)', rf'href="{address}\1', text)
@@ -141,7 +151,9 @@ def print_all(folders):
             page.pdf(path=folder / "slides.pdf", prefer_css_page_size=True, print_background=True)
             for name in ("sheet", "solutions"):
                 page.goto((folder / f"{name}.html").as_uri())
-                page.pdf(path=folder / f"{name}.pdf", format="A4", margin=dict.fromkeys(SIDES, "18mm"))
+                page.pdf(
+                    path=folder / f"{name}.pdf", format="A4", margin=dict.fromkeys(SIDES, "18mm")
+                )
         browser.close()
 
 
@@ -160,7 +172,11 @@ def pack(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pdf", action="store_true", help="print them, too, and put the packed weeks into _build/kit")
+    parser.add_argument(
+        "--pdf",
+        action="store_true",
+        help="print them, too, and put the packed weeks into _build/kit",
+    )
     printing = parser.parse_args().pdf
     folders = [collect(k) for k in range(1, write() + 1)]
     if printing:
@@ -169,7 +185,9 @@ def main():
         target = pack(folder)
         if printing:
             shutil.copy(target, KIT)
-            print(f"== {(KIT / target.name).relative_to(ROOT)}, {target.stat().st_size / 1e6:.1f} MB")
+            print(
+                f"== {(KIT / target.name).relative_to(ROOT)}, {target.stat().st_size / 1e6:.1f} MB"
+            )
     print(f"   slides, sheets, solutions and quizzes of {len(folders)} weeks")
 
 

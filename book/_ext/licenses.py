@@ -1,4 +1,5 @@
-"""Whose files the built book carries in _static, and under which license: every file belongs to a work of this list."""
+"""Whose files the built book carries in _static, and under which license: every file belongs to a
+work of this list."""
 
 import json
 import re
@@ -13,7 +14,8 @@ STATIC = Path(__file__).parents[1] / "_static"
 
 @dataclass(frozen=True)
 class Work:
-    """A work of others: patterns of its files below _static, and where the text of its license stands there."""
+    """A work of others: patterns of its files below _static, and where the text of its license
+    stands there."""
 
     name: str
     version: str
@@ -42,7 +44,8 @@ FROM_PACKAGES = [
     ("sphinx-exercise", "MIT", ["exercise.css"]),
     ("myst-nb", "BSD-3-Clause", ["mystnb.*.css"]),
 ]  # fmt: skip
-# What the themes brought along: name, license, files, and the file of an installed package that opens with its notice.
+# What the themes brought along: name, license, files, and the file of an installed package that
+# opens with its notice.
 PYDATA = "theme/pydata_sphinx_theme/static/scripts/"
 IN_THEMES = [
     ("bootstrap", "MIT", ["scripts/bootstrap.js*"], "pydata_sphinx_theme", f"{PYDATA}bootstrap.js.LICENSE.txt"),
@@ -56,7 +59,9 @@ def works():
     """List all works of others that the pages carry, by name."""
     found = [*map(vendored, json.loads((STATIC / "vendor" / "manifest.json").read_text("utf-8")))]
     for name, license, patterns in FROM_PACKAGES:
-        found.append(Work(name, metadata.version(name), license, (*patterns,), f"licenses/{name}.txt"))
+        found.append(
+            Work(name, metadata.version(name), license, (*patterns,), f"licenses/{name}.txt")
+        )
     for name, license, patterns, package, file in IN_THEMES:  # the notice names the version
         version = re.search(r"\d+\.\d+\.\d+", notice(package, file))[0]
         found.append(Work(name, version, license, (*patterns,), f"licenses/{name}.txt"))
@@ -66,7 +71,9 @@ def works():
 def vendored(entry):
     """A work of book/_static/vendor, as its manifest has it."""
     names = [f"vendor/{name}" for name in entry["files"]]
-    text = next((name for name in names if "/licenses/" in name), f"vendor/licenses/{entry['name']}.txt")
+    text = next(
+        (name for name in names if "/licenses/" in name), f"vendor/licenses/{entry['name']}.txt"
+    )
     return Work(entry["name"], entry["version"], entry["license"], tuple(names), text)
 
 
@@ -78,8 +85,14 @@ def notice(package, file):
 def license_text(name):
     """The license in an installed package: each of its license files, one after the other."""
     package = metadata.distribution(name)
-    found = [path for path in package.files if re.search(r"(?i)\.dist-info/.*(licen[sc]e|copying)[^/]*$", str(path))]
-    return "\n\n".join(path.locate().read_text("utf-8") for path in found if path.locate().is_file())
+    found = [
+        path
+        for path in package.files
+        if re.search(r"(?i)\.dist-info/.*(licen[sc]e|copying)[^/]*$", str(path))
+    ]
+    return "\n\n".join(
+        path.locate().read_text("utf-8") for path in found if path.locate().is_file()
+    )
 
 
 def copy_texts(static):
@@ -98,7 +111,17 @@ def copy_texts(static):
 def unknown(static):
     """List the files of a built _static that are neither this book's nor of a listed work."""
     patterns = [pattern for work in works() for pattern in (*work.files, work.text)]
-    ours = {path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*") if "vendor" not in path.parts}
+    ours = {
+        path.relative_to(STATIC).as_posix()
+        for path in STATIC.rglob("*")
+        if "vendor" not in path.parts
+    }
     ours |= {"vendor/manifest.json", "vendor/paths.js", "mathematics.css"}
-    carried = sorted(path.relative_to(static).as_posix() for path in static.rglob("*") if path.is_file())
-    return [name for name in carried if name not in ours and not any(fnmatchcase(name, p) for p in patterns)]
+    carried = sorted(
+        path.relative_to(static).as_posix() for path in static.rglob("*") if path.is_file()
+    )
+    return [
+        name
+        for name in carried
+        if name not in ours and not any(fnmatchcase(name, p) for p in patterns)
+    ]

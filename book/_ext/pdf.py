@@ -48,11 +48,14 @@ def answer(route, folder, page):
     file = folder / path
     if not (route.request.url.startswith(SITE) and file.is_file()):
         return route.abort()
-    return route.fulfill(body=file.read_bytes(), content_type=mimetypes.guess_type(file)[0] or "font/woff2")
+    return route.fulfill(
+        body=file.read_bytes(), content_type=mimetypes.guess_type(file)[0] or "font/woff2"
+    )
 
 
 def printed(browser, document, folder, target):
-    """Print the document, and the numbers in its contents, which are known only then, as a sheet to lay over it."""
+    """Print the document, and the numbers in its contents, which are known only then, as a sheet to
+    lay over it."""
     page = browser.new_page(viewport={"width": WIDTH, "height": 1000}, color_scheme="light")
     page.set_default_timeout(PATIENCE)
     page.route("**/*", lambda route: answer(route, folder, document))
@@ -60,7 +63,9 @@ def printed(browser, document, folder, target):
     page.goto(f"{SITE}edition.html", wait_until="load")
     page.evaluate("() => document.fonts.ready.then(() => null)")
     page.evaluate(FIT)
-    page.pdf(path=target, prefer_css_page_size=True, print_background=True, tagged=True, outline=True)
+    page.pdf(
+        path=target, prefer_css_page_size=True, print_background=True, tagged=True, outline=True
+    )
     page.evaluate(NUMBER, page_numbers(target))
     sheet = page.pdf(prefer_css_page_size=True)
     page.close()
@@ -70,8 +75,11 @@ def printed(browser, document, folder, target):
 def page_numbers(path):
     """On which page each named place stands, counted from one."""
     reader = PdfReader(path)
-    return {name.lstrip("/"): reader.get_destination_page_number(place) + 1
-            for name, place in reader.named_destinations.items() if "--" not in name}
+    return {
+        name.lstrip("/"): reader.get_destination_page_number(place) + 1
+        for name, place in reader.named_destinations.items()
+        if "--" not in name
+    }
 
 
 def pictures(path):
@@ -89,13 +97,20 @@ def pictures(path):
 
 
 def finish(path, numbers, articles, root):
-    """Write the numbers of the contents, the properties, and the bookmarks, which Chromium may write twice."""
+    """Write the numbers of the contents, the properties, and the bookmarks, which Chromium may
+    write twice."""
     about = edition.citation(root)
     writer = PdfWriter(path, incremental=True)
     for page, sheet in zip(writer.pages, numbers.pages, strict=False):
         page.merge_page(sheet)
-    writer.add_metadata({"/Title": about["title"], "/Author": ", ".join(a["name"] for a in about["authors"]),
-                         "/Subject": about["abstract"], "/Keywords": ", ".join(about["keywords"])})
+    writer.add_metadata(
+        {
+            "/Title": about["title"],
+            "/Author": ", ".join(a["name"] for a in about["authors"]),
+            "/Subject": about["abstract"],
+            "/Keywords": ", ".join(about["keywords"]),
+        }
+    )
     marks = list(in_order(writer.root_object["/Outlines"]))
     for mark, name in zip(marks, edition.bookmarks(articles), strict=True):
         mark[NameObject("/Title")] = TextStringObject(name)
@@ -112,7 +127,8 @@ def in_order(mark):
 
 
 def make(chosen, target, browser, root=ROOT, folder=HTML):
-    """Print the chosen pages to ``target``; returns their articles. Raises edition.Missing for a lost picture."""
+    """Print the chosen pages to ``target``; returns their articles. Raises edition.Missing for a
+    lost picture."""
     sources = {page: (folder / f"{page.name}.html").read_text("utf-8") for page in chosen}
     known = {page.name: page for page in chosen}
     articles = [edition.article(page, html, known) for page, html in sources.items()]
@@ -131,11 +147,18 @@ def main():
         raise SystemExit("no built book at _build/html: run `make book` first")
     with sync_playwright() as playwright, closing(chromium.launch(playwright)) as browser:
         try:
-            articles = make([page for page in edition.pages(ROOT) if page.name not in ON_SCREEN], TARGET, browser)
+            articles = make(
+                [page for page in edition.pages(ROOT) if page.name not in ON_SCREEN],
+                TARGET,
+                browser,
+            )
         except edition.Missing as lost:
             raise SystemExit(f"no PDF: {lost}") from lost
     count, figures = len(PdfReader(TARGET).pages), sum(len(each.figures) for each in articles)
-    print(f"{TARGET.relative_to(ROOT)}: {count} pages, {len(articles)} chapters, all of their {figures} pictures")
+    print(
+        f"{TARGET.relative_to(ROOT)}: {count} pages, {len(articles)} chapters, all of their "
+        f"{figures} pictures"
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""Give each figure of the built book a picture that stands where no script runs: ``python book/_ext/pictures.py``.
+"""Give each figure of the built book a picture that stands where no script runs: ``python
+book/_ext/pictures.py``.
 
-plotly draws it, in the Chromium that prints and tests the pages. Without Chromium the alt text stands alone.
+plotly draws it, in the Chromium that prints and tests the pages. Without Chromium the alt text
+stands alone.
 """
 
 import re
@@ -19,18 +21,27 @@ from chromium import PATIENCE, SITE
 
 HTML = Path(__file__).parents[2] / "_build" / "html"
 WIDTH = 700  # pixels, as wide as the text of a page at a desk
-# What mhabook/_render.py and live/widget.py write; the words of a live figure give way to its picture.
-WORDS = re.compile(r'(?:(?P<box><div class="mha-drawing" style="[^"]*)">)?'
-                   r'(?P<words>(?P<below><noscript>)?<p class="mha-alt"[^>]*>(?P<alt>.*?)</p>)', re.DOTALL)
+# What mhabook/_render.py and live/widget.py write; the words of a live figure give way to its
+# picture.
+WORDS = re.compile(
+    r'(?:(?P<box><div class="mha-drawing" style="[^"]*)">)?'
+    r'(?P<words>(?P<below><noscript>)?<p class="mha-alt"[^>]*>(?P<alt>.*?)</p>)',
+    re.DOTALL,
+)
 # Names that plotly gives to parts of a picture, and where it uses them.
 NAMES = re.compile(r"""(?<=\bid=")[^"]+|(?<=url\(#)[\w-]+|(?<=url\('#)[\w-]+""")
-# What a picture can spare: numbers finer than a tenth of a pixel in lines and a hundredth elsewhere, font and color of
-# its words, which are the page's, what holds anyway, and names of its parts that no style and no test asks for.
+# What a picture can spare: numbers finer than a tenth of a pixel in lines and a hundredth
+# elsewhere, font and color of its words, which are the page's, what holds anyway, and names of its
+# parts that no style and no test asks for.
 NUMBERS = re.compile(r'(?<= )(d|x|y|width|height)="[^"]*"')
-SPARED = re.compile(r"(?<=[ \";])(font-family: [^;\"]+|fill: rgb\(42, 63, 95\)|vector-effect: none|"
-                    r"((stroke|fill)-)?opacity: 1|white-space: pre|stroke-miterlimit: 2); ?")
+SPARED = re.compile(
+    r"(?<=[ \";])(font-family: [^;\"]+|fill: rgb\(42, 63, 95\)|vector-effect: none|"
+    r"((stroke|fill)-)?opacity: 1|white-space: pre|stroke-miterlimit: 2); ?"
+)
 CLASS = re.compile(r' class="([^"]*)"')
-ASKED = re.compile("(grid|zeroline|hover)layer|[xy]lines-above|slider-.*|[xy]tick|g?title|[xy]title|legendtext")
+ASKED = re.compile(
+    "(grid|zeroline|hover)layer|[xy]lines-above|slider-.*|[xy]tick|g?title|[xy]title|legendtext"
+)
 DRAWN = """() => {
   const count = (selector) => document.querySelectorAll(selector).length;
   if (count(".mha-live[data-state=failed]")) throw new Error("a live figure could not train");
@@ -42,8 +53,9 @@ UNKNOWN = """() => {
   return [...new Set(boxes.flatMap((box) => box.data.map((trace) => trace.type ?? "scatter")))]
     .filter((type) => !(type in known));
 }"""
-# Each picture; of a live figure what stands above and below it, and its height on a desk and on a phone, so that the
-# page keeps the room that the figure takes; of a still one its height on a phone, where figures.js stacks its panels.
+# Each picture; of a live figure what stands above and below it, and its height on a desk and on a
+# phone, so that the page keeps the room that the figure takes; of a still one its height on a
+# phone, where figures.js stacks its panels.
 DRAW = """async (width) => {
   const boxes = [...document.querySelectorAll(".js-plotly-plot")], high = (box) => box.layout.height ?? 450;
   const drawn = await Promise.all(boxes.map((box) =>
@@ -74,14 +86,17 @@ DRAW = """async (width) => {
 
 
 def workbench(browser: Browser, folder: Path) -> Page:
-    """A page that has read plotly.js, for one page of the book after the other: reading it takes longer than drawing.
+    """A page that has read plotly.js, for one page of the book after the other: reading it takes
+    longer than drawing.
 
     Of what a page asks for it gets figures.js and live.js alone.
     """
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.set_default_timeout(PATIENCE)
     page.route("**/*", lambda route: route.abort())
-    page.route("**/figures.js*", lambda route: route.fulfill(path=folder / "_static" / "figures.js"))
+    page.route(
+        "**/figures.js*", lambda route: route.fulfill(path=folder / "_static" / "figures.js")
+    )
     page.route("**/live.js*", lambda route: route.fulfill(path=folder / "_static" / "live.js"))
     page.route(SITE, lambda route: route.fulfill(body="", content_type="text/html"))
     page.goto(SITE)
@@ -90,14 +105,17 @@ def workbench(browser: Browser, folder: Path) -> Page:
 
 
 def pictures(bench: Page, html: str) -> list[dict[str, Any]]:
-    """The figures of a page as plotly draws them, in their order, each an ``<svg>``, and what is around a live one.
+    """The figures of a page as plotly draws them, in their order, each an ``<svg>``, and what is
+    around a live one.
 
     Raises ValueError where a figure has a trace that the page's plotly.js does not know.
     """
     bench.set_content(html)
     bench.wait_for_function(DRAWN)
     if unknown := bench.evaluate(UNKNOWN):
-        raise ValueError(f"the page's plotly.js cannot draw {', '.join(unknown)}: vendor another of its bundles")
+        raise ValueError(
+            f"the page's plotly.js cannot draw {', '.join(unknown)}: vendor another of its bundles"
+        )
     return bench.evaluate(DRAW, WIDTH)
 
 
@@ -107,7 +125,9 @@ def placed(html: str, drawn: list[dict[str, Any]]) -> str:
     Raises ValueError where a figure has none.
     """
     if len(WORDS.findall(html)) != len(drawn):
-        raise ValueError(f"the page has {len(WORDS.findall(html))} figures, and {len(drawn)} pictures")
+        raise ValueError(
+            f"the page has {len(WORDS.findall(html))} figures, and {len(drawn)} pictures"
+        )
     numbered = enumerate(drawn)
 
     def put(words: re.Match[str]) -> str:
@@ -119,22 +139,35 @@ def placed(html: str, drawn: list[dict[str, Any]]) -> str:
     return WORDS.sub(put, html)
 
 
-def room(picture: str, above: str = "", below: str = "", heights: Sequence[int] = (), **made: Any) -> str:
-    """A picture with what stands around it in its live figure, for the eye alone and out of the keyboard's reach."""
+def room(
+    picture: str, above: str = "", below: str = "", heights: Sequence[int] = (), **made: Any
+) -> str:
+    """A picture with what stands around it in its live figure, for the eye alone and out of the
+    keyboard's reach."""
     if not heights:
         return picture
     high = 'style="--desk: {}px; --phone: {}px" '.format(*heights)
-    around = [f'<div class="mha-around" inert aria-hidden="true">{part}</div>' for part in (above, below)]
+    around = [
+        f'<div class="mha-around" inert aria-hidden="true">{part}</div>' for part in (above, below)
+    ]
     return picture.replace("<svg ", f"<svg {high}", 1).join(around)
 
 
 def picture(svg: str, number: int, alt: str) -> str:
-    """A picture as a part of a page: as wide as there is room, with alt text, and with names that no other has."""
+    """A picture as a part of a page: as wide as there is room, with alt text, and with names that
+    no other has."""
     names: dict[str, str] = {}
     svg = CLASS.sub(named, NUMBERS.sub(rounded, SPARED.sub("", svg)))
-    svg = NAMES.sub(lambda name: names.setdefault(name[0], f"mha-picture-{number}-{len(names)}"), svg)
+    svg = NAMES.sub(
+        lambda name: names.setdefault(name[0], f"mha-picture-{number}-{len(names)}"), svg
+    )
     box = re.search(r'viewBox="[^"]*"', svg)[0]
-    return re.sub("<svg[^>]*>", f'<svg class="mha-picture" role="img" aria-label="{escape(alt)}" {box}>', svg, count=1)
+    return re.sub(
+        "<svg[^>]*>",
+        f'<svg class="mha-picture" role="img" aria-label="{escape(alt)}" {box}>',
+        svg,
+        count=1,
+    )
 
 
 def rounded(attribute: re.Match[str]) -> str:
@@ -157,10 +190,13 @@ def fill(folder: Path, browser: Browser) -> int:
             drawn = pictures(bench, html)
             path.write_text(placed(html, drawn), "utf-8")
             still = [made["svg"] for made in drawn if not made.get("heights")]
-            for number, svg in enumerate(still, 1):  # the page's menu of a figure says where it is (figure_menu.js)
+            # the page's menu of a figure says where it is (figure_menu.js)
+            for number, svg in enumerate(still, 1):
                 file = folder / "figures" / f"{path.stem}-{number}.svg"
                 file.parent.mkdir(exist_ok=True)
-                file.write_text(re.sub(r'^(<svg [^>]*?style=")', r"\1background: white; ", svg), "utf-8")
+                file.write_text(
+                    re.sub(r'^(<svg [^>]*?style=")', r"\1background: white; ", svg), "utf-8"
+                )
             total += len(drawn)
     bench.close()
     return total
@@ -168,7 +204,10 @@ def fill(folder: Path, browser: Browser) -> int:
 
 def main(folder: Path = HTML) -> None:
     if chromium.path() is None:
-        print("   no Chromium (`make chromium` says how to get it): where no script runs, figures are their alt text")
+        print(
+            "   no Chromium (`make chromium` says how to get it): where no script runs, figures "
+            "are their alt text"
+        )
         return
     with sync_playwright() as playwright, closing(chromium.launch(playwright)) as browser:
         print(f"   {fill(folder, browser)} pictures")

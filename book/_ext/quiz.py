@@ -1,5 +1,6 @@
-"""The quiz of each week of the course (book/start/quizzes.yml): on the page ``quiz`` writes its fields, which check
-themselves; kit.py writes it as GIFT, which Moodle imports, and as QTI 2.1, which other learning platforms do.
+"""The quiz of each week of the course (book/start/quizzes.yml): on the page ``quiz`` writes its
+fields, which check themselves; kit.py writes it as GIFT, which Moodle imports, and as QTI 2.1,
+which other learning platforms do.
 """
 
 import io
@@ -28,7 +29,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, the choices, and the part of the book that answers it, such as ``2/prop-1-hessian``."""
+    """What is asked, the choices, and the part of the book that answers it, such as
+    ``2/prop-1-hessian``."""
 
     ask: str
     choices: tuple[Choice, ...]
@@ -36,7 +38,8 @@ class Question:
 
 
 def questions(k):
-    """The five questions of week ``k``; choices stand in the order of the alphabet, so that their place tells nothing.
+    """The five questions of week ``k``; choices stand in the order of the alphabet, so that their
+    place tells nothing.
 
     Raises ValueError for a week without a quiz, or for a question that has not one right answer.
     """
@@ -47,18 +50,25 @@ def questions(k):
 
 
 def question(entry, k):
-    choices = [Choice(text, right, why) for right, answers in ((True, entry["right"]), (False, entry["wrong"]))
-               for text, why in answers.items()]
+    choices = [
+        Choice(text, right, why)
+        for right, answers in ((True, entry["right"]), (False, entry["wrong"]))
+        for text, why in answers.items()
+    ]
     if [choice.right for choice in choices].count(True) != 1:
         raise ValueError(f"quiz of week {k}: expected one right answer to {entry['ask']!r}")
-    return Question(entry["ask"], tuple(sorted(choices, key=lambda choice: choice.text)), entry["see"])
+    return Question(
+        entry["ask"], tuple(sorted(choices, key=lambda choice: choice.text)), entry["see"]
+    )
 
 
-# --- on the page ----------------------------------------------------------------------------------------------
+# --- on the page
+# ----------------------------------------------------------------------------------------------
 
 
 class Quiz(SphinxDirective):
-    """The questions of a week; what is said of a choice stands there once it is chosen (book.css)."""
+    """The questions of a week; what is said of a choice stands there once it is chosen
+    (book.css)."""
 
     required_arguments = 1
 
@@ -69,22 +79,34 @@ class Quiz(SphinxDirective):
         except ValueError as error:
             raise self.error(str(error)) from error
         up = "../" * self.env.docname.count("/")
-        fields = "".join(field(each, f"quiz-{self.arguments[0]}-{number}", up) for number, each in enumerate(found, 1))
+        fields = "".join(
+            field(each, f"quiz-{self.arguments[0]}-{number}", up)
+            for number, each in enumerate(found, 1)
+        )
         files = f"{up}kit/week-{self.arguments[0]}"
-        as_files = (f'<p>As a file: <a href="{files}/quiz.gift.txt" download>GIFT</a> for Moodle, '
-                    f'<a href="{files}/quiz-qti.zip" download>QTI 2.1</a> for other platforms.</p>')
+        as_files = (
+            f'<p>As a file: <a href="{files}/quiz.gift.txt" download>GIFT</a> for Moodle, '
+            f'<a href="{files}/quiz-qti.zip" download>QTI 2.1</a> for other platforms.</p>'
+        )
         return [nodes.raw("", f'<div class="mha-quiz">{fields}{as_files}</div>', format="html")]
 
 
 def field(asked, name, up):
     """The fields of one question."""
     number = name.rsplit("-", 1)[1]
-    choices = "".join(f'<label><input type="radio" name="{name}" value="{k}"> {escape(choice.text)}</label>'
-                      for k, choice in enumerate(asked.choices))
-    said = "".join(f'<span>{"<b>Right.</b>" if choice.right else "<b>Not so.</b>"} {escape(choice.why)} '
-                   f'<a href="{address(asked.see, up)}">Where it stands</a></span>' for choice in asked.choices)
-    return (f"<fieldset><legend>{number}. {escape(asked.ask)}</legend>{choices}"
-            f'<div class="mha-quiz-said" role="status">{said}</div></fieldset>')
+    choices = "".join(
+        f'<label><input type="radio" name="{name}" value="{k}"> {escape(choice.text)}</label>'
+        for k, choice in enumerate(asked.choices)
+    )
+    said = "".join(
+        f"<span>{'<b>Right.</b>' if choice.right else '<b>Not so.</b>'} {escape(choice.why)} "
+        f'<a href="{address(asked.see, up)}">Where it stands</a></span>'
+        for choice in asked.choices
+    )
+    return (
+        f"<fieldset><legend>{number}. {escape(asked.ask)}</legend>{choices}"
+        f'<div class="mha-quiz-said" role="status">{said}</div></fieldset>'
+    )
 
 
 def address(see, up):
@@ -94,17 +116,23 @@ def address(see, up):
     return f"{up}{built.file_of(page)}.html{target}"
 
 
-# --- for learning platforms -----------------------------------------------------------------------------------
+# --- for learning platforms
+# -----------------------------------------------------------------------------------
 
 
 def gift(k):
     """The quiz of week ``k`` in Moodle's GIFT format."""
-    asked = (gift_of(each, f"Week {k}, question {number}") for number, each in enumerate(questions(k), 1))
+    asked = (
+        gift_of(each, f"Week {k}, question {number}") for number, each in enumerate(questions(k), 1)
+    )
     return "\n\n".join([f"$CATEGORY: How Attention Learns/Week {k}", *asked]) + "\n"
 
 
 def gift_of(asked, name):
-    lines = [f'  {"=" if choice.right else "~"}{plain(choice.text)}#{plain(choice.why)}' for choice in asked.choices]
+    lines = [
+        f"  {'=' if choice.right else '~'}{plain(choice.text)}#{plain(choice.why)}"
+        for choice in asked.choices
+    ]
     return "\n".join([f"::{name}::{plain(asked.ask)} {{", *lines, "}"])
 
 
@@ -168,31 +196,53 @@ MANIFEST = """<?xml version="1.0" encoding="UTF-8"?>
 
 def qti_items(k):
     """The questions of week ``k`` as items of QTI 2.1: name → XML."""
-    return {f"week-{k}-question-{number}": qti_of(asked, f"week-{k}-question-{number}")
-            for number, asked in enumerate(questions(k), 1)}
+    return {
+        f"week-{k}-question-{number}": qti_of(asked, f"week-{k}-question-{number}")
+        for number, asked in enumerate(questions(k), 1)
+    }
 
 
 def qti_of(asked, name):
     keys = [f"CHOICE_{letter}" for letter in "ABCD"]
     named = list(zip(keys, asked.choices, strict=False))
-    choices = "\n".join(f'      <simpleChoice identifier="{key}">{escape(choice.text)}</simpleChoice>'
-                        for key, choice in named)
-    feedback = "\n".join(f'  <modalFeedback outcomeIdentifier="FEEDBACK" identifier="{key}" showHide="show">'
-                         f"{escape(choice.why)}</modalFeedback>" for key, choice in named)
+    choices = "\n".join(
+        f'      <simpleChoice identifier="{key}">{escape(choice.text)}</simpleChoice>'
+        for key, choice in named
+    )
+    feedback = "\n".join(
+        f'  <modalFeedback outcomeIdentifier="FEEDBACK" identifier="{key}" showHide="show">'
+        f"{escape(choice.why)}</modalFeedback>"
+        for key, choice in named
+    )
     right = next(key for key, choice in named if choice.right)
-    return ITEM.format(space=SPACE, name=name, title=escape(asked.ask), right=right, ask=escape(asked.ask),
-                       choices=choices, feedback=feedback)
+    return ITEM.format(
+        space=SPACE,
+        name=name,
+        title=escape(asked.ask),
+        right=right,
+        ask=escape(asked.ask),
+        choices=choices,
+        feedback=feedback,
+    )
 
 
 def qti(k):
-    """The quiz of week ``k`` as a QTI 2.1 package, a zip with a manifest; the same bytes whenever it is made."""
+    """The quiz of week ``k`` as a QTI 2.1 package, a zip with a manifest; the same bytes whenever
+    it is made."""
     items = qti_items(k)
-    resources = "\n".join(f'    <resource identifier="{name}" type="imsqti_item_xmlv2p1" href="{name}.xml">'
-                          f'<file href="{name}.xml"/></resource>' for name in items)
+    resources = "\n".join(
+        f'    <resource identifier="{name}" type="imsqti_item_xmlv2p1" href="{name}.xml">'
+        f'<file href="{name}.xml"/></resource>'
+        for name in items
+    )
     needed = "\n".join(f'      <dependency identifierref="{name}"/>' for name in items)
-    named = "\n".join(f'      <assessmentItemRef identifier="{name}" href="{name}.xml"/>' for name in items)
-    files = {"imsmanifest.xml": MANIFEST.format(k=k, resources=resources, needed=needed),
-             f"week-{k}.xml": TEST.format(space=SPACE, k=k, items=named)}
+    named = "\n".join(
+        f'      <assessmentItemRef identifier="{name}" href="{name}.xml"/>' for name in items
+    )
+    files = {
+        "imsmanifest.xml": MANIFEST.format(k=k, resources=resources, needed=needed),
+        f"week-{k}.xml": TEST.format(space=SPACE, k=k, items=named),
+    }
     files |= {f"{name}.xml": text for name, text in items.items()}
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,4 +1,5 @@
-"""Draw book/_static/readme.gif, the picture of the README, anew: ``python book/_ext/readme_picture.py``."""
+"""Draw book/_static/readme.gif, the picture of the README, anew: ``python
+book/_ext/readme_picture.py``."""
 
 import io
 import tempfile
@@ -20,7 +21,11 @@ BEGINNING = """(count) => {
 
 def picture():
     """The live figure of the first page, as mhalib draws it."""
-    return figure_words.words().figure().update_layout(width=800, height=400, paper_bgcolor="white", font_size=14)
+    return (
+        figure_words.words()
+        .figure()
+        .update_layout(width=800, height=400, paper_bgcolor="white", font_size=14)
+    )
 
 
 def photographed(figure, counts):
@@ -40,8 +45,17 @@ def photographed(figure, counts):
 
 def save(pictures, target):
     """A film of 128 colors that rests at its end and begins anew."""
-    first, *others = [picture.convert("RGB").quantize(128, dither=Image.Dither.NONE) for picture in pictures]
-    first.save(target, save_all=True, append_images=others, duration=[80] * len(others) + [4000], loop=0, optimize=True)
+    first, *others = [
+        picture.convert("RGB").quantize(128, dither=Image.Dither.NONE) for picture in pictures
+    ]
+    first.save(
+        target,
+        save_all=True,
+        append_images=others,
+        duration=[80] * len(others) + [4000],
+        loop=0,
+        optimize=True,
+    )
 
 
 if __name__ == "__main__":

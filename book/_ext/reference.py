@@ -4,26 +4,34 @@ import re
 
 
 def label_statements(app, env):
-    """Let `[text](#ledger-ID)` lead to a statement's row, and `[text](#ID)` from the row to the statement.
+    """Let `[text](#ledger-ID)` lead to a statement's row, and `[text](#ID)` from the row to the
+    statement.
 
-    Rows come from a cell, where Sphinx finds no labels; and it finds those of statements only as {prf:ref}.
+    Rows come from a cell, where Sphinx finds no labels; and it finds those of statements only as
+    {prf:ref}.
     """
     from mhabook import ledger
 
     std = env.get_domain("std")
     for statement in ledger:
-        places = {f"ledger-{statement.id}": "book/ledger", statement.id: env.proof_list[statement.id]["docname"]}
+        places = {
+            f"ledger-{statement.id}": "book/ledger",
+            statement.id: env.proof_list[statement.id]["docname"],
+        }
         for label, page in places.items():
             std.anonlabels[label] = page, label
             std.labels[label] = page, label, statement.title
 
 
 def read_docstring(app, what, name, obj, options, lines):
-    """Read `name : words` as a description, not a type; `Raises …` and `Source: …` as sections; | as mathematics."""
+    """Read `name : words` as a description, not a type; `Raises …` and `Source: …` as sections; |
+    as mathematics."""
     text = "\n".join(lines).replace("|", r"\|")
     text = re.sub(r"(?m)^([\w, ]+) : ", r"\1\n    ", text)
     text = re.sub(r"(?m)(^|  )Source: ", "\n\nSource\n------\n", text)
-    raised = re.compile(r"(?ms)(?:^|(?<=\.) )Raises ((?:[A-Z]\w+Error(?:, | or )?)+) (.*?)(?=\n\n|\Z)")
+    raised = re.compile(
+        r"(?ms)(?:^|(?<=\.) )Raises ((?:[A-Z]\w+Error(?:, | or )?)+) (.*?)(?=\n\n|\Z)"
+    )
 
     def section(found):  # two blank lines end it
         return f"\n\nRaises\n------\n{found[1]}\n    " + found[2].replace("\n", "\n    ") + "\n\n"

@@ -1,8 +1,9 @@
-"""The runnable edition: the pages as notebooks, ``python book/_ext/runnable.py`` → ``_build/notebooks``.
+"""The runnable edition: the pages as notebooks, ``python book/_ext/runnable.py`` →
+``_build/notebooks``.
 
-Text comes from the built pages, where statements are numbered and references resolved, and becomes plain Markdown.
-Code comes from the sources, cell by cell: what a page hides is folded, in JupyterLab and in Colab, and nothing is left
-out.
+Text comes from the built pages, where statements are numbered and references resolved, and becomes
+plain Markdown. Code comes from the sources, cell by cell: what a page hides is folded, in
+JupyterLab and in Colab, and nothing is left out.
 """
 
 import ast
@@ -34,8 +35,10 @@ from setup_cell import setup
 
 ROOT = Path(__file__).parents[2]
 FOLDED = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
-SHORT = 4000  # characters: a printed result up to this length is compared when the notebook is tested
-ROUNDING = re.compile(r"\de-(1[2-9]|[2-9]\d|\d{3})\b")  # numbers that differ from one processor to another
+# characters: a printed result up to this length is compared when the notebook is tested
+SHORT = 4000
+# numbers that differ from one processor to another
+ROUNDING = re.compile(r"\de-(1[2-9]|[2-9]\d|\d{3})\b")
 SCALE = 1.5  # pixels of a picture for one of the page
 DRAW = """(scale) => Promise.all([...document.querySelectorAll("body > svg")].map(async (svg) => {
   const { width, height } = svg.viewBox.baseVal, [image, canvas] = [new Image(), document.createElement("canvas")];
@@ -51,8 +54,10 @@ DRAW = """(scale) => Promise.all([...document.querySelectorAll("body > svg")].ma
   return canvas.toDataURL("image/png").split(",")[1];
 }))"""
 SWITCH = 'show_solution = False  #@param {type:"boolean"}'  # Colab makes a box to tick of it
-LABORATORY = "#laboratory="  # what a link begins with that sets the laboratory of its page (links.js)
-COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/"  # as the rocket of each page (bookext.py)
+# what a link begins with that sets the laboratory of its page (links.js)
+LABORATORY = "#laboratory="
+# as the rocket of each page (bookext.py)
+COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/"
 CONTENTS = """# How Attention Learns: the notebooks
 
 These notebooks run what the pages of the book show. They are made from [the repository]({repository}), where their
@@ -67,8 +72,11 @@ FORMULA = re.compile("(?P<lead>^[> ]*)?\ue000(?P<number>\\d+)\ue001", re.MULTILI
 new_tag = BeautifulSoup("", "html.parser").new_tag
 
 
-def prepare(article: Tag, page: edition.Page, runnable: dict[str, edition.Page]) -> list[tuple[str, bool]]:
-    """Make the article of a page ready for ``Markdown``; returns its formulas, each with whether it is displayed."""
+def prepare(
+    article: Tag, page: edition.Page, runnable: dict[str, edition.Page]
+) -> list[tuple[str, bool]]:
+    """Make the article of a page ready for ``Markdown``; returns its formulas, each with whether it
+    is displayed."""
     edition.list_guesses(article)
     for thing in article.select("script, style, .headerlink, .mha-guessed"):
         thing.decompose()
@@ -85,7 +93,8 @@ def prepare(article: Tag, page: edition.Page, runnable: dict[str, edition.Page])
 
 
 def in_python(href: str) -> Tag:
-    """What does the same as a link that sets the laboratory, where links do not reach it, as in Colab and VS Code."""
+    """What does the same as a link that sets the laboratory, where links do not reach it, as in
+    Colab and VS Code."""
     name = parse_qs(urldefrag(href).fragment)["experiment"][0]
     words, code = new_tag("span"), new_tag("code")
     code.string = f'laboratory.values = laboratory.experiments["{name}"]'
@@ -94,7 +103,8 @@ def in_python(href: str) -> Tag:
 
 
 def mark(article: Tag) -> set[str]:
-    """Mark the boxes and headings to which links of the same page lead; returns the addresses of these places."""
+    """Mark the boxes and headings to which links of the same page lead; returns the addresses of
+    these places."""
     linked = {link["href"] for link in article.select("a[href^='#']")}
     marked = set()
     for place in article.select(".admonition[id], span[id]:has(+ :is(h1, h2, h3, h4))"):
@@ -117,7 +127,8 @@ def put_aside(formula: Tag, k: int) -> tuple[str, bool]:
 
 
 def target(href: str, page: edition.Page, runnable: dict[str, edition.Page]) -> str:
-    """Where a link leads that does not stay: to the notebook of another page, or to a place of the book on the web."""
+    """Where a link leads that does not stay: to the notebook of another page, or to a place of the
+    book on the web."""
     if re.match(r"[a-z]+:", href):
         return href
     path, anchor = urldefrag(href)
@@ -128,7 +139,8 @@ def target(href: str, page: edition.Page, runnable: dict[str, edition.Page]) -> 
 
 
 def box(admonition: Tag) -> None:
-    """Make a statement, an exercise or a remark a quotation that begins with its title, a proof or solution a fold."""
+    """Make a statement, an exercise or a remark a quotation that begins with its title, a proof or
+    solution a fold."""
     title = admonition.select_one(":scope > .admonition-title").extract()
     words, marks = " ".join(title.get_text().split()), title.select("a[id]")
     if content := admonition.select_one(":scope > section"):
@@ -149,7 +161,9 @@ class Markdown(MarkdownConverter):
     """Pieces of a prepared article as the text of a cell."""
 
     def __init__(self, formulas: list[tuple[str, bool]]) -> None:
-        super().__init__(heading_style="atx", bullets="-", escape_misc=False, newline_style="backslash")
+        super().__init__(
+            heading_style="atx", bullets="-", escape_misc=False, newline_style="backslash"
+        )
         self.formulas = formulas
 
     def __call__(self, pieces: list[Tag]) -> str:
@@ -164,18 +178,22 @@ class Markdown(MarkdownConverter):
         return re.sub(r"(?m)^(> ?)+", "", f"\n{rows[0]}\n")
 
     def _formula(self, mark):
-        """A formula in its place; in a box or a list a displayed one is a single line, which no program tears apart."""
+        """A formula in its place; in a box or a list a displayed one is a single line, which no
+        program tears apart."""
         (tex, displayed), lead = self.formulas[int(mark["number"])], mark["lead"] or ""
         if not displayed:
             return f"{lead}${tex}$"
         return f"{lead}$$ {' '.join(tex.split())} $$" if lead else f"$$\n{tex}\n$$"
 
     def convert_details(self, el, text, parent_tags):
-        """A fold; between empty lines Markdown goes on inside, but a cell of a table is one line."""
+        """A fold; between empty lines Markdown goes on inside, but a cell of a table is one
+        line."""
         if "td" in parent_tags:
             return f" <details>{text.strip()}</details>"
         quoted = re.sub("(?m)^", "> ", text.strip())  # so that one sees where it ends
-        return f"\n\n<details>\n<summary><b>{el['title']}</b></summary>\n\n{quoted}\n\n</details>\n\n"
+        return (
+            f"\n\n<details>\n<summary><b>{el['title']}</b></summary>\n\n{quoted}\n\n</details>\n\n"
+        )
 
     def convert_summary(self, el, text, parent_tags):
         """What is seen of a fold in a cell of a table."""
@@ -203,22 +221,27 @@ class Markdown(MarkdownConverter):
 
 
 def flow(element: Tag, solution: str = "") -> Iterator[tuple[Tag, str]]:
-    """The pieces of an article, each with the title of the solution it stands in: a cell, or what holds no cell."""
+    """The pieces of an article, each with the title of the solution it stands in: a cell, or what
+    holds no cell."""
     for child in element.find_all(True, recursive=False):
-        if "cell" in child.get("class", []) or not (child.name == "section" or child.select_one(".cell")):
+        if "cell" in child.get("class", []) or not (
+            child.name == "section" or child.select_one(".cell")
+        ):
             yield child, solution
         else:
             yield from flow(child, child.get("title", solution))
 
 
-def cells(article: Tag, source: NotebookNode, outputs: dict[str, list[NotebookNode]],
-          markdown: Markdown) -> Iterator[NotebookNode]:
+def cells(
+    article: Tag, source: NotebookNode, outputs: dict[str, list[NotebookNode]], markdown: Markdown
+) -> Iterator[NotebookNode]:
     """The cells of the runnable edition: a text from heading to heading or to the next code."""
     code, text = iter([cell for cell in source.cells if cell.cell_type == "code"]), Text(markdown)
     for piece, solution in flow(article):
         if "cell" in piece.get("class", []):
             yield from text.cell()
-            while "remove-cell" in (cell := next(code)).metadata.get("tags", ()):  # the page has no trace of it
+            # the page has no trace of it
+            while "remove-cell" in (cell := next(code)).metadata.get("tags", ()):
                 yield code_cell(cell, BeautifulSoup(), "", [], markdown)
             yield code_cell(cell, piece, solution, outputs[cell.id], markdown)
         else:
@@ -252,17 +275,22 @@ class Text:
             self.number += 1
             cell = new_markdown_cell(text, id=f"text-{self.number}")
             if pictures := [image for piece in self.pieces for image in piece.select("img[png]")]:
-                cell.attachments = {image["src"].split(":")[1]: {"image/png": image["png"]} for image in pictures}
+                cell.attachments = {
+                    image["src"].split(":")[1]: {"image/png": image["png"]} for image in pictures
+                }
             yield cell
         self.pieces = []
 
 
-def code_cell(cell: NotebookNode, piece: Tag, solution: str, printed: list[NotebookNode],
-              markdown: Markdown) -> NotebookNode:
-    """A code cell of the source as the runnable edition has it: folded if the page hides it, with what it shows.
+def code_cell(
+    cell: NotebookNode, piece: Tag, solution: str, printed: list[NotebookNode], markdown: Markdown
+) -> NotebookNode:
+    """A code cell of the source as the runnable edition has it: folded if the page hides it, with
+    what it shows.
 
-    A solution runs, and shows something, when it is asked to. What is printed is compared when the notebook is tested,
-    unless it is a table with rounding errors in it. A picture stands there for what a run draws in another form.
+    A solution runs, and shows something, when it is asked to. What is printed is compared when the
+    notebook is tested, unless it is a table with rounding errors in it. A picture stands there for
+    what a run draws in another form.
     """
     made = new_code_cell(cell.source, id=cell.id)
     if solution or FOLDED & set(cell.metadata.get("tags", ())):
@@ -272,19 +300,26 @@ def code_cell(cell: NotebookNode, piece: Tag, solution: str, printed: list[Noteb
         return made
     made.outputs = [picture(image) for image in piece.select("svg[png]")]
     if any("text/markdown" in one.get("data", ()) for one in printed):
-        made.outputs = [new_output("display_data", {"text/markdown": markdown(piece.select(".cell_output > *"))})]
+        made.outputs = [
+            new_output(
+                "display_data", {"text/markdown": markdown(piece.select(".cell_output > *"))}
+            )
+        ]
     compared = not made.outputs and printed and all(map(is_text, printed))
     if compared:
         made.outputs = [one for one in printed if one.get("name") != "stderr"]
         text = "\n".join(str(one.get("text", one.get("data"))) for one in made.outputs)
-        compared = len(text) <= SHORT and not ("cellView" in made.metadata and ROUNDING.search(text))
+        compared = len(text) <= SHORT and not (
+            "cellView" in made.metadata and ROUNDING.search(text)
+        )
     if made.outputs:
         made.metadata.tags = ["nbval-check-output" if compared else "nbval-ignore-output"]
     return made
 
 
 def on_demand(source: str, printed: list[NotebookNode]) -> str:
-    """The code of a solution behind a switch, so that running the whole notebook does not give it away.
+    """The code of a solution behind a switch, so that running the whole notebook does not give it
+    away.
 
     What a cell shows because it stands last there has to be displayed in a branch.
     """
@@ -298,7 +333,9 @@ def on_demand(source: str, printed: list[NotebookNode]) -> str:
 def picture(drawing: Tag) -> NotebookNode:
     """What a cell shows in place of a drawing: its picture, as wide as on the page."""
     data = {"image/png": drawing["png"], "text/plain": drawing["aria-label"]}
-    return new_output("display_data", data, metadata={"image/png": {"width": int(drawing["viewbox"].split()[2])}})
+    return new_output(
+        "display_data", data, metadata={"image/png": {"width": int(drawing["viewbox"].split()[2])}}
+    )
 
 
 def folded(cell: NotebookNode) -> NotebookNode:
@@ -317,9 +354,17 @@ def title_of(cell: NotebookNode, piece: Tag, solution: str) -> str:
         return solution.split(" (")[0]
     if title := cell.metadata.get("title"):
         return title
-    tree, words = ast.parse(re.sub(r"(?m)^(\s*)%", r"\1pass  # ", cell.source) or "pass"), cell.id.replace("-", " ")
-    titles = [keyword.value.value for call in ast.walk(tree) if isinstance(call, ast.Call) for keyword in call.keywords
-              if keyword.arg == "title" and isinstance(keyword.value, ast.Constant)]
+    tree, words = (
+        ast.parse(re.sub(r"(?m)^(\s*)%", r"\1pass  # ", cell.source) or "pass"),
+        cell.id.replace("-", " "),
+    )
+    titles = [
+        keyword.value.value
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        for keyword in call.keywords
+        if keyword.arg == "title" and isinstance(keyword.value, ast.Constant)
+    ]
     if "mhabook.exercise(" in cell.source:
         return "Your answer"
     if piece.select_one(".mha-fallback"):
@@ -338,11 +383,17 @@ def names(tree):
             yield statement.name
         elif isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+            yield from (
+                name.id
+                for target in targets
+                for name in ast.walk(target)
+                if isinstance(name, ast.Name)
+            )
 
 
 def photograph(article: Tag, bench: Page) -> None:
-    """Give every drawing of a page its picture, and put one that stands in the text in its place there.
+    """Give every drawing of a page its picture, and put one that stands in the text in its place
+    there.
 
     Programs do not show the SVG of a notebook that they have not run; a picture they all show.
     """
@@ -359,14 +410,20 @@ def photograph(article: Tag, bench: Page) -> None:
 
 
 def small(png: str) -> str:
-    """A picture in base64 with 256 colors, a third of its size; no dot's color is far from what it was."""
+    """A picture in base64 with 256 colors, a third of its size; no dot's color is far from what it
+    was."""
     picture, file = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB"), io.BytesIO()
     picture.quantize(256, Image.Quantize.MAXCOVERAGE).save(file, "png", optimize=True)
     return base64.b64encode(file.getvalue()).decode()
 
 
-def notebook(page: edition.Page, html: str, runnable: dict[str, edition.Page], executed: NotebookNode,
-             bench: Page | None) -> NotebookNode:
+def notebook(
+    page: edition.Page,
+    html: str,
+    runnable: dict[str, edition.Page],
+    executed: NotebookNode,
+    bench: Page | None,
+) -> NotebookNode:
     """A built page as a notebook, with what its code printed when it was executed."""
     source = nbformat.read(ROOT / f"{page.name}.ipynb", 4)
     article = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
@@ -382,24 +439,34 @@ def notebook(page: edition.Page, html: str, runnable: dict[str, edition.Page], e
                 output.execution_count = number
     first.source += f"\n\n*This notebook runs what [a page of the book]({page.web}) shows.*"
     top = folded(new_code_cell(setup(edition.repository(ROOT)), id="set-up"))
-    return new_notebook(cells=[first, top, *others], metadata={
-        "kernelspec": source.metadata.kernelspec, "language_info": {"name": "python"}, "colab": {"provenance": []}})
+    return new_notebook(
+        cells=[first, top, *others],
+        metadata={
+            "kernelspec": source.metadata.kernelspec,
+            "language_info": {"name": "python"},
+            "colab": {"provenance": []},
+        },
+    )
 
 
 def contents(titles: dict[edition.Page, str]) -> str:
     """What a visitor of the folder reads first."""
     repository = edition.repository(ROOT)
     colab = COLAB.format(repository.removeprefix("https://github.com/"))
-    lines = [f"- [{title}]({page.notebook}): [in Colab]({colab}{page.notebook}), [as a page]({page.web})"
-             for page, title in titles.items()]
+    lines = [
+        f"- [{title}]({page.notebook}): [in Colab]({colab}{page.notebook}), [as a page]({page.web})"
+        for page, title in titles.items()
+    ]
     return CONTENTS.format(repository=repository, list="\n".join(lines))
 
 
 def main(build: Path = ROOT / "_build") -> None:
     """Write all notebooks, and hand them to the download buttons of the built pages."""
     cache, folder, titles = get_cache(build / "executed"), build / "notebooks", {}
-    executed = {Path(record.uri).relative_to(ROOT).with_suffix("").as_posix(): record.pk
-                for record in cache.list_cache_records()}
+    executed = {
+        Path(record.uri).relative_to(ROOT).with_suffix("").as_posix(): record.pk
+        for record in cache.list_cache_records()
+    }
     runnable = {page.name: page for page in edition.pages(ROOT) if page.name in executed}
     shutil.rmtree(folder, ignore_errors=True)
     with sync_playwright() as playwright:

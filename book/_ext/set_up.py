@@ -1,4 +1,4 @@
-#@title Set up: install mhalib and mhabook, where they are missing
+# @title Set up: install mhalib and mhabook, where they are missing
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +12,8 @@ class NotReady(ImportError):
 
 
 def found(repository):
-    """The book's packages: a clone or a wheel in this folder or in one above it, else its repository."""
+    """The book's packages: a clone or a wheel in this folder or in one above it, else its
+    repository."""
     for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / "book" / "mhabook").is_dir():
             return folder
@@ -28,13 +29,26 @@ def set_up(repository):
         invalidate_caches()
     if not find_spec("mhabook"):
         reason = f"could not be installed from {place}" if place else "is not installed"
-        raise NotReady(f"The book's package mhabook {reason}: put the file mhalib-….whl of the book's notebooks, "
-                       "or the book's own folder, beside this notebook, and run this cell again.")
-    needed = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "plotly": "plotly",
-              "ipywidgets": "ipywidgets", "anywidget": "anywidget", "yaml": "pyyaml"}
+        raise NotReady(
+            f"The book's package mhabook {reason}: put the file mhalib-….whl of the book's "
+            f"notebooks, "
+            "or the book's own folder, beside this notebook, and run this cell again."
+        )
+    needed = {
+        "numpy": "numpy",
+        "scipy": "scipy",
+        "sklearn": "scikit-learn",
+        "plotly": "plotly",
+        "ipywidgets": "ipywidgets",
+        "anywidget": "anywidget",
+        "yaml": "pyyaml",
+    }
     if missing := [name for module, name in needed.items() if not find_spec(module)]:
-        raise NotReady(f"This notebook needs {', '.join(missing)}: run `%pip install {' '.join(missing)}` in a cell, "
-                       "restart the kernel, and run this cell again.")
+        raise NotReady(
+            f"This notebook needs {', '.join(missing)}: run `%pip install {' '.join(missing)}` "
+            f"in a cell, "
+            "restart the kernel, and run this cell again."
+        )
 
 
 set_up("REPOSITORY")

@@ -1,7 +1,8 @@
 """The cell on top of every runnable notebook: the code of set_up.py.
 
-It finds or installs the book's two packages, and names what else is missing. Colab has numpy, torch, plotly and
-anywidget, and must keep its own: so the book's packages come without what they stand on.
+It finds or installs the book's two packages, and names what else is missing. Colab has numpy,
+torch, plotly and anywidget, and must keep its own: so the book's packages come without what they
+stand on.
 """
 
 from pathlib import Path

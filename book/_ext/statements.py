@@ -6,7 +6,9 @@ from functools import cache
 STATEMENT = re.compile(
     r'(<div class="proof \w+ admonition" id="([^"]+)">\s*<p class="admonition-title">.*?)(</p>\s*<section[^>]*>\s*<p>)'
     # A formula keeps the bracket behind it in a box of its own.
-    r"(?:<strong>\[((?:(?!</p>).)*?)\]((?:</span>)*)</strong>\s*)?", re.DOTALL)
+    r"(?:<strong>\[((?:(?!</p>).)*?)\]((?:</span>)*)</strong>\s*)?",
+    re.DOTALL,
+)
 MARKED = '{title} <span class="mha-known">{words}</span>{rest}'
 ROW = '<a href="{address}#ledger-{name}" aria-label="{name} in the ledger">ledger</a>'
 
@@ -20,10 +22,16 @@ def in_the_ledger():
 
 
 def mark_statements(app, pagename, templatename, context, doctree):
-    """Move the mark of a statement, which its text begins with, to its number, and link its row there."""
+    """Move the mark of a statement, which its text begins with, to its number, and link its row
+    there."""
+
     def marked(found):
         title, name, rest, mark, ends = found.groups()
-        row = ROW.format(address=context["pathto"]("book/ledger"), name=name) if name in in_the_ledger() else None
+        row = (
+            ROW.format(address=context["pathto"]("book/ledger"), name=name)
+            if name in in_the_ledger()
+            else None
+        )
         words = " · ".join(word for word in (mark and mark + ends, row) if word)
         return MARKED.format(title=title, words=words, rest=rest) if words else found[0]
 

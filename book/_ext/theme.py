@@ -1,8 +1,9 @@
-"""Leave out of pages what their theme loads and no reader of them needs, so that their figures come sooner.
+"""Leave out of pages what their theme loads and no reader of them needs, so that their figures come
+sooner.
 
-Icons are set when the pages are made, as Font Awesome's script would set them in the reader's browser: of its 1.5 MB a
-page shows a dozen shapes. The index of the search is for the page of the search alone. Other scripts wait until the
-page has been read.
+Icons are set when the pages are made, as Font Awesome's script would set them in the reader's
+browser: of its 1.5 MB a page shows a dozen shapes. The index of the search is for the page of the
+search alone. Other scripts wait until the page has been read.
 """
 
 import json
@@ -14,12 +15,22 @@ from sphinx.errors import ExtensionError
 
 SCRIPT = "_static/scripts/fontawesome.js"
 LOADED = r'\s*<script[^>]* src="[^"]*(?:{})\.js[^"]*"></script>'
-OF_ICONS, OF_SEARCH = (re.compile(LOADED.format(names))
-                       for names in ("fontawesome", "searchtools|language_data|searchindex"))
+OF_ICONS, OF_SEARCH = (
+    re.compile(LOADED.format(names))
+    for names in ("fontawesome", "searchtools|language_data|searchindex")
+)
 ICON = re.compile(r'<(i|span) class="([^"]*\bfa-[^"]*)"([^>]*)></\1>')
 TITLE = re.compile(r' title="([^"]*)"')
-STYLES = {"fas": "fas", "fa-solid": "fas", "fab": "fab", "fa-brands": "fab", "far": "far", "fa-regular": "far"}
-# These alone run before the page has been read: what an inline script goes on with, and what shows figures meanwhile.
+STYLES = {
+    "fas": "fas",
+    "fa-solid": "fas",
+    "fab": "fab",
+    "fa-brands": "fab",
+    "far": "far",
+    "fa-regular": "far",
+}
+# These alone run before the page has been read: what an inline script goes on with, and what shows
+# figures meanwhile.
 AT_ONCE = "documentation_options|figures|live|vendor/"
 WAITING = re.compile(rf"""<script (?=[^>]*\bsrc=")(?![^>]*(?:\bdefer\b|\basync\b|{AT_ONCE}))""")
 
@@ -35,8 +46,10 @@ class Icons:
         context.eval(f"globalThis.window = globalThis;\n{script}\n0")
         styles = json.loads(context.eval("JSON.stringify(___FONT_AWESOME___.styles)"))
         # The third entry of a shape lists other names of it, or their numbers.
-        self.shapes = {style: shapes | {other: shape for shape in shapes.values() for other in shape[2]}
-                       for style, shapes in styles.items()}
+        self.shapes = {
+            style: shapes | {other: shape for shape in shapes.values() for other in shape[2]}
+            for style, shapes in styles.items()
+        }
 
     def set(self, icon: re.Match[str]) -> str:
         """An icon as its shape.
@@ -50,21 +63,30 @@ class Icons:
             raise ExtensionError(f"expected an icon of Font Awesome, got {icon[0]}")
         width, height, *_, path = self.shapes[style][name]
         title = TITLE.search(rest)
-        words = f'<title>{title[1]}</title>' if title else ""
+        words = f"<title>{title[1]}</title>" if title else ""
         kept = " ".join(["svg-inline--fa", *(each for each in names if each not in STYLES)])
-        rest = TITLE.sub("", rest) + ("" if title or "aria-hidden" in rest else ' aria-hidden="true"')
-        return (f'<svg class="{kept}"{rest} role="img" viewBox="0 0 {width} {height}">{words}'
-                f'<path fill="currentColor" d="{escape(path)}"/></svg>')
+        rest = TITLE.sub("", rest) + (
+            "" if title or "aria-hidden" in rest else ' aria-hidden="true"'
+        )
+        return (
+            f'<svg class="{kept}"{rest} role="img" viewBox="0 0 {width} {height}">{words}'
+            f'<path fill="currentColor" d="{escape(path)}"/></svg>'
+        )
 
 
 def lightened(html, icons):
-    """A page with its icons set and, unless it is that of the search, scripts that wait until it has been read.
+    """A page with its icons set and, unless it is that of the search, scripts that wait until it
+    has been read.
 
     What unfolds the pages below a chapter, in the side bar, gets a name.
     """
     html = ICON.sub(icons.set, OF_ICONS.sub("", html))
     html = html.replace(FOLD, FOLD.replace("<summary>", '<summary aria-label="Further pages">'))
-    return html if 'id="search-results"' in html else WAITING.sub("<script defer ", OF_SEARCH.sub("", html))
+    return (
+        html
+        if 'id="search-results"' in html
+        else WAITING.sub("<script defer ", OF_SEARCH.sub("", html))
+    )
 
 
 def lighten(app, fault):

@@ -1,9 +1,11 @@
-"""Fetch the third-party files that the book serves itself, as their manifest lists them, or with --check verify them.
+"""Fetch the third-party files that the book serves itself, as their manifest lists them, or
+with --check verify them.
 
-To renew a work, set its version in book/_static/vendor/manifest.json, or add a file and where it stands `from` in the
-package, and run this. It needs npm and the installed wheels; a clone needs neither, as the files are committed. What
-stands `before` a file is a word to the browser: that all of plotly.js is needed as soon as it has come, so that it is
-compiled beside the page, and not while the page waits for it.
+To renew a work, set its version in book/_static/vendor/manifest.json, or add a file and where it
+stands `from` in the package, and run this. It needs npm and the installed wheels; a clone needs
+neither, as the files are committed. What stands `before` a file is a word to the browser: that all
+of plotly.js is needed as soon as it has come, so that it is compiled beside the page, and not while
+the page waits for it.
 """
 
 import hashlib
@@ -23,7 +25,8 @@ SOURCE_MAP = re.compile(rb"^//# sourceMappingURL=.*\n?", re.MULTILINE)
 
 
 def npm_files(name, version):
-    """Read every file of the package's npm tarball, whose checksum npm compares: {name: content}."""
+    """Read every file of the package's npm tarball, whose checksum npm compares: {name:
+    content}."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["npm", "pack", "--pack-destination", folder, f"{name}@{version}"]
         try:
@@ -31,8 +34,14 @@ def npm_files(name, version):
         except FileNotFoundError as error:
             raise SystemExit("fetching needs npm, which is not on PATH") from error
         except subprocess.CalledProcessError as error:
-            said = [line for line in error.stderr.splitlines() if line.startswith(("npm error", "npm ERR!"))]
-            raise SystemExit(f"npm could not fetch {name}@{version}: {' '.join(said[:3]) or error}") from error
+            said = [
+                line
+                for line in error.stderr.splitlines()
+                if line.startswith(("npm error", "npm ERR!"))
+            ]
+            raise SystemExit(
+                f"npm could not fetch {name}@{version}: {' '.join(said[:3]) or error}"
+            ) from error
         with tarfile.open(next(Path(folder).glob("*.tgz"))) as tar:
             return {entry.name: tar.extractfile(entry).read() for entry in tar if entry.isfile()}
 
@@ -42,7 +51,9 @@ def wheel_files(name, version):
     wheel = metadata.distribution(name)
     if wheel.version != version:
         raise SystemExit(f"{name} {version} is wanted, {wheel.version} is installed")
-    return {str(path): path.locate().read_bytes() for path in wheel.files if path.locate().is_file()}
+    return {
+        str(path): path.locate().read_bytes() for path in wheel.files if path.locate().is_file()
+    }
 
 
 def fetch(work):
@@ -68,11 +79,22 @@ def sha256(path):
 def faults(vendor=VENDOR):
     """List every way in which the files differ from the manifest; an empty list is a clean bill."""
     works = json.loads((vendor / "manifest.json").read_text())
-    listed = {name: file["sha256"] for work in works for name, file in work["files"].items()} | dict.fromkeys(KEPT)
-    present = {path.relative_to(vendor).as_posix(): sha256(path) for path in vendor.rglob("*") if path.is_file()}
-    said = [(listed.keys() - present, "listed, but not there"), (present.keys() - listed, "there, but not listed"),
-            ({name for name in listed.keys() & present if listed[name] not in (None, present[name])},
-             "not the file of the manifest")]
+    listed = {
+        name: file["sha256"] for work in works for name, file in work["files"].items()
+    } | dict.fromkeys(KEPT)
+    present = {
+        path.relative_to(vendor).as_posix(): sha256(path)
+        for path in vendor.rglob("*")
+        if path.is_file()
+    }
+    said = [
+        (listed.keys() - present, "listed, but not there"),
+        (present.keys() - listed, "there, but not listed"),
+        (
+            {name for name in listed.keys() & present if listed[name] not in (None, present[name])},
+            "not the file of the manifest",
+        ),
+    ]
     return [f"{name}: {fault}" for names, fault in said for name in sorted(names)]
 
 
@@ -82,8 +104,11 @@ def main():
         for work in works:
             print(f"{work['name']} {work['version']} from {work['source']}", flush=True)
             fetch(work)
-        words = re.sub(r'\{\s*("from"[^{}]*\S)\s*\}', lambda file: f"{{{' '.join(file[1].split())}}}",
-                       json.dumps(works, indent=2))
+        words = re.sub(
+            r'\{\s*("from"[^{}]*\S)\s*\}',
+            lambda file: f"{{{' '.join(file[1].split())}}}",
+            json.dumps(works, indent=2),
+        )
         (VENDOR / "manifest.json").write_text(words + "\n")
     found = faults()
     print("\n".join(found) or f"{VENDOR.name}: every file is the one of the manifest")

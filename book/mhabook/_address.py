@@ -4,16 +4,20 @@ from importlib.metadata import PackageNotFoundError, metadata
 
 
 def repository() -> str:
-    """The address of the book's repository, as the installed package states it; empty if it is not installed."""
+    """The address of the book's repository, as the installed package states it; empty if it is not
+    installed."""
     try:
-        addresses = dict(entry.split(", ", 1) for entry in metadata("mhalib").get_all("Project-URL") or ())
+        addresses = dict(
+            entry.split(", ", 1) for entry in metadata("mhalib").get_all("Project-URL") or ()
+        )
     except PackageNotFoundError:
         return ""
     return addresses.get("Repository", "").rstrip("/")
 
 
 def web_address(repository: str) -> str:
-    """The address at which GitHub Pages serves the book: NAME.github.io/REPOSITORY/, or that of NAME's own site.
+    """The address at which GitHub Pages serves the book: NAME.github.io/REPOSITORY/, or that of
+    NAME's own site.
 
     It is empty without a repository.
     """

@@ -9,13 +9,13 @@ HEIGHT = 450  # pixels, plotly's own
 
 
 def figure_html(figure):
-    """Write a figure, given as plotly's dict, as HTML from which the page draws it (book/_static/figures.js).
+    """Write a figure, given as plotly's dict, as HTML from which the page draws it
+    (book/_static/figures.js).
 
-    Its alt text is `layout.meta["alt"]`. Its title becomes the caption above it: a caption wraps on a narrow screen,
-    and plotly's title does not.
-    Its box is as high as its drawing. Where no script runs, its alt text stands there; book/_ext/pictures.py puts its
-    picture above that, which stands in a browser until plotly draws.
-    Raises ValueError where the alt text is missing.
+    Its alt text is `layout.meta["alt"]`. Its title becomes the caption above it: a caption wraps on
+    a narrow screen, and plotly's title does not. Its box is as high as its drawing. Where no script
+    runs, its alt text stands there; book/_ext/pictures.py puts its picture above that, which stands
+    in a browser until plotly draws. Raises ValueError where the alt text is missing.
     """
     from plotly.io.json import to_json_plotly
 
@@ -35,8 +35,13 @@ def figure_html(figure):
 
 
 def _held(layout):
-    """A layout whose figure does not zoom under a pointer that is pulled over it; a finger scrolls the page."""
-    axes = {name: {**axis, "fixedrange": True} for name, axis in layout.items() if re.fullmatch(r"[xy]axis\d*", name)}
+    """A layout whose figure does not zoom under a pointer that is pulled over it; a finger scrolls
+    the page."""
+    axes = {
+        name: {**axis, "fixedrange": True}
+        for name, axis in layout.items()
+        if re.fullmatch(r"[xy]axis\d*", name)
+    }
     return {**layout, **axes, "dragmode": False}
 
 

@@ -1,4 +1,5 @@
-"""The numbered definitions of the book. There is nothing to check in them, so they stand beside the ledger."""
+"""The numbered definitions of the book. There is nothing to check in them, so they stand beside the
+ledger."""
 
 from typing import NamedTuple
 
@@ -29,19 +30,72 @@ class Definition(NamedTuple):
 
 
 DEFINITIONS = (
-    Definition("def-mixture", "Tokenized mixture", "recalled", selection.CHAPTER, "Deora et al. 2023"),
-    Definition("def-head", "Softmax attention head", "recalled", selection.CHAPTER, "Deora et al. 2023"),
-    Definition("def-model", "Multi-head attention classifier", "recalled", selection.CHAPTER, "Deora et al. 2023"),
-    Definition("def-ntk", "Tangent features and their margin", "recalled", max_margin.CHAPTER, "Deora et al. 2023"),
-    Definition("def-good-init", "Good initialization", "recalled", max_margin.FURTHER,
-               "Deora et al. 2023, Definition 1"),
-    Definition("def-neighborhood", "Constants of a neighborhood", "ours", groups.FURTHER, "this book"),
+    Definition(
+        "def-mixture", "Tokenized mixture", "recalled", selection.CHAPTER, "Deora et al. 2023"
+    ),
+    Definition(
+        "def-head", "Softmax attention head", "recalled", selection.CHAPTER, "Deora et al. 2023"
+    ),
+    Definition(
+        "def-model",
+        "Multi-head attention classifier",
+        "recalled",
+        selection.CHAPTER,
+        "Deora et al. 2023",
+    ),
+    Definition(
+        "def-ntk",
+        "Tangent features and their margin",
+        "recalled",
+        max_margin.CHAPTER,
+        "Deora et al. 2023",
+    ),
+    Definition(
+        "def-good-init",
+        "Good initialization",
+        "recalled",
+        max_margin.FURTHER,
+        "Deora et al. 2023, Definition 1",
+    ),
+    Definition(
+        "def-neighborhood", "Constants of a neighborhood", "ours", groups.FURTHER, "this book"
+    ),
     Definition("def-planted", "Planted head", "recalled", planted.CHAPTER, "Deora et al. 2023"),
-    Definition("def-alignment", "Alignment", "paper", planted.CHAPTER, "Deora et al. 2023, caption of Figure 4"),
+    Definition(
+        "def-alignment",
+        "Alignment",
+        "paper",
+        planted.CHAPTER,
+        "Deora et al. 2023, caption of Figure 4",
+    ),
     Definition("def-leave-one-out", "Leaving one out", "ours", generalization.CHAPTER, "this book"),
-    Definition("def-regression-layer", "The layer", "ours", tilting.CHAPTER, "this book, after Goel et al. 2026"),
-    Definition("def-preconditioned", "Preconditioned descent (SA1)", "ours", factorization.FURTHER, "this book"),
-    Definition("def-structure-aware", "Structure-aware descent (SA2)", "ours", factorization.FURTHER, "this book"),
+    Definition(
+        "def-regression-layer",
+        "The layer",
+        "ours",
+        tilting.CHAPTER,
+        "this book, after Goel et al. 2026",
+    ),
+    Definition(
+        "def-preconditioned",
+        "Preconditioned descent (SA1)",
+        "ours",
+        factorization.FURTHER,
+        "this book",
+    ),
+    Definition(
+        "def-structure-aware",
+        "Structure-aware descent (SA2)",
+        "ours",
+        factorization.FURTHER,
+        "this book",
+    ),
     Definition("def-spectral-start", "Spectral start", "ours", factorization.FURTHER, "this book"),
-    Definition("def-kernel-layer", "The layer", "ours", two_kernels.CHAPTER, "this book, after Song et al. 2024"),
+    Definition(
+        "def-kernel-layer",
+        "The layer",
+        "ours",
+        two_kernels.CHAPTER,
+        "this book, after Song et al. 2024",
+    ),
 )

@@ -1,4 +1,5 @@
-"""Drawn pictures of one idea: panels of dots, lines, arrows and words, as SVG in the book's colors."""
+"""Drawn pictures of one idea: panels of dots, lines, arrows and words, as SVG in the book's
+colors."""
 
 from base64 import b64encode
 from collections.abc import Iterable
@@ -18,59 +19,98 @@ ON_WHITE = "color: #222; background: #fff"
 
 
 class Panel:
-    """One panel, with a title above. A color is an index into ``mhalib.plots.COLORS``, or None for that of the text.
+    """One panel, with a title above. A color is an index into ``mhalib.plots.COLORS``, or None for
+    that of the text.
 
     Every method adds something and gives the panel back, so that they can be chained.
     """
 
     def __init__(self, title: str) -> None:
-        self.parts: list[str] = [f'<text x="{WIDTH / 2}" y="14" text-anchor="middle" font-weight="600" '
-                                 f'fill="currentColor">{escape(title)}</text>']
+        self.parts: list[str] = [
+            f'<text x="{WIDTH / 2}" y="14" text-anchor="middle" font-weight="600" '
+            f'fill="currentColor">{escape(title)}</text>'
+        ]
 
     def _add(self, text: str) -> "Panel":
         self.parts.append(text)
         return self
 
-    def line(self, start: Point, end: Point, *, color: int | None = None, width: float = 1.5, dash: str = "",
-             opacity: float = 1.0) -> "Panel":
+    def line(
+        self,
+        start: Point,
+        end: Point,
+        *,
+        color: int | None = None,
+        width: float = 1.5,
+        dash: str = "",
+        opacity: float = 1.0,
+    ) -> "Panel":
         """A straight line."""
         return self.curve([start, end], color=color, width=width, dash=dash, opacity=opacity)
 
-    def curve(self, points: Iterable[Point], *, color: int | None = None, width: float = 1.5, dash: str = "",
-              opacity: float = 1.0, fill: bool = False) -> "Panel":
+    def curve(
+        self,
+        points: Iterable[Point],
+        *,
+        color: int | None = None,
+        width: float = 1.5,
+        dash: str = "",
+        opacity: float = 1.0,
+        fill: bool = False,
+    ) -> "Panel":
         """A line through points; with ``fill`` the area that it encloses, faintly."""
         path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
         inside = f'fill="{_ink(color)}" fill-opacity="0.15"' if fill else 'fill="none"'
-        return self._add(f'<path d="{path}" {inside} stroke="{_ink(color)}" stroke-width="{width:g}" '
-                         f'stroke-dasharray="{dash}" stroke-linecap="round" opacity="{opacity:g}"/>')
+        return self._add(
+            f'<path d="{path}" {inside} stroke="{_ink(color)}" stroke-width="{width:g}" '
+            f'stroke-dasharray="{dash}" stroke-linecap="round" opacity="{opacity:g}"/>'
+        )
 
-    def arrow(self, start: Point, end: Point, *, color: int | None = None, width: float = 2.5) -> "Panel":
+    def arrow(
+        self, start: Point, end: Point, *, color: int | None = None, width: float = 2.5
+    ) -> "Panel":
         """A line with a head at its end."""
         (x, y), (far, down) = start, end
         length = ((far - x) ** 2 + (down - y) ** 2) ** 0.5
-        along, across = ((far - x) / length, (down - y) / length), (-(down - y) / length, (far - x) / length)
+        along, across = (
+            ((far - x) / length, (down - y) / length),
+            (-(down - y) / length, (far - x) / length),
+        )
         size = 4 + 2 * width
         neck = (far - size * along[0], down - size * along[1])
-        wings = [(neck[0] + side * size * across[0] / 2, neck[1] + side * size * across[1] / 2) for side in (1, -1)]
+        wings = [
+            (neck[0] + side * size * across[0] / 2, neck[1] + side * size * across[1] / 2)
+            for side in (1, -1)
+        ]
         head = " ".join(f"{a:.1f},{b:.1f}" for a, b in (end, *wings))
         self.line(start, neck, color=color, width=width)
         return self._add(f'<polygon points="{head}" fill="{_ink(color)}"/>')
 
-    def dot(self, at: Point, *, color: int | None = None, size: float = 5, hollow: bool = False) -> "Panel":
+    def dot(
+        self, at: Point, *, color: int | None = None, size: float = 5, hollow: bool = False
+    ) -> "Panel":
         """A disc, or a ring."""
         fill = "none" if hollow else _ink(color)
-        return self._add(f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{size:g}" fill="{fill}" '
-                         f'stroke="{_ink(color)}" stroke-width="1.5"/>')
+        return self._add(
+            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{size:g}" fill="{fill}" '
+            f'stroke="{_ink(color)}" stroke-width="1.5"/>'
+        )
 
     def star(self, at: Point, *, color: int | None = None) -> "Panel":
         """What carries the label."""
-        return self._add(f'<polygon transform="translate({at[0]:.1f} {at[1]:.1f})" points="{STAR}" '
-                         f'fill="{_ink(color)}"/>')
+        return self._add(
+            f'<polygon transform="translate({at[0]:.1f} {at[1]:.1f})" points="{STAR}" '
+            f'fill="{_ink(color)}"/>'
+        )
 
-    def words(self, at: Point, text: str, *, color: int | None = None, anchor: str = "middle") -> "Panel":
+    def words(
+        self, at: Point, text: str, *, color: int | None = None, anchor: str = "middle"
+    ) -> "Panel":
         """Words; ``anchor`` says what stands at the place: their "start", "middle" or "end"."""
-        return self._add(f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" text-anchor="{anchor}" '
-                         f'fill="{_ink(color)}">{escape(text)}</text>')
+        return self._add(
+            f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" text-anchor="{anchor}" '
+            f'fill="{_ink(color)}">{escape(text)}</text>'
+        )
 
     def svg(self) -> str:
         """All of it."""
@@ -78,7 +118,8 @@ class Panel:
 
 
 def picture(name: str, alt: str, panels: list[Panel]) -> HTML:
-    """Panels side by side, one below the other on a phone, with a link to the whole as one SVG file for a slide.
+    """Panels side by side, one below the other on a phone, with a link to the whole as one SVG file
+    for a slide.
 
     Parameters
     ----------
@@ -86,15 +127,23 @@ def picture(name: str, alt: str, panels: list[Panel]) -> HTML:
     alt : the picture in words
     panels : from left to right
     """
-    drawn = "".join(f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" style="{FONT}" aria-hidden="true">{panel.svg()}</svg>'
-                    for panel in panels)
-    together = "".join(f'<g transform="translate({k * WIDTH})">{panel.svg()}</g>' for k, panel in enumerate(panels))
-    whole = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {len(panels) * WIDTH} {HEIGHT}" '
-             f'style="{FONT}; {ON_WHITE}"><title>{escape(alt)}</title>{together}</svg>')
+    drawn = "".join(
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" style="{FONT}" aria-hidden="true">{panel.svg()}</svg>'
+        for panel in panels
+    )
+    together = "".join(
+        f'<g transform="translate({k * WIDTH})">{panel.svg()}</g>' for k, panel in enumerate(panels)
+    )
+    whole = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {len(panels) * WIDTH} {HEIGHT}" '
+        f'style="{FONT}; {ON_WHITE}"><title>{escape(alt)}</title>{together}</svg>'
+    )
     link = f"data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}"
-    return HTML(f'<figure class="mha-idea"><div role="img" aria-label="{escape(alt)}">{drawn}</div>'
-                f'<figcaption><a href="{link}" download="{escape(name)}.svg">This picture as SVG</a></figcaption>'
-                "</figure>")
+    return HTML(
+        f'<figure class="mha-idea"><div role="img" aria-label="{escape(alt)}">{drawn}</div>'
+        f'<figcaption><a href="{link}" download="{escape(name)}.svg">This picture as SVG</a></figcaption>'
+        "</figure>"
+    )
 
 
 def _ink(color):

@@ -21,20 +21,34 @@ SCALINGS = {"constant": "η", "root": "η √H"}
 
 def scaling_control(label: str = "step size") -> Control:
     """The menu of how the step size goes with the number of heads."""
-    return Control("scaling", label, tuple(SCALINGS), "constant", tuple(SCALINGS.values()), "choice")
+    return Control(
+        "scaling", label, tuple(SCALINGS), "constant", tuple(SCALINGS.values()), "choice"
+    )
 
 
 def together(names: Iterable[str], compute: Callable[[dict[str, Any]], dict[str, Any]]) -> Measures:
-    """Measures of the values alone that are computed at once: name → what ``compute(values)`` has under it."""
+    """Measures of the values alone that are computed at once: name → what ``compute(values)`` has
+    under it."""
     once = cache(lambda items: compute(dict(items)))
-    return {name: lambda path, values, name=name: once(tuple(values.items()))[name] for name in names}
+    return {
+        name: lambda path, values, name=name: once(tuple(values.items()))[name] for name in names
+    }
 
 
 def mixture_draws(mixture: Mixture, n: int, stream: tuple[int, ...]) -> dict[str, Any]:
-    """The n samples of a stream as the browser reads them: it draws them, and assembles X for any ζ and σ."""
+    """The n samples of a stream as the browser reads them: it draws them, and assembles X for any ζ
+    and σ."""
     M, d = mixture.nu.shape
-    return {"kind": "mixture", "n": n, "T": mixture.T, "d": d, "M": M, "stream": list(stream),
-            "mu": mixture.mu.ravel().tolist(), "nu": mixture.nu.ravel().tolist()}
+    return {
+        "kind": "mixture",
+        "n": n,
+        "T": mixture.T,
+        "d": d,
+        "M": M,
+        "stream": list(stream),
+        "mu": mixture.mu.ravel().tolist(),
+        "nu": mixture.nu.ravel().tolist(),
+    }
 
 
 def mixture_of(data: Dataset) -> Mixture:
@@ -45,12 +59,22 @@ def mixture_of(data: Dataset) -> Mixture:
     mixture = getattr(data, "truth", None)
     if isinstance(mixture, Mixture):
         (M, d), S = mixture.nu.shape, float(np.linalg.norm(mixture.nu[0]))
-        drawn = tokenized_mixture(len(data), mixture.T, d, M, mixture.n_relevant / mixture.T, S, mixture.sigma,
-                                  mixture.seed)
+        drawn = tokenized_mixture(
+            len(data),
+            mixture.T,
+            d,
+            M,
+            mixture.n_relevant / mixture.T,
+            S,
+            mixture.sigma,
+            mixture.seed,
+        )
         if drawn.X.shape == data.X.shape and np.allclose(drawn.X, data.X, rtol=1e-12, atol=1e-12):
             return mixture
-    raise TypeError("data: expected the samples of a tokenized_mixture as it draws them, because sliders draw them "
-                    "anew; mha.live.heads(data) takes any Dataset")
+    raise TypeError(
+        "data: expected the samples of a tokenized_mixture as it draws them, because sliders "
+        "draw them anew; mha.live.heads(data) takes any Dataset"
+    )
 
 
 def zero_heads(start: Any) -> MultiHeadAttention:
@@ -59,24 +83,31 @@ def zero_heads(start: Any) -> MultiHeadAttention:
     Raises TypeError if it is another model.
     """
     if type(start) is not MultiHeadAttention or start.norm() != 0:
-        raise TypeError("start: expected MultiHeadAttention.zeros(H, T, d), got another model; mha.live.figure takes "
-                        "any")
+        raise TypeError(
+            "start: expected MultiHeadAttention.zeros(H, T, d), got another model; "
+            "mha.live.figure takes any"
+        )
     return start
 
 
 def drawn_heads(start: Any, seed: int = 0) -> float:
-    """The scale of the random start of a figure, which is ``MultiHeadAttention.random(H, T, d, scale, seed)``.
+    """The scale of the random start of a figure, which is ``MultiHeadAttention.random(H, T, d,
+    scale, seed)``.
 
     Raises TypeError if it is another model.
     """
     if type(start) is MultiHeadAttention and start.norm() != 0:
         drawn = normals(start.W.size + start.U.size, seed)
         entries = np.concatenate([np.ravel(start.W), np.ravel(start.U)])
-        scale = float(f"{entries[0] / drawn[0]:.12g}")  # 0.3, not the 0.30000000000000004 of a division
+        # 0.3, not the 0.30000000000000004 of a division
+        scale = float(f"{entries[0] / drawn[0]:.12g}")
         if np.allclose(entries, scale * drawn, rtol=1e-12, atol=0):
             return scale
-    raise TypeError(f"start: expected MultiHeadAttention.random(H, T, d, scale, seed={seed}), got another model; "
-                    "mha.live.figure takes any")
+    raise TypeError(
+        f"start: expected MultiHeadAttention.random(H, T, d, scale, seed={seed}), got another "
+        f"model; "
+        "mha.live.figure takes any"
+    )
 
 
 def plain_step(rule: Any) -> float:
@@ -85,8 +116,10 @@ def plain_step(rule: Any) -> float:
     Raises TypeError if the rule is another one.
     """
     if type(rule) is not GradientDescent or callable(rule.lr):
-        raise TypeError(f"rule: expected GradientDescent with a number as its step size, got {rule!r}; "
-                        "mha.live.figure takes other rules")
+        raise TypeError(
+            f"rule: expected GradientDescent with a number as its step size, got {rule!r}; "
+            "mha.live.figure takes other rules"
+        )
     return float(rule.lr)
 
 
@@ -103,5 +136,8 @@ def rule_name(rule: Any) -> str:
     for name, kind in RULES.items():
         if type(rule) is kind and not callable(rule.lr) and rule == kind(rule.lr):
             return name
-    raise TypeError("rule: expected GradientDescent, Momentum or Adam with a number as its step size and nothing else "
-                    f"set, got {rule!r}; mha.live.figure takes other rules")
+    raise TypeError(
+        "rule: expected GradientDescent, Momentum or Adam with a number as its step size and "
+        "nothing else "
+        f"set, got {rule!r}; mha.live.figure takes other rules"
+    )

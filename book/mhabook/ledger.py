@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 MARKS = ("paper", "second-hand", "recalled", "ours")
 ROUNDING: float = 1e-9
 """Relative room for rounding in ``Check.holds``."""
-NUMBER = re.compile(r"(\w+ et al\. \d{4}), ((?:Theorem|Lemma|Proposition|Corollary|Definition) \d+)")
+NUMBER = re.compile(
+    r"(\w+ et al\. \d{4}), ((?:Theorem|Lemma|Proposition|Corollary|Definition) \d+)"
+)
 TEST = "tests/chapters/test_ledger.py::test_statements_hold_on_random_instances"
 
 
 def number_in_paper(source: str) -> str:
-    """The number that a paper gives to what a source names: "Theorem 1 of Deora et al. 2023"; or nothing."""
+    """The number that a paper gives to what a source names: "Theorem 1 of Deora et al. 2023"; or
+    nothing."""
     found = NUMBER.search(source)
     return f"{found[2]} of {found[1]}" if found else ""
 
@@ -48,7 +51,11 @@ class Check(NamedTuple):
     @property
     def holds(self) -> bool:
         """Whether lhs ≤ rhs up to rounding. Both must be finite: an infinite bound says nothing."""
-        return isfinite(self.lhs) and isfinite(self.rhs) and self.lhs <= self.rhs + ROUNDING * abs(self.rhs)
+        return (
+            isfinite(self.lhs)
+            and isfinite(self.rhs)
+            and self.lhs <= self.rhs + ROUNDING * abs(self.rhs)
+        )
 
     def __bool__(self) -> bool:
         return self.holds
@@ -77,7 +84,8 @@ def _several(found: Check | Checks) -> Checks:
 
 
 def _worst(checks: Iterable[Check]) -> Check:
-    # A bound that is infinite or not a number has no small slack, but it fails: failures come first.
+    # A bound that is infinite or not a number has no small slack, but it fails: failures come
+    # first.
     return min(checks, key=lambda check: (check.holds, check.slack))
 
 
@@ -85,13 +93,14 @@ def _worst(checks: Iterable[Check]) -> Check:
 class Statement:
     """A numbered statement of the book with its check.
 
-    ``assumptions`` are its hypotheses, parted by semicolons.
-    ``function`` checks every claim of the statement on one instance, its arguments: a ``Check``, or a tuple with one
-    ``Check`` for each claim. ``random(seed)`` makes a random instance, ``extremal`` makes instances near equality, and
-    ``slack`` says what share of the right side each of these leaves unused at most, or None where nobody asks.
-    ``broken(seed)`` makes an instance that violates the hypothesis named in ``breaks``; where that is a part of the
-    claim, and not of the instance, ``false_claim`` checks the claim without it. ``hypotheses`` takes an instance, too,
-    and says of each condition that numbers can violate whether it holds: one of the assumptions → bool.
+    ``assumptions`` are its hypotheses, parted by semicolons. ``function`` checks every claim of the
+    statement on one instance, its arguments: a ``Check``, or a tuple with one ``Check`` for each
+    claim. ``random(seed)`` makes a random instance, ``extremal`` makes instances near equality, and
+    ``slack`` says what share of the right side each of these leaves unused at most, or None where
+    nobody asks. ``broken(seed)`` makes an instance that violates the hypothesis named in
+    ``breaks``; where that is a part of the claim, and not of the instance, ``false_claim`` checks
+    the claim without it. ``hypotheses`` takes an instance, too, and says of each condition that
+    numbers can violate whether it holds: one of the assumptions → bool.
     """
 
     id: str
@@ -111,7 +120,8 @@ class Statement:
 
     @property
     def number(self) -> str:
-        """The number in its paper of the statement that this one is, or is the counterpart of; or nothing."""
+        """The number in its paper of the statement that this one is, or is the counterpart of; or
+        nothing."""
         return number_in_paper(self.source)
 
     @property
@@ -125,20 +135,24 @@ class Statement:
         return f"{TEST}[{self.id}]"
 
     def check(self, seed: int) -> Check:
-        """The worst check among the random instance of ``seed`` and the extremal ones: a failure, or least slack."""
+        """The worst check among the random instance of ``seed`` and the extremal ones: a failure,
+        or least slack."""
         return _worst(self.every_check([seed]))
 
     def every_check(self, seeds: Iterable[int]) -> Iterator[Check]:
-        """The check of every claim, on the random instances of several seeds and on the extremal ones."""
+        """The check of every claim, on the random instances of several seeds and on the extremal
+        ones."""
         for instance in (*map(self.random, seeds), *(make() for make in self.extremal)):
             yield from _several(self.function(**instance))
 
     def on(self, instance: Instance) -> Check:
-        """The worst check among the statement's claims on one instance: a failure, or least slack."""
+        """The worst check among the statement's claims on one instance: a failure, or least
+        slack."""
         return _worst(_several(self.function(**instance)))
 
     def twin(self, seed: int) -> Check | None:
-        """The same check with one hypothesis broken, which must fail; None for a statement that has no twin."""
+        """The same check with one hypothesis broken, which must fail; None for a statement that has
+        no twin."""
         claim = self.false_claim or self.function
         return None if self.broken is None else _worst(_several(claim(**self.broken(seed))))
 
@@ -182,7 +196,8 @@ class Ledger:
         self._statements[statement.id] = statement
 
     def rows(self, seeds: int = 100) -> list[dict[str, Any]]:
-        """One dict a statement for the book's ledger page, from ``seeds`` fresh random instances each."""
+        """One dict a statement for the book's ledger page, from ``seeds`` fresh random instances
+        each."""
         return [_row(statement, seeds) for statement in self]
 
 
@@ -190,25 +205,39 @@ def _row(statement: Statement, seeds: int) -> dict[str, Any]:
     checks = list(statement.every_check(range(seeds)))
     worst = _worst(checks)
     twins = [twin for seed in range(min(seeds, 20)) if (twin := statement.twin(seed)) is not None]
-    return {"id": statement.id, "title": statement.title,
-            "claim": "; ".join(dict.fromkeys(check.statement for check in checks)), "source": statement.source,
-            "number": statement.number, "mark": statement.mark, "chapter": statement.chapter,
-            "assumptions": statement.assumptions, "instances": seeds + len(statement.extremal), "holds": worst.holds,
-            "slack": worst.slack, "breaks": statement.breaks, "test": statement.test,
-            "twins": len(twins), "twins_fail": not any(twin.holds for twin in twins)}
+    return {
+        "id": statement.id,
+        "title": statement.title,
+        "claim": "; ".join(dict.fromkeys(check.statement for check in checks)),
+        "source": statement.source,
+        "number": statement.number,
+        "mark": statement.mark,
+        "chapter": statement.chapter,
+        "assumptions": statement.assumptions,
+        "instances": seeds + len(statement.extremal),
+        "holds": worst.holds,
+        "slack": worst.slack,
+        "breaks": statement.breaks,
+        "test": statement.test,
+        "twins": len(twins),
+        "twins_fail": not any(twin.holds for twin in twins),
+    }
 
 
 ledger: Ledger = Ledger()
 
 
 def statement(**entry: Any) -> Callable[[F], F]:
-    """Decorator: register the function, which returns a ``Check`` or several, as a statement of the book.
+    """Decorator: register the function, which returns a ``Check`` or several, as a statement of the
+    book.
 
     Parameters are the fields of ``Statement`` other than ``function``.
     """
+
     def register(function: F) -> F:
         ledger.register(Statement(function=function, **entry))
         return function
+
     return register
 
 
@@ -228,7 +257,10 @@ class Along(NamedTuple):
     @property
     def checks(self) -> list[Check]:
         """The ``Check`` of every recorded step."""
-        return [Check(lhs, rhs, self.statement) for lhs, rhs in zip(self.lhs.tolist(), self.rhs.tolist(), strict=True)]
+        return [
+            Check(lhs, rhs, self.statement)
+            for lhs, rhs in zip(self.lhs.tolist(), self.rhs.tolist(), strict=True)
+        ]
 
     @property
     def worst(self) -> Check:
@@ -237,7 +269,8 @@ class Along(NamedTuple):
 
 
 def along(path: "Path", data: "Dataset", function: Callable[..., Check]) -> Along:
-    """Check a statement at every recorded model of a ``Path``: ``along(path, data, theory.smoothness)``."""
+    """Check a statement at every recorded model of a ``Path``: ``along(path, data,
+    theory.smoothness)``."""
     checks = [function(model, data) for model in path.models]
     lhs, rhs = np.array([check[:2] for check in checks]).T
     return Along(path.steps, lhs, rhs, checks[0].statement)

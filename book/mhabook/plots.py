@@ -1,4 +1,5 @@
-"""What the book's pages draw beside ``mhalib.plots``: bands over trials, points, planes of step sizes, small images.
+"""What the book's pages draw beside ``mhalib.plots``: bands over trials, points, planes of step
+sizes, small images.
 
 As there, every figure says in ``layout.meta["alt"]`` what it shows, and ``alt=`` says it better.
 """
@@ -33,61 +34,116 @@ LOOKS = ("solid", "dash", "dashdot")
 """The dashes of lines beside which dotted guides may stand."""
 
 
-def multiples(x: ArrayLike, panels: Mapping[str, Any], guides: Iterable[tuple[str, str, ArrayLike, ArrayLike]] = (),
-              span: Sequence[float] | None = None, xlabel: str = "step", title: str | None = None,
-              alt: str | None = None, ordered: bool = True, log_x: bool = True) -> go.Figure:
-    """Small multiples: ``panels`` is {panel: {name: values (trials, k)}}; one color and dash for a name in all panels.
+def multiples(
+    x: ArrayLike,
+    panels: Mapping[str, Any],
+    guides: Iterable[tuple[str, str, ArrayLike, ArrayLike]] = (),
+    span: Sequence[float] | None = None,
+    xlabel: str = "step",
+    title: str | None = None,
+    alt: str | None = None,
+    ordered: bool = True,
+    log_x: bool = True,
+) -> go.Figure:
+    """Small multiples: ``panels`` is {panel: {name: values (trials, k)}}; one color and dash for a
+    name in all panels.
 
-    In the place of values may stand a pair (own x, values), for a line that was measured elsewhere. A line is the
-    median over trials, its band reaches from the least to the largest. Both axes are logarithmic, x unless ``log_x`` is
-    false; but y is linear where all of a panel lies in [0, 1] and starts above 0.01, and ``span`` = (least, largest)
-    makes every y axis linear over that range. ``guides`` are (panel, name, xs, ys): gray dotted lines. Names are in an
-    order, as numbers of heads are, and get shades; ``ordered=False`` gives them colors.
+    In the place of values may stand a pair (own x, values), for a line that was measured elsewhere.
+    A line is the median over trials, its band reaches from the least to the largest. Both axes are
+    logarithmic, x unless ``log_x`` is false; but y is linear where all of a panel lies in [0, 1]
+    and starts above 0.01, and ``span`` = (least, largest) makes every y axis linear over that
+    range. ``guides`` are (panel, name, xs, ys): gray dotted lines. Names are in an order, as
+    numbers of heads are, and get shades; ``ordered=False`` gives them colors.
     """
     colors = ORDERED if ordered else COLORS
     figure, in_order = grid(list(panels), across=0.32, down=0.24)
     rows, columns = in_order[-1]["row"], max(place["col"] for place in in_order)
     places = dict(zip(panels, in_order, strict=True))
-    panels = {panel: {name: values if isinstance(values, tuple) else (x, values) for name, values in lines.items()}
-              for panel, lines in panels.items()}
-    first = {name: panel for panel in reversed(panels) for name in panels[panel]}  # the first panel with that name
+    panels = {
+        panel: {
+            name: values if isinstance(values, tuple) else (x, values)
+            for name, values in lines.items()
+        }
+        for panel, lines in panels.items()
+    }
+    # the first panel with that name
+    first = {name: panel for panel in reversed(panels) for name in panels[panel]}
     order = list(dict.fromkeys(name for lines in panels.values() for name in lines))
     for panel, lines in panels.items():
-        bounded = span or all(np.min(values) >= 0.01 and np.max(values) <= 1 for _, values in lines.values())
+        bounded = span or all(
+            np.min(values) >= 0.01 and np.max(values) <= 1 for _, values in lines.values()
+        )
         linear = {"type": "linear", "range": span or [0, 1.03]}
         log = {"type": "log", "dtick": 1, "exponentformat": "power"}
         figure.update_yaxes(**(linear if bounded else log), **places[panel])
         for name, (at, values) in lines.items():
             k = order.index(name)
             color = colors[k % len(colors)]
-            _band(figure, at, np.asarray(values, dtype=float), color, (log_x, not bounded), places[panel])
-            figure.add_scatter(x=_single(at, log_x), y=_single(np.median(values, axis=0), not bounded), name=name,
-                               mode="lines", line={"color": color, "dash": LOOKS[k % 3]}, legendgroup=name,
-                               showlegend=panel == first[name], **places[panel])
+            _band(
+                figure,
+                at,
+                np.asarray(values, dtype=float),
+                color,
+                (log_x, not bounded),
+                places[panel],
+            )
+            figure.add_scatter(
+                x=_single(at, log_x),
+                y=_single(np.median(values, axis=0), not bounded),
+                name=name,
+                mode="lines",
+                line={"color": color, "dash": LOOKS[k % 3]},
+                legendgroup=name,
+                showlegend=panel == first[name],
+                **places[panel],
+            )
     beginning = {name: panel for panel, name, *_ in reversed(guides)}
     for panel, name, xs, ys in guides:
-        figure.add_scatter(x=xs, y=ys, name=name, mode="lines", line={"color": GRAY, "dash": "dot"},
-                           legendgroup=name, showlegend=panel == beginning[name], **places[panel])
+        figure.add_scatter(
+            x=xs,
+            y=ys,
+            name=name,
+            mode="lines",
+            line={"color": GRAY, "dash": "dot"},
+            legendgroup=name,
+            showlegend=panel == beginning[name],
+            **places[panel],
+        )
     if log_x:
         figure.update_xaxes(type="log", dtick=1, exponentformat="power")
     for place in in_order[-columns:]:  # the lowest panel of each column
         figure.update_xaxes(title=xlabel, **place)
-    words = "; ".join(f"{panel}: " + ", ".join(f"{name} ends at {aloud(np.median(values, axis=0)[-1], 2)}"
-                      for name, (_, values) in lines.items()) for panel, lines in panels.items())
+    words = "; ".join(
+        f"{panel}: "
+        + ", ".join(
+            f"{name} ends at {aloud(np.median(values, axis=0)[-1], 2)}"
+            for name, (_, values) in lines.items()
+        )
+        for panel, lines in panels.items()
+    )
     figure = finish(figure, alt or titled(title, f"{words}."), title, height=300 * rows + 60)
     return figure.update_layout(legend={"y": -0.2 / rows})
 
 
 def _band(figure, x, values, color, log, place):
-    """The region between the least and the largest of several trials, as one closed line that is filled."""
+    """The region between the least and the largest of several trials, as one closed line that is
+    filled."""
     log_x, log_y = log
     x, low, high = np.asarray(x), values.min(axis=0), values.max(axis=0)
     drawn = ((x > 0) | (not log_x)) & ((low > 0) | (not log_y))
     x, low, high = x[drawn], low[drawn], high[drawn]
-    figure.add_scatter(x=_single(np.concatenate([x, x[::-1]]), log_x),
-                       y=_coarse(_single(np.concatenate([high, low[::-1]]), log_y)), mode="lines", fill="toself",
-                       fillcolor=color, opacity=0.25, line={"color": color, "width": 0.5}, hoverinfo="skip",
-                       showlegend=False, **place)
+    figure.add_scatter(
+        x=_single(np.concatenate([x, x[::-1]]), log_x),
+        y=_coarse(_single(np.concatenate([high, low[::-1]]), log_y)),
+        mode="lines",
+        fill="toself",
+        fillcolor=color,
+        opacity=0.25,
+        line={"color": color, "width": 0.5},
+        hoverinfo="skip",
+        showlegend=False,
+        **place,
+    )
 
 
 def _single(values, log):
@@ -96,66 +152,132 @@ def _single(values, log):
 
 
 def _coarse(values):
-    """Single precision to one part in 512, a fraction of a pixel: nobody reads a number off the edge of a band."""
-    return ((values.view(np.uint32) + 0x4000) & 0xffff8000).view(np.float32)
+    """Single precision to one part in 512, a fraction of a pixel: nobody reads a number off the
+    edge of a band."""
+    return ((values.view(np.uint32) + 0x4000) & 0xFFFF8000).view(np.float32)
 
 
-def points(named: Mapping[str, tuple[ArrayLike, ArrayLike]],
-           lines: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None, xlabel: str = "", ylabel: str = "",
-           title: str | None = None, alt: str | None = None, log: bool = True) -> go.Figure:
-    """Markers: ``named`` is {name: (x, y)}; ``lines`` {name: (x, y)} are gray, to compare. Axes are logarithmic.
+def points(
+    named: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    lines: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    title: str | None = None,
+    alt: str | None = None,
+    log: bool = True,
+) -> go.Figure:
+    """Markers: ``named`` is {name: (x, y)}; ``lines`` {name: (x, y)} are gray, to compare. Axes are
+    logarithmic.
 
     With ``log=False`` they are linear.
     """
     figure = go.Figure()
     symbols = ("circle", "diamond", "square", "x")
     for k, (name, (xs, ys)) in enumerate(named.items()):
-        figure.add_scatter(x=drawable(xs, log), y=drawable(ys, log), name=name, mode="markers",
-                           marker={"color": COLORS[k % 6], "symbol": symbols[k % 4], "size": 8})
+        figure.add_scatter(
+            x=drawable(xs, log),
+            y=drawable(ys, log),
+            name=name,
+            mode="markers",
+            marker={"color": COLORS[k % 6], "symbol": symbols[k % 4], "size": 8},
+        )
     for k, (name, (xs, ys)) in enumerate((lines or {}).items()):
-        figure.add_scatter(x=drawable(xs, log), y=drawable(ys, log), name=name, mode="lines",
-                           line={"color": GRAY, "dash": DASHES[k % 3]})
+        figure.add_scatter(
+            x=drawable(xs, log),
+            y=drawable(ys, log),
+            name=name,
+            mode="lines",
+            line={"color": GRAY, "dash": DASHES[k % 3]},
+        )
     for update, label in ((figure.update_xaxes, xlabel), (figure.update_yaxes, ylabel)):
-        update(title=label, **({"type": "log", "exponentformat": "power", "dtick": 1} if log else {}))
-    words = "; ".join(f"{name}: {len(np.ravel(xs))} points, {ylabel} from {aloud(np.nanmin(ys))} to "
-                      f"{aloud(np.nanmax(ys))}" for name, (xs, ys) in named.items())
+        update(
+            title=label, **({"type": "log", "exponentformat": "power", "dtick": 1} if log else {})
+        )
+    words = "; ".join(
+        f"{name}: {len(np.ravel(xs))} points, {ylabel} from {aloud(np.nanmin(ys))} to "
+        f"{aloud(np.nanmax(ys))}"
+        for name, (xs, ys) in named.items()
+    )
     return finish(figure, alt or titled(title, f"{words}."), title)
 
 
-def dots(named: Mapping[str, float], xlabel: str = "", start: float = 1.0, title: str | None = None,
-         alt: str | None = None) -> go.Figure:
-    """A point for each of {name: value}, from the top down, on a logarithmic axis; lines lead to it from ``start``."""
+def dots(
+    named: Mapping[str, float],
+    xlabel: str = "",
+    start: float = 1.0,
+    title: str | None = None,
+    alt: str | None = None,
+) -> go.Figure:
+    """A point for each of {name: value}, from the top down, on a logarithmic axis; lines lead to it
+    from ``start``."""
     names, values = list(named), np.array(list(named.values()), dtype=float)
     at = -np.arange(len(names))
     figure = go.Figure()
-    pairs = [np.ravel([(a, b, np.nan) for a, b in zip(first, last, strict=True)])
-             for first, last in ((np.full(len(at), start), values), (at, at))]
+    pairs = [
+        np.ravel([(a, b, np.nan) for a, b in zip(first, last, strict=True)])
+        for first, last in ((np.full(len(at), start), values), (at, at))
+    ]
     figure.add_scatter(x=pairs[0], y=pairs[1], mode="lines", line={"color": GRAY}, showlegend=False)
-    figure.add_scatter(x=values, y=at, mode="markers", marker={"color": COLORS[0], "size": 9}, showlegend=False)
+    figure.add_scatter(
+        x=values, y=at, mode="markers", marker={"color": COLORS[0], "size": 9}, showlegend=False
+    )
     figure.update_xaxes(title=xlabel, type="log", exponentformat="power")
     figure.update_yaxes(tickvals=at.tolist(), ticktext=names, automargin=True, zeroline=False)
     words = "; ".join(f"{name} {aloud(value, 2)}" for name, value in named.items())
     return finish(figure, alt or titled(title, f"{xlabel}: {words}."), title, 120 + 26 * len(names))
 
 
-def plane(x: np.ndarray, y: np.ndarray, Z: ArrayLike, lines: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
-          xlabel: str = "", ylabel: str = "", colorbar: str = "", title: str | None = None, alt: str | None = None,
-          zrange: tuple[float, float] | None = None) -> go.Figure:
-    """A heatmap Z (len(y), len(x)) over two axes of powers, x and y, with ``lines`` {name: (xs, ys)} on top.
+def plane(
+    x: np.ndarray,
+    y: np.ndarray,
+    Z: ArrayLike,
+    lines: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    colorbar: str = "",
+    title: str | None = None,
+    alt: str | None = None,
+    zrange: tuple[float, float] | None = None,
+) -> go.Figure:
+    """A heatmap Z (len(y), len(x)) over two axes of powers, x and y, with ``lines`` {name: (xs,
+    ys)} on top.
 
     Cells without a number stay blank. ``zrange`` = (least, largest) fixes the colors.
     """
     Z, lines = np.asarray(Z, dtype=float), lines or {}
     low, high = zrange or (None, None)
-    figure = go.Figure(go.Heatmap(x=np.log2(x), y=np.log2(y), z=Z, colorscale=SEQUENTIAL, zmin=low, zmax=high,
-                                  colorbar={"title": colorbar}))
+    figure = go.Figure(
+        go.Heatmap(
+            x=np.log2(x),
+            y=np.log2(y),
+            z=Z,
+            colorscale=SEQUENTIAL,
+            zmin=low,
+            zmax=high,
+            colorbar={"title": colorbar},
+        )
+    )
     for k, (name, (xs, ys)) in enumerate(lines.items()):
-        figure.add_scatter(x=np.log2(xs), y=np.log2(ys), name=name, mode="lines+markers",
-                           line={"color": COLORS[k % 5 + 1], "dash": DASHES[k % 3], "width": 3}, marker={"size": 8})
-    for update, values, label in ((figure.update_xaxes, x, xlabel), (figure.update_yaxes, y, ylabel)):
+        figure.add_scatter(
+            x=np.log2(xs),
+            y=np.log2(ys),
+            name=name,
+            mode="lines+markers",
+            line={"color": COLORS[k % 5 + 1], "dash": DASHES[k % 3], "width": 3},
+            marker={"size": 8},
+        )
+    for update, values, label in (
+        (figure.update_xaxes, x, xlabel),
+        (figure.update_yaxes, y, ylabel),
+    ):
         at = np.log2(values)[::2]
-        update(title=label, tickvals=at, ticktext=[_power_of_two(p) for p in at], constrain="domain",
-               range=[np.log2(min(values)) - 0.5, np.log2(max(values)) + 0.5])
+        update(
+            title=label,
+            tickvals=at,
+            ticktext=[_power_of_two(p) for p in at],
+            constrain="domain",
+            range=[np.log2(min(values)) - 0.5, np.log2(max(values)) + 0.5],
+        )
     figure.update_yaxes(scaleanchor="x")  # a diagonal is a diagonal
     seen = Z[np.isfinite(Z)]
     words = f"Heatmap over {xlabel} and {ylabel}; {colorbar} goes from {aloud(seen.min())} to {aloud(seen.max())}."
@@ -163,12 +285,17 @@ def plane(x: np.ndarray, y: np.ndarray, Z: ArrayLike, lines: Mapping[str, tuple[
 
 
 def _power_of_two(power):
-    return f"{2 ** power:g}" if power >= 0 else f"1/{2 ** -power:g}"
+    return f"{2**power:g}" if power >= 0 else f"1/{2**-power:g}"
 
 
-def mark(figure: go.Figure, panel: int, points: Mapping[str, tuple[ArrayLike, ArrayLike]],
-         lines: Iterable[tuple[ArrayLike, ArrayLike]] = ()) -> go.Figure:
-    """Minima, spurious minima and starts {name: (xs, ys)}, and paths [(xs, ys)], on a panel of ``slices`` from 0 on."""
+def mark(
+    figure: go.Figure,
+    panel: int,
+    points: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    lines: Iterable[tuple[ArrayLike, ArrayLike]] = (),
+) -> go.Figure:
+    """Minima, spurious minima and starts {name: (xs, ys)}, and paths [(xs, ys)], on a panel of
+    ``slices`` from 0 on."""
     heatmap, edge = figure.data[panel], {"color": "#ffffff", "width": 1}
     place = {"xaxis": heatmap.xaxis, "yaxis": heatmap.yaxis}
     for xs, ys in lines:
@@ -177,26 +304,42 @@ def mark(figure: go.Figure, panel: int, points: Mapping[str, tuple[ArrayLike, Ar
     for look, (name, (xs, ys)) in zip((MINIMUM, SPURIOUS, START), points.items(), strict=False):
         look = look | {"size": 10, "line": edge}
         shown = {trace.name for trace in figure.data if trace.showlegend}
-        figure.add_scatter(x=xs, y=ys, mode="markers", name=name, marker=look,
-                           showlegend=len(xs) > 0 and name not in shown, **place)
+        figure.add_scatter(
+            x=xs,
+            y=ys,
+            mode="markers",
+            name=name,
+            marker=look,
+            showlegend=len(xs) > 0 and name not in shown,
+            **place,
+        )
     return figure
 
 
-def images(X: Sequence[ArrayLike] | np.ndarray, names: Sequence[str], title: str | None = None,
-           alt: str | None = None) -> go.Figure:
+def images(
+    X: Sequence[ArrayLike] | np.ndarray,
+    names: Sequence[str],
+    title: str | None = None,
+    alt: str | None = None,
+) -> go.Figure:
     """Small gray images (k, height, width) side by side, each under its name."""
     figure = make_subplots(rows=1, cols=len(X), subplot_titles=list(names), horizontal_spacing=0.02)
     for k, image in enumerate(X):
-        figure.add_heatmap(z=np.asarray(image)[::-1], colorscale="Greys", showscale=False, row=1, col=k + 1)
+        figure.add_heatmap(
+            z=np.asarray(image)[::-1], colorscale="Greys", showscale=False, row=1, col=k + 1
+        )
     figure.update_xaxes(showticklabels=False, constrain="domain", showgrid=False, zeroline=False)
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False)
     for k in range(len(X)):
-        figure.update_yaxes(scaleanchor=f"x{k + 1 if k else ''}", constrain="domain", row=1, col=k + 1)
+        figure.update_yaxes(
+            scaleanchor=f"x{k + 1 if k else ''}", constrain="domain", row=1, col=k + 1
+        )
     return finish(figure, alt or f"{len(X)} images: {', '.join(names)}.", title, height=160)
 
 
 def slider(figures: Mapping[Any, go.Figure], label: str, start: Any = None) -> go.Figure:
-    """One figure with plotly's own slider from {value: figure}, all with the same traces. It needs no kernel.
+    """One figure with plotly's own slider from {value: figure}, all with the same traces. It needs
+    no kernel.
 
     Axes cover all frames, so that sliding moves the curves and not the paper under them.
     """
@@ -204,23 +347,52 @@ def slider(figures: Mapping[Any, go.Figure], label: str, start: Any = None) -> g
     start = values[0] if start is None else start
     figure = go.Figure(figures[start])
     figure.frames = [go.Frame(name=str(value), data=figures[value].data) for value in values]
-    animate = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
-    steps = [{"label": str(value), "method": "animate", "args": [[str(value)], animate]} for value in values]
-    figure.update_layout(sliders=[{"active": values.index(start), "steps": steps, "pad": {"t": 60, "r": 25},
-                                   "currentvalue": {"prefix": f"{label} = "}}], legend={"y": 1.12, "yanchor": "bottom"})
+    animate = {
+        "mode": "immediate",
+        "frame": {"duration": 0, "redraw": True},
+        "transition": {"duration": 0},
+    }
+    steps = [
+        {"label": str(value), "method": "animate", "args": [[str(value)], animate]}
+        for value in values
+    ]
+    figure.update_layout(
+        sliders=[
+            {
+                "active": values.index(start),
+                "steps": steps,
+                "pad": {"t": 60, "r": 25},
+                "currentvalue": {"prefix": f"{label} = "},
+            }
+        ],
+        legend={"y": 1.12, "yanchor": "bottom"},
+    )
     _cover_all_frames(figure)
-    ends = " ".join(f"At {label} = {value}: {figures[value].layout.meta['alt']}" for value in (values[0], values[-1]))
+    ends = " ".join(
+        f"At {label} = {value}: {figures[value].layout.meta['alt']}"
+        for value in (values[0], values[-1])
+    )
     alt = f"Slider over {label} with the values {', '.join(map(str, values))}. {ends}"
     return figure.update_layout(meta={"alt": alt}, height=figure.layout.height + 110)
 
 
 def _cover_all_frames(figure):
     for axis in ("x", "y"):
-        for name in {getattr(trace, f"{axis}axis") or axis for trace in figure.data if trace.type == "scatter"}:
-            drawn = [getattr(trace, axis) for frame in figure.frames for trace in frame.data
-                     if trace.type == "scatter" and (getattr(trace, f"{axis}axis") or axis) == name]
+        for name in {
+            getattr(trace, f"{axis}axis") or axis
+            for trace in figure.data
+            if trace.type == "scatter"
+        }:
+            drawn = [
+                getattr(trace, axis)
+                for frame in figure.frames
+                for trace in frame.data
+                if trace.type == "scatter" and (getattr(trace, f"{axis}axis") or axis) == name
+            ]
             layout_axis = figure.layout[f"{axis}axis{name[1:]}"]
-            layout_axis.range = layout_axis.range or _range(np.concatenate(drawn), layout_axis.type == "log")
+            layout_axis.range = layout_axis.range or _range(
+                np.concatenate(drawn), layout_axis.type == "log"
+            )
 
 
 def _range(values, log):

@@ -7,15 +7,20 @@ KEPT = "application/papermill.record/"
 
 
 def say(**words: str) -> None:
-    """Keep words under names: ``mhabook.say(weight=f"{x:.1f}")``, and the text says them by ``{glue:text}`weight```.
+    """Keep words under names: ``mhabook.say(weight=f"{x:.1f}")``, and the text says them by
+    ``{glue:text}`weight```.
 
-    A number in prose comes from the cell that computes it, rounded there as far as the text claims it.
+    A number in prose comes from the cell that computes it, rounded there as far as the text claims
+    it.
 
     Raises TypeError for what is no text: how a number is rounded is for the page to say.
     """
     for name, text in words.items():
         if not isinstance(text, str):
-            raise TypeError(f'{name}: expected a text such as f"{{x:.2f}}", got {type(text).__name__}')
-        # As a literal, which is read again: "2,597" alone would be read as a pair of numbers, and "0.90" as 0.9.
+            raise TypeError(
+                f'{name}: expected a text such as f"{{x:.2f}}", got {type(text).__name__}'
+            )
+        # As a literal, which is read again: "2,597" alone would be read as a pair of numbers, and
+        # "0.90" as 0.9.
         kept = {f"{KEPT}text/plain": repr(text)}
         display(kept, raw=True, metadata={"scrapbook": {"name": name, "mime_prefix": KEPT}})

@@ -1,4 +1,5 @@
-"""``sweep``: one function over a grid and seeds, wherever joblib can reach; and how ``book/results`` writes tables."""
+"""``sweep``: one function over a grid and seeds, wherever joblib can reach; and how
+``book/results`` writes tables."""
 
 import argparse
 import hashlib
@@ -33,40 +34,51 @@ from mhalib.training import interrupts_raised
 __all__ = ["Table", "stored", "sweep"]
 
 
-def sweep(run: Callable[..., Any], grid: Any, seeds: int | Iterable[int] = 5, *, cache: str | Path | None = None,
-          progress: bool = True) -> Table:
-    """Call ``run(seed=…, **configuration)`` for every configuration of a grid and every seed: a table of the results.
+def sweep(
+    run: Callable[..., Any],
+    grid: Any,
+    seeds: int | Iterable[int] = 5,
+    *,
+    cache: str | Path | None = None,
+    progress: bool = True,
+) -> Table:
+    """Call ``run(seed=…, **configuration)`` for every configuration of a grid and every seed: a
+    table of the results.
 
-    The runs go to all cores, one a core with one thread each. Inside ``joblib.parallel_config(...)`` they go where that
-    says, with no other change: ``n_jobs=1`` for this process alone, ``"dask"`` for the cluster whose ``Client`` is
-    open. On machines of one kind the table is the same wherever it was made, bit by bit, if ``run`` depends on its
-    arguments alone: whether ``mhalib.train`` is compiled does not depend on what ran before, but on the machine.
+    The runs go to all cores, one a core with one thread each. Inside
+    ``joblib.parallel_config(...)`` they go where that says, with no other change: ``n_jobs=1`` for
+    this process alone, ``"dask"`` for the cluster whose ``Client`` is open. On machines of one kind
+    the table is the same wherever it was made, bit by bit, if ``run`` depends on its arguments
+    alone: whether ``mhalib.train`` is compiled does not depend on what ran before, but on the
+    machine.
 
     Parameters
     ----------
-    run : a function defined at the top level of a file or notebook, or a ``functools.partial`` of one. It returns a
-        dict name → number, word or array, of the same names and shapes in every run; or a list of such dicts, a row
-        each, with what tells it from the others among them
-    grid : a dict name → values, of which the product is taken, the last name varying fastest; or dicts of the same
-        names. The values are numbers, words, True and False. No column can be called about, allow_pickle or file
+    run : a function defined at the top level of a file or notebook, or a ``functools.partial`` of
+        one. It returns a dict name → number, word or array, of the same names and shapes in every
+        run; or a list of such dicts, a row each, with what tells it from the others among them
+    grid : a dict name → values, of which the product is taken, the last name varying fastest; or
+        dicts of the same names. The values are numbers, words, True and False. No column can be
+        called about, allow_pickle or file
     seeds : how many seeds, 0, 1, 2, …; or a list of them
-    cache : a folder. Every run is kept there as soon as its result arrives, in a file that ``Table.load`` reads, and is
-        not done again: an interrupted sweep goes on where it was. A run counts as the same if configuration, seed,
-        mhalib's version, the source of ``run`` and what a ``partial`` binds are; what ``run`` calls is not looked at,
-        so take another folder after a change there. What cannot be read is named in a warning, and its run done again.
-        A file holds numbers and words, no pickle, so it runs no code; but its numbers are believed, so whoever may
-        write to the folder may change your results
-    progress : whether joblib says now and then how many of the runs that are left are done. It writes to stderr, and
-        nothing where that is a file. A page of the book says False
+    cache : a folder. Every run is kept there as soon as its result arrives, in a file that
+        ``Table.load`` reads, and is not done again: an interrupted sweep goes on where it was. A
+        run counts as the same if configuration, seed, mhalib's version, the source of ``run`` and
+        what a ``partial`` binds are; what ``run`` calls is not looked at, so take another folder
+        after a change there. What cannot be read is named in a warning, and its run done again. A
+        file holds numbers and words, no pickle, so it runs no code; but its numbers are believed,
+        so whoever may write to the folder may change your results
+    progress : whether joblib says now and then how many of the runs that are left are done. It
+        writes to stderr, and nothing where that is a file. A page of the book says False
 
     Raises
     ------
     TypeError, ValueError
-        if an argument does not fit, or nothing can be written to the cache, before any run; or if two runs return
-        different names, kinds or shapes.
+        if an argument does not fit, or nothing can be written to the cache, before any run; or if
+        two runs return different names, kinds or shapes.
     RuntimeError
-        as soon as a run fails, or returns what cannot be a column, with its configuration, seed and traceback. What is
-        finished stays in the cache.
+        as soon as a run fails, or returns what cannot be a column, with its configuration, seed and
+        traceback. What is finished stays in the cache.
     """
     configs, seeds = configurations(grid), seed_list(seeds)
     _require_run(run, configs[0])
@@ -77,8 +89,13 @@ def sweep(run: Callable[..., Any], grid: Any, seeds: int | Iterable[int] = 5, *,
     for k, result in done.items():
         _require_alike(_form(result), _form(first), tasks[k])
     missing = {k: task for k, task in enumerate(tasks) if k not in done}
-    # The limit of the whole is for runs in threads of this process, of which each would lift that of the others.
-    with threadpool_limits(1), interrupts_raised(), _ended(_results(run, missing, progress)) as results:
+    # The limit of the whole is for runs in threads of this process, of which each would lift that
+    # of the others.
+    with (
+        threadpool_limits(1),
+        interrupts_raised(),
+        _ended(_results(run, missing, progress)) as results,
+    ):
         for k, returned, failure in results:
             if failure:
                 raise RuntimeError(f"the run with {_words(*tasks[k])} failed: {failure}")
@@ -91,19 +108,27 @@ def sweep(run: Callable[..., Any], grid: Any, seeds: int | Iterable[int] = 5, *,
 
 # What to run
 
-def configurations(grid: Any) -> list[dict[str, Any]]:
-    """The configurations of a grid in order, as dicts of Python's own numbers, words and truth values.
 
-    Raises TypeError or ValueError if the grid is empty, its configurations differ in names or kinds, or one of them
-    occurs twice.
+def configurations(grid: Any) -> list[dict[str, Any]]:
+    """The configurations of a grid in order, as dicts of Python's own numbers, words and truth
+    values.
+
+    Raises TypeError or ValueError if the grid is empty, its configurations differ in names or
+    kinds, or one of them occurs twice.
     """
-    configs = [{name: _plain(name, value) for name, value in config.items()} for config in _listed(grid)]
+    configs = [
+        {name: _plain(name, value) for name, value in config.items()} for config in _listed(grid)
+    ]
     if not configs or any(config.keys() != configs[0].keys() for config in configs):
-        raise ValueError("grid: expected one configuration or more, all of the same names, "
-                         f"got {sorted({', '.join(config) for config in configs}) or 'none'}")
+        raise ValueError(
+            "grid: expected one configuration or more, all of the same names, "
+            f"got {sorted({', '.join(config) for config in configs}) or 'none'}"
+        )
     for name in configs[0]:
         if len(kinds := {_kind(np.array(config[name])) for config in configs}) > 1:
-            raise TypeError(f"grid: expected {name} to be always of one kind, got {' and '.join(sorted(kinds))}")
+            raise TypeError(
+                f"grid: expected {name} to be always of one kind, got {' and '.join(sorted(kinds))}"
+            )
     _require_distinct("grid", [_words(config) for config in configs])
     return configs
 
@@ -119,7 +144,7 @@ def seed_list(seeds: int | Iterable[int]) -> list[int]:
     seeds = list(seeds)
     for seed in seeds:
         require_seed(seed)
-    if not seeds or max(seeds) >= 2 ** 63:
+    if not seeds or max(seeds) >= 2**63:
         raise ValueError(f"seeds: expected one or more below 2⁶³, got {max(seeds, default='none')}")
     _require_distinct("seeds", seeds)
     return [int(seed) for seed in seeds]
@@ -133,18 +158,24 @@ def _listed(grid):
         return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     listed = list(grid) if isinstance(grid, Iterable) else [grid]
     if not all(isinstance(config, Mapping) for config in listed):
-        raise TypeError(f"grid: expected a dict name → values, or dicts name → value, got {grid!r:.80}")
+        raise TypeError(
+            f"grid: expected a dict name → values, or dicts name → value, got {grid!r:.80}"
+        )
     return listed
 
 
 def _plain(name, value):
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, (bool, int, float, str)) or np.array(value).dtype.kind == "O":
-        raise TypeError(f"grid: expected numbers, words, True and False, got {name}={value!r}; "
-                        "build anything else inside of run")
+        raise TypeError(
+            f"grid: expected numbers, words, True and False, got {name}={value!r}; "
+            "build anything else inside of run"
+        )
     if not isinstance(name, str) or name in ("seed", *RESERVED):
-        raise ValueError(f"grid: expected names other than seed, {', '.join(RESERVED)}, which are reserved, "
-                         f"got {name!r}")
+        raise ValueError(
+            f"grid: expected names other than seed, {', '.join(RESERVED)}, which are reserved, "
+            f"got {name!r}"
+        )
     return value
 
 
@@ -156,7 +187,9 @@ def _require_distinct(name, values):
 
 def _words(config, *seed):
     """A configuration, perhaps with its seed, as it would be written in a call."""
-    return ", ".join(f"{name}={value!r}" for name, value in (*config.items(), *(("seed", one) for one in seed)))
+    return ", ".join(
+        f"{name}={value!r}" for name, value in (*config.items(), *(("seed", one) for one in seed))
+    )
 
 
 def _kind(array):
@@ -165,13 +198,21 @@ def _kind(array):
 
 def _require_run(run, config):
     function = _inner(run)
-    if not isfunction(function) or function.__qualname__ != function.__name__ or function.__name__ == "<lambda>":
-        raise TypeError("run: expected a function defined at the top level of a file or notebook, or a "
-                        f"functools.partial of one, so that other processes find it; got {function!r}")
+    if (
+        not isfunction(function)
+        or function.__qualname__ != function.__name__
+        or function.__name__ == "<lambda>"
+    ):
+        raise TypeError(
+            "run: expected a function defined at the top level of a file or notebook, or a "
+            f"functools.partial of one, so that other processes find it; got {function!r}"
+        )
     try:
         signature(run).bind(seed=0, **config)
     except TypeError as error:
-        raise TypeError(f"run: expected a function of {', '.join([*config, 'seed'])}; {error}") from None
+        raise TypeError(
+            f"run: expected a function of {', '.join([*config, 'seed'])}; {error}"
+        ) from None
 
 
 def _inner(run):
@@ -185,22 +226,27 @@ def _name(run):
 
 # The runs, and what is kept of them
 
+
 class Kept:
-    """The finished runs of a function in a folder: of each a table of its rows, which says what they come from."""
+    """The finished runs of a function in a folder: of each a table of its rows, which says what
+    they come from."""
 
     def __init__(self, folder: Path, origin: Mapping[str, str]) -> None:
         self.folder: Path = folder
         self.origin: dict[str, str] = dict(origin)
 
     def load(self, config: Mapping[str, Any], seed: int) -> Table | None:
-        """The rows of a run; None if it has to run, with a warning if there is something else in its place."""
+        """The rows of a run; None if it has to run, with a warning if there is something else in
+        its place."""
         path = self._path(config, seed)
         if not path.is_file():
             return None
         try:
             table = Table.load(path)
             about = table.about
-            if _text(about.get("of")) != self._of(config, seed) or not isinstance(about.get("versions"), dict):
+            if _text(about.get("of")) != self._of(config, seed) or not isinstance(
+                about.get("versions"), dict
+            ):
                 raise ValueError(f"{path}: not the run with {_words(config, seed)}")
         except (OSError, ValueError) as error:
             warnings.warn(f"cache: {error}; the run is done again", RuntimeWarning, stacklevel=3)
@@ -216,7 +262,9 @@ class Kept:
         return _text({**self.origin, "configuration": dict(config), "seed": seed})
 
     def _path(self, config, seed):
-        return self.folder / f"{hashlib.sha256(self._of(config, seed).encode()).hexdigest()[:32]}.npz"
+        return (
+            self.folder / f"{hashlib.sha256(self._of(config, seed).encode()).hexdigest()[:32]}.npz"
+        )
 
 
 def _text(about):
@@ -234,7 +282,8 @@ def _writable(cache):
 
 
 def unwritable(folder: Path) -> str:
-    """Why no file can be written to a folder, which is made if it is not there; nothing if one can."""
+    """Why no file can be written to a folder, which is made if it is not there; nothing if one
+    can."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=folder).close()
@@ -244,21 +293,29 @@ def unwritable(folder: Path) -> str:
 
 
 def origin(run: Callable[..., Any]) -> dict[str, str]:
-    """What results depend on besides configuration and seed: the function's name and source, what is bound to it.
+    """What results depend on besides configuration and seed: the function's name and source, what
+    is bound to it.
 
     Raises ValueError if the source cannot be read.
     """
     try:
         function = unwrap(_inner(run))
-        if function.__code__.co_filename == "<string>":  # from exec; Python 3.13 reads the text of `python -c` for it
+        # from exec; Python 3.13 reads the text of `python -c` for it
+        if function.__code__.co_filename == "<string>":
             raise OSError
         source = getsource(function)
     except (OSError, TypeError):
-        raise ValueError("cache: the source of run cannot be read, so a change of it would go unnoticed; "
-                         "put the function into a file or a notebook, or sweep without a cache") from None
+        raise ValueError(
+            "cache: the source of run cannot be read, so a change of it would go unnoticed; "
+            "put the function into a file or a notebook, or sweep without a cache"
+        ) from None
     bound = joblib.hash((run.args, run.keywords)) if isinstance(run, partial) else ""
-    return {"function": _name(run), "source": hashlib.sha256(source.encode()).hexdigest(), "bound": bound,
-            "mhalib": mhalib.__version__}
+    return {
+        "function": _name(run),
+        "source": hashlib.sha256(source.encode()).hexdigest(),
+        "bound": bound,
+        "mhalib": mhalib.__version__,
+    }
 
 
 def _results(run, tasks, progress):
@@ -272,8 +329,11 @@ def _results(run, tasks, progress):
         return joblib.Parallel(**settings, max_nbytes=None, return_as="generator_unordered")(calls)
     # Such a backend gives all results back together: ask for as many as it computes together.
     together = joblib.effective_n_jobs(n_jobs)
-    return (result for start in range(0, len(calls), together)
-            for result in joblib.Parallel(**settings)(calls[start:start + together]))
+    return (
+        result
+        for start in range(0, len(calls), together)
+        for result in joblib.Parallel(**settings)(calls[start : start + together])
+    )
 
 
 @contextmanager
@@ -286,12 +346,18 @@ def _ended(results: Iterator[Any]) -> Iterator[Iterator[Any]]:
             results.close()
 
 
-def attempt(run: Callable[..., Any], k: int, config: dict[str, Any], seed: int) -> tuple[int, Any, str | None]:
+def attempt(
+    run: Callable[..., Any], k: int, config: dict[str, Any], seed: int
+) -> tuple[int, Any, str | None]:
     """k, and what the run returned and the versions it ran on, or why it failed.
 
     A failure is brought home as text, since not every exception can travel.
     """
-    versions = {"mhalib": mhalib.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    versions = {
+        "mhalib": mhalib.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
     try:
         with threadpool_limits(1), interrupts_raised():  # half a run is not taken for a whole one
             returned = run(seed=seed, **config)
@@ -303,20 +369,30 @@ def attempt(run: Callable[..., Any], k: int, config: dict[str, Any], seed: int) 
 def _parts(returned, config):
     """What a run returned, as a list of dicts name → array."""
     found = [returned] if isinstance(returned, Mapping) else returned
-    if not isinstance(found, list) or not found or not all(isinstance(part, Mapping) and part for part in found):
-        raise TypeError("run: expected it to return a dict of numbers and arrays, or a list of such dicts, "
-                        f"got {returned if found == [] else type(returned).__name__}")
+    if (
+        not isinstance(found, list)
+        or not found
+        or not all(isinstance(part, Mapping) and part for part in found)
+    ):
+        raise TypeError(
+            "run: expected it to return a dict of numbers and arrays, or a list of such dicts, "
+            f"got {returned if found == [] else type(returned).__name__}"
+        )
     for name in {name for part in found for name in part}:
         if not isinstance(name, str) or name in config or name in ("seed", *RESERVED):
-            raise ValueError(f"run: expected results named otherwise than the configuration, and than seed, "
-                             f"{', '.join(RESERVED)}, which are reserved, got {name!r}")
+            raise ValueError(
+                f"run: expected results named otherwise than the configuration, and than seed, "
+                f"{', '.join(RESERVED)}, which are reserved, got {name!r}"
+            )
     return [{name: _array(name, value) for name, value in part.items()} for part in found]
 
 
 def _array(name, value):
     if isinstance(value, (list, tuple)) or (array := np.array(value)).dtype.kind not in "biufU":
-        raise TypeError(f"run: expected {name} to be a number, a word or an array of numbers, "
-                        f"got {type(value).__name__}")
+        raise TypeError(
+            f"run: expected {name} to be a number, a word or an array of numbers, "
+            f"got {type(value).__name__}"
+        )
     return array
 
 
@@ -325,16 +401,25 @@ def _rows(parts, versions, first, task):
     expected = _form(first) if first else _form_of(parts[0])
     for part in parts:
         _require_alike(_form_of(part), expected, task)
-    return Table({name: np.stack([part[name] for part in parts]) for name in parts[0]}, {"versions": versions})
+    return Table(
+        {name: np.stack([part[name] for part in parts]) for name in parts[0]},
+        {"versions": versions},
+    )
 
 
 def _require_alike(form, expected, task):
-    differing = sorted(name for name in form.keys() | expected.keys() if form.get(name) != expected.get(name))
+    differing = sorted(
+        name for name in form.keys() | expected.keys() if form.get(name) != expected.get(name)
+    )
     if differing:
-        found = "; ".join(f"{name}: {form.get(name, 'missing')}, elsewhere {expected.get(name, 'missing')}"
-                          for name in differing)
-        raise ValueError(f"run: expected the same names, kinds and shapes from every run; with {_words(*task)} it "
-                         f"returned {found}. What is shorter can be filled up with NaN")
+        found = "; ".join(
+            f"{name}: {form.get(name, 'missing')}, elsewhere {expected.get(name, 'missing')}"
+            for name in differing
+        )
+        raise ValueError(
+            f"run: expected the same names, kinds and shapes from every run; with "
+            f"{_words(*task)} it returned {found}. What is shorter can be filled up with NaN"
+        )
 
 
 def _form(table):
@@ -352,29 +437,48 @@ def _table(run, tasks, done):
     columns = {name: np.array([config[name] for config in configs]) for name in configs[0]}
     columns |= {name: np.concatenate([rows[name] for rows in done]) for name in done[0].columns}
     used = {tuple(sorted(rows.about["versions"].items())) for rows in done}
-    return Table(columns, {
-        "function": _name(run), "versions": [dict(versions) for versions in sorted(used)],
-        "configurations": list({_words(config): config for config, _ in tasks}.values()),
-        "seeds": list(dict.fromkeys(seed for _, seed in tasks)),
-    })
+    return Table(
+        columns,
+        {
+            "function": _name(run),
+            "versions": [dict(versions) for versions in sorted(used)],
+            "configurations": list({_words(config): config for config, _ in tasks}.values()),
+            "seeds": list(dict.fromkeys(seed for _, seed in tasks)),
+        },
+    )
 
 
 # The command line of a script of book/results
 
-def write_tables(script: str, docstring: str, **studies: tuple[Callable[..., Any], Any, int]) -> None:
-    """Sweep and save each table; ``write_tables(__file__, __doc__, heads=(run, grid, seeds))`` is all of a script.
 
-    The docstring names the command and the tables, and is shown by ``--help``. The tables lie beside the script, unless
-    ``--out`` names another folder, or a file for the only one. The command ends here, before anything is computed, for
-    ``--help``, for an argument that is not known, where nothing can be written, and where a table would be replaced
-    without ``--overwrite``. Finished runs are kept in the folder .cache beside the script, so it can be interrupted.
+def write_tables(
+    script: str, docstring: str, **studies: tuple[Callable[..., Any], Any, int]
+) -> None:
+    """Sweep and save each table; ``write_tables(__file__, __doc__, heads=(run, grid, seeds))`` is
+    all of a script.
+
+    The docstring names the command and the tables, and is shown by ``--help``. The tables lie
+    beside the script, unless ``--out`` names another folder, or a file for the only one. The
+    command ends here, before anything is computed, for ``--help``, for an argument that is not
+    known, where nothing can be written, and where a table would be replaced without
+    ``--overwrite``. Finished runs are kept in the folder .cache beside the script, so it can be
+    interrupted.
     """
     script, names = Path(script), table_names(docstring)
-    parser = argparse.ArgumentParser(prog=f"python book/results/{script.name}", description=docstring,
-                                     epilog=f"Tables: {', '.join(names)}.", allow_abbrev=False,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, metavar="PLACE", default=script.parent,
-                        help="folder to write to (that of the script), or a file for the only table")
+    parser = argparse.ArgumentParser(
+        prog=f"python book/results/{script.name}",
+        description=docstring,
+        epilog=f"Tables: {', '.join(names)}.",
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="PLACE",
+        default=script.parent,
+        help="folder to write to (that of the script), or a file for the only table",
+    )
     files = _places(parser, names)
     for name, (run, grid, seeds) in studies.items():
         began = time.perf_counter()
@@ -392,8 +496,10 @@ def _places(parser, names):
     if place.suffix == ".npz" and len(names) == 1 and not place.is_dir():
         files = {names[0]: place}
     elif not place.is_dir() and (place.suffix == ".npz" or place.exists()):
-        parser.error(f"--out: expected a folder{' or a new .npz file' * (len(names) == 1)} for {', '.join(names)}, "
-                     f"got the file {place}")
+        parser.error(
+            f"--out: expected a folder{' or a new .npz file' * (len(names) == 1)} for "
+            f"{', '.join(names)}, got the file {place}"
+        )
     refuse_overwriting(parser, files.values(), chosen.overwrite)
     refuse_unwritable(parser, files.values())
     return files
@@ -409,12 +515,16 @@ def add_overwrite(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace tables that are there")
 
 
-def refuse_overwriting(parser: argparse.ArgumentParser, files: Iterable[Path], overwrite: bool) -> None:
+def refuse_overwriting(
+    parser: argparse.ArgumentParser, files: Iterable[Path], overwrite: bool
+) -> None:
     """End with a message if one of the files is there, and nobody asked to replace it."""
     if not overwrite and (there := [str(file) for file in files if file.exists()]):
         named = ", ".join(there[:3]) + (f" and {len(there) - 3} more" if len(there) > 3 else "")
         elsewhere = ", or write elsewhere with --out" if "--out" in parser.format_usage() else ""
-        parser.error(f"nothing was computed, since {named} would be replaced: add --overwrite{elsewhere}")
+        parser.error(
+            f"nothing was computed, since {named} would be replaced: add --overwrite{elsewhere}"
+        )
 
 
 def refuse_unwritable(parser: argparse.ArgumentParser, files: Iterable[Path]) -> None:

@@ -1,12 +1,13 @@
-"""Make the tables of this folder again, one script after the other: ``python book/results``, or ``make results``.
+"""Make the tables of this folder again, one script after the other: ``python book/results``, or
+``make results``.
 
-``--list`` says what would run, and runs nothing; names of scripts run these alone: ``python book/results heads text``.
-The scripts of the folder large, which need data from outside or a GPU, are not among them, and one that measures the
-machine is named and left out. Finished runs are kept in the folder .cache, so that a second command goes on where the
-first was stopped. They know the source of a run, not that of mhalib: after a change of mhalib ``--fresh`` removes them,
-and all begins anew.
-Tables that are there are replaced only with ``--overwrite``, which ``make results`` gives. After each script its tables
-are compared with those that were there before.
+``--list`` says what would run, and runs nothing; names of scripts run these alone: ``python
+book/results heads text``. The scripts of the folder large, which need data from outside or a GPU,
+are not among them, and one that measures the machine is named and left out. Finished runs are kept
+in the folder .cache, so that a second command goes on where the first was stopped. They know the
+source of a run, not that of mhalib: after a change of mhalib ``--fresh`` removes them, and all
+begins anew. Tables that are there are replaced only with ``--overwrite``, which ``make results``
+gives. After each script its tables are compared with those that were there before.
 """
 
 import argparse
@@ -35,7 +36,8 @@ def scripts(folder=HERE):
 
 
 def times(docstring):
-    """How long a script took when it was last measured, in the words of its docstring, on one core."""
+    """How long a script took when it was last measured, in the words of its docstring, on one
+    core."""
     found = re.findall(rf"(?:\(|takes |in )(?:some )?({TIME})", " ".join(docstring.split()))
     return ", ".join(found) or "not measured"
 
@@ -53,11 +55,14 @@ def difference(before, after):
         return f"{before!r} is now {after!r}"
     largest = {name: apart(before[name], after[name]) for name in after.columns}
     worst = max(largest, key=largest.get)
-    return f"{worst} differs by up to {largest[worst]:.1g}" if largest[worst] else "the same numbers"
+    return (
+        f"{worst} differs by up to {largest[worst]:.1g}" if largest[worst] else "the same numbers"
+    )
 
 
 def apart(a, b):
-    """The largest difference of two columns, relative to the largest entry; 1 for words that differ."""
+    """The largest difference of two columns, relative to the largest entry; 1 for words that
+    differ."""
     if a.shape != b.shape or a.dtype.kind not in "bif":
         return float(a.shape != b.shape or (a != b).any())
     a, b = (np.nan_to_num(column.astype(float), nan=-1.0) for column in (a, b))
@@ -78,9 +83,15 @@ def remake(name, docstring, folder):
 
 def main(arguments=None, folder=HERE):
     """What the command does; the number of scripts that failed."""
-    parser = argparse.ArgumentParser(prog="python book/results", description=__doc__, allow_abbrev=False,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="name", help="scripts to run, without .py (default: all)")
+    parser = argparse.ArgumentParser(
+        prog="python book/results",
+        description=__doc__,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help="scripts to run, without .py (default: all)"
+    )
     parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
     parser.add_argument("--fresh", action="store_true", help="do the runs that are kept again, too")
     add_overwrite(parser)

@@ -1,12 +1,13 @@
-"""What conditioning costs near the optimum: steps to an excess of 10⁻¹⁰ from a perturbed optimum, infinite data.
+"""What conditioning costs near the optimum: steps to an excess of 10⁻¹⁰ from a perturbed optimum,
+infinite data.
 
-``python book/results/conditioning.py`` writes conditioning.npz (some two minutes of one core). A row is one instance
-(κ(Σ), seed; d = p = 5, s_max = 0.4, κ = 4): every entry of U* and V* is multiplied by 1 + 0.3 z with standard normal
-z. Each method gets the best constant step size of a grid of factor 1.1: ``one`` is gradient descent in (A, B), ``two``
-the same with a second step size for B, ``whitened`` gradient descent on Q in (U, V). ``condition`` is the ratio of the
-largest to the smallest nonzero eigenvalue of the Hessian at the optimum in the coordinates of ``one``.
+``python book/results/conditioning.py`` writes conditioning.npz (some two minutes of one core). A
+row is one instance (κ(Σ), seed; d = p = 5, s_max = 0.4, κ = 4): every entry of U* and V* is
+multiplied by 1 + 0.3 z with standard normal z. Each method gets the best constant step size of a
+grid of factor 1.1: ``one`` is gradient descent in (A, B), ``two`` the same with a second step size
+for B, ``whitened`` gradient descent on Q in (U, V). ``condition`` is the ratio of the largest to
+the smallest nonzero eigenvalue of the Hessian at the optimum in the coordinates of ``one``.
 """
-
 
 import numpy as np
 
@@ -28,8 +29,11 @@ def run(*, kappa, seed):
     U, V = (part * (1 + 0.3 * rng.standard_normal(part.shape)) for part in optimum(N))
     A, B = U @ inverse, inverse @ V @ inverse
     row = {"condition": condition(data, N, inverse)}
-    for name, found in {"one": plain(A, B, data, np.ones(1)), "two": plain(A, B, data, RATIOS),
-                        "whitened": whitened(U, V, N)}.items():
+    for name, found in {
+        "one": plain(A, B, data, np.ones(1)),
+        "two": plain(A, B, data, RATIOS),
+        "whitened": whitened(U, V, N),
+    }.items():
         row |= dict(zip((name, f"{name}_rate"), found, strict=True))
     return row
 
@@ -43,6 +47,7 @@ def plain(A, B, data, ratios):
         E = away @ data.Sigma
         moved = A - rates * E @ B @ data.Sigma, B - rates * ratio * E.mT @ A @ data.Sigma
         return (E * away).sum(axis=(1, 2)) / 2, *moved
+
     return fewest(A, B, step, rates)
 
 
@@ -53,6 +58,7 @@ def whitened(U, V, N):
     def step(U, V):
         dU, dV = gradient(U, V, N)
         return ((U @ V.mT - N) ** 2).sum(axis=(1, 2)) / 2, U - rates * dU, V - rates * dV
+
     return fewest(U, V, step, rates)
 
 
@@ -68,12 +74,15 @@ def fewest(first, second, step, rates):
 
 
 def condition(data, N, inverse):
-    """Largest over smallest nonzero eigenvalue of the Hessian of the excess in (A, B) at the balanced optimum."""
+    """Largest over smallest nonzero eigenvalue of the Hessian of the excess in (A, B) at the
+    balanced optimum."""
     U, V = optimum(N)
     model = PopulationRegression(U @ inverse, inverse @ V @ inverse)
     size, columns = model.A.size, []
     for unit in np.eye(size + model.B.size):
-        there = model.with_arrays(A=unit[:size].reshape(model.A.shape), B=unit[size:].reshape(model.B.shape))
+        there = model.with_arrays(
+            A=unit[:size].reshape(model.A.shape), B=unit[size:].reshape(model.B.shape)
+        )
         image = model.hvp(data.Sigma, data.M, there)
         columns.append(np.concatenate([image.A.ravel(), image.B.ravel()]))
     eigenvalues = np.linalg.eigvalsh(np.array(columns))

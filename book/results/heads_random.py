@@ -1,9 +1,10 @@
-"""Figures 2 and 3 from random starts, where heads differ: 1 to 16 heads on the mixture of heads.py, five trials.
+"""Figures 2 and 3 from random starts, where heads differ: 1 to 16 heads on the mixture of heads.py,
+five trials.
 
-``python book/results/heads_random.py`` writes heads_random.npz: a row for each scale of the start, update rule, trial
-and number of heads. The start of a trial has the seed 100 + trial. It takes some three minutes of one core.
+``python book/results/heads_random.py`` writes heads_random.npz: a row for each scale of the start,
+update rule, trial and number of heads. The start of a trial has the seed 100 + trial. It takes some
+three minutes of one core.
 """
-
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from mhabook.studies import write_tables
 
 RULES = {
     "gd": lambda H: mha.GradientDescent(1.0),
-    "gd-root": lambda H: mha.GradientDescent(0.3 * H ** 0.5),
+    "gd-root": lambda H: mha.GradientDescent(0.3 * H**0.5),
     "adam": lambda H: mha.Adam(0.01),
 }
 HEADS = (1, 2, 4, 8, 16)
@@ -28,10 +29,19 @@ def run(*, scale, rule, seed):
         start = mha.MultiHeadAttention.random(H, 10, 8, scale=scale, seed=100 + seed)
         path = mha.train(start, data, RULES[rule](H), 2000, test=test, record=STEPS)
         scores = np.full(HEADS[-1], np.nan)
-        scores[:H] = (path[-1].attention(data.X) * data.relevant[:, None, None]).sum(axis=3).mean(axis=(0, 2))
-        rows.append({"H": H, "steps": np.array(STEPS), "head_scores": scores} | {c: path.curves[c] for c in CURVES})
+        scores[:H] = (
+            (path[-1].attention(data.X) * data.relevant[:, None, None])
+            .sum(axis=3)
+            .mean(axis=(0, 2))
+        )
+        rows.append(
+            {"H": H, "steps": np.array(STEPS), "head_scores": scores}
+            | {c: path.curves[c] for c in CURVES}
+        )
     return rows
 
 
 if __name__ == "__main__":
-    write_tables(__file__, __doc__, heads_random=(run, {"scale": [0.1, 1.0], "rule": list(RULES)}, 5))
+    write_tables(
+        __file__, __doc__, heads_random=(run, {"scale": [0.1, 1.0], "rule": list(RULES)}, 5)
+    )

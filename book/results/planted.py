@@ -1,9 +1,10 @@
-"""Figures 4 and 5 at full size: planted heads, n = 1000, test 3000, five trials, from zero and from random starts.
+"""Figures 4 and 5 at full size: planted heads, n = 1000, test 3000, five trials, from zero and from
+random starts.
 
-``python book/results/planted.py`` writes planted.npz: a row for each size, start, update rule, trial and number of
-heads. A trial is the seed of teacher, samples and start. It takes some three minutes of one core.
+``python book/results/planted.py`` writes planted.npz: a row for each size, start, update rule,
+trial and number of heads. A trial is the seed of teacher, samples and start. It takes some three
+minutes of one core.
 """
-
 
 import numpy as np
 
@@ -12,8 +13,8 @@ from mhabook.c06_planted.statements import alignments
 from mhabook.studies import write_tables
 
 RULES = {
-    "gd-root": lambda H: mha.GradientDescent(0.3 * H ** 0.5),
-    "momentum-root": lambda H: mha.Momentum(0.03 * H ** 0.5),
+    "gd-root": lambda H: mha.GradientDescent(0.3 * H**0.5),
+    "momentum-root": lambda H: mha.Momentum(0.03 * H**0.5),
     "adam": lambda H: mha.Adam(0.01),
 }
 HEADS = (1, 4, 16)
@@ -26,10 +27,14 @@ def train(H, data, test, rule, start, seed):
     n, T, d = data.X.shape
     model = mha.MultiHeadAttention.zeros(H, T, d, data.X.dtype)
     if start:
-        model = mha.MultiHeadAttention.random(H, T, d, scale=start, seed=100 + seed, dtype=data.X.dtype)
+        model = mha.MultiHeadAttention.random(
+            H, T, d, scale=start, seed=100 + seed, dtype=data.X.dtype
+        )
     path = mha.train(model, data, RULES[rule](H), STEPS[-1], test=test, record=STEPS)
     aligned = alignments(path, data.truth)
-    return {"steps": path.steps, "align_W": aligned["W"], "align_U": aligned["U"]} | {c: path.curves[c] for c in CURVES}
+    return {"steps": path.steps, "align_W": aligned["W"], "align_U": aligned["U"]} | {
+        c: path.curves[c] for c in CURVES
+    }
 
 
 def run(*, T, d, start, rule, seed):
@@ -42,6 +47,9 @@ def run(*, T, d, start, rule, seed):
 
 
 if __name__ == "__main__":
-    grid = [{"T": T, "d": d, "start": start, "rule": rule}
-            for T, d, start in ((10, 5, 0.0), (5, 5, 0.0), (10, 10, 0.0), (10, 5, 0.3)) for rule in RULES]
+    grid = [
+        {"T": T, "d": d, "start": start, "rule": rule}
+        for T, d, start in ((10, 5, 0.0), (5, 5, 0.0), (10, 10, 0.0), (10, 5, 0.3))
+        for rule in RULES
+    ]
     write_tables(__file__, __doc__, planted=(run, grid, 5))

@@ -13,7 +13,8 @@ LONGEST = 10_000
 
 
 class Ended(NamedTuple):
-    """How a command ended: its exit status, below zero the signal that killed it, and what it said."""
+    """How a command ended: its exit status, below zero the signal that killed it, and what it
+    said."""
 
     code: int
     output: str
@@ -28,16 +29,26 @@ class Late(RuntimeError):
     """A command that did not end in time."""
 
 
-def run(command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None) -> Ended:
+def run(
+    command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None
+) -> Ended:
     """Run a command for at most so many seconds; what is no UTF-8 of its output is replaced.
 
-    Raises Failed if it cannot be run, and Late if it does not end in time: then it is killed, with what it started.
+    Raises Failed if it cannot be run, and Late if it does not end in time: then it is killed, with
+    what it started.
     """
-    # Into files, not pipes: a daemon that a compiler starts holds a pipe open, and it would never end.
+    # Into files, not pipes: a daemon that a compiler starts holds a pipe open, and it would never
+    # end.
     with TemporaryFile() as output, TemporaryFile() as errors:
         try:
-            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
-                                       stderr=errors, start_new_session=os.name == "posix")
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=os.name == "posix",
+            )
         except (OSError, ValueError) as error:
             raise Failed(f"{command[0]} cannot be run: {error}") from error
         try:

@@ -15,9 +15,11 @@ NO_LINK_NO_WAIT = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 @contextmanager
 def whole_file(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """A file to write beside ``path``, which takes its place at the end; after an error it is removed.
+    """A file to write beside ``path``, which takes its place at the end; after an error it is
+    removed.
 
-    Nobody can know its name beforehand, and "x" follows no link. The umask takes from ``mode`` what it takes.
+    Nobody can know its name beforehand, and "x" follows no link. The umask takes from ``mode`` what
+    it takes.
     """
     part = path.with_name(f".{token_hex(8)}.unfinished")
     try:
@@ -30,7 +32,8 @@ def whole_file(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
 
 
 def own_folder(folder: Path) -> Path:
-    """The folder, made if it is not there, which belongs to this user, and where nobody else may write.
+    """The folder, made if it is not there, which belongs to this user, and where nobody else may
+    write.
 
     Raises OSError, which says why not.
     """
@@ -38,7 +41,8 @@ def own_folder(folder: Path) -> Path:
         raise NotADirectoryError(f"{folder} is no absolute path")
     for part in (*reversed(folder.parents), folder):
         if not part.exists():
-            part.mkdir(0o700, exist_ok=True)  # mkdir(parents=True) would make those above it with another mode
+            # mkdir(parents=True) would make those above it with another mode
+            part.mkdir(0o700, exist_ok=True)
     found = os.stat(folder)
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(f"{folder} is no folder")
@@ -66,7 +70,9 @@ def _without_link(path, flags):
 
 def _require_own(found, path):
     if not hasattr(os, "getuid"):
-        return  # Windows has lists of rights instead, which Python does not read; a user's profile is closed to others
+        # Windows has lists of rights instead, which Python does not read; a user's profile is
+        # closed to others
+        return
     if found.st_uid != os.getuid():
         raise PermissionError(f"{path} belongs to user {found.st_uid}, not to {os.getuid()}")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):

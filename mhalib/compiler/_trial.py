@@ -1,6 +1,8 @@
-"""Ask a compiled program for its results: here, or as a script in a process of its own, which may crash or hang.
+"""Ask a compiled program for its results: here, or as a script in a process of its own, which may
+crash or hang.
 
-It imports Python's own modules alone, so that such a process begins within some hundredths of a second.
+It imports Python's own modules alone, so that such a process begins within some hundredths of a
+second.
 """
 
 import ctypes
@@ -11,7 +13,8 @@ from typing import Any
 
 
 def place(functions: ctypes.CDLL, name: str) -> tuple[int, int]:
-    """Where an array begins in the memory that was laid out last, in bytes, and how many numbers it has."""
+    """Where an array begins in the memory that was laid out last, in bytes, and how many numbers it
+    has."""
     found = []
     for what in ("place", "length"):
         function = getattr(functions, f"{what}_{name}")
@@ -20,10 +23,14 @@ def place(functions: ctypes.CDLL, name: str) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def answers(functions: ctypes.CDLL, questions: Sequence[dict[str, Any]]) -> list[dict[str, dict[str, list[float]]]]:
-    """For each question its answer: name of an entry → name of an array → its numbers after the call.
+def answers(
+    functions: ctypes.CDLL, questions: Sequence[dict[str, Any]]
+) -> list[dict[str, dict[str, list[float]]]]:
+    """For each question its answer: name of an entry → name of an array → its numbers after the
+    call.
 
-    A question has ``sizes``, ``arrays`` to load, name → numbers, and ``entries``, name → the arrays asked for.
+    A question has ``sizes``, ``arrays`` to load, name → numbers, and ``entries``, name → the arrays
+    asked for.
     """
     return [_answer(functions, **question) for question in questions]
 

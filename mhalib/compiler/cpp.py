@@ -1,7 +1,7 @@
 """Loop nests as C++, for WebAssembly or the processor.
 
-Samples are the lanes of the processor's registers: a program goes through them a few at a time, and reads like the
-formula of one sample. What does not depend on a sample is computed before or after.
+Samples are the lanes of the processor's registers: a program goes through them a few at a time, and
+reads like the formula of one sample. What does not depend on a sample is computed before or after.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,8 +24,13 @@ from mhalib.compiler.loops import (
 from mhalib.compiler.sizes import Place, Sizes, literal
 from mhalib.compiler.trace import Node, Traced, Untraceable, beyond, topological
 
-OPERATORS = {"add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})", "divide": "({} / {})",
-             "negative": "(-{})"}
+OPERATORS = {
+    "add": "({} + {})",
+    "subtract": "({} - {})",
+    "multiply": "({} * {})",
+    "divide": "({} / {})",
+    "negative": "(-{})",
+}
 FUNCTIONS = {
     "exp": "exp_({})",
     "sqrt": "root({})",
@@ -40,7 +45,9 @@ FUNCTIONS = {
     "less": "greater({1}, {0})",
     "less_equal": "at_least({1}, {0})",
     # By the system's library of mathematics, which WebAssembly does not have.
-    **{name: f"{name}_({{}})" for name in ("arctan", "cos", "expm1", "log", "log1p", "sin", "tanh")},
+    **{
+        name: f"{name}_({{}})" for name in ("arctan", "cos", "expm1", "log", "log1p", "sin", "tanh")
+    },
     "power": "power_({}, {})",
 }
 """Elementwise functions, those of runtime.h."""
@@ -50,8 +57,13 @@ OVER = {"sum": ("0.", "sum += {};"), "max": ("-__builtin_inf()", "sum = larger(s
 """How a sum and a maximum begin, and go on."""
 
 
-def entry(outputs: Mapping[str, Traced], prefix: str, sizes: Sizes, places: Mapping[str, Place],
-          sample: str) -> "Entry":
+def entry(
+    outputs: Mapping[str, Traced],
+    prefix: str,
+    sizes: Sizes,
+    places: Mapping[str, Place],
+    sample: str,
+) -> "Entry":
     """The C++ of one function of a program.
 
     Raises Untraceable for what has no compiled form, and as ``loops.lower``.
@@ -64,9 +76,11 @@ def entry(outputs: Mapping[str, Traced], prefix: str, sizes: Sizes, places: Mapp
 def _require_lanes(v: Node, sizes: Sizes, sample: str) -> None:
     """Raise Untraceable for what has no compiled form."""
     loops = sizes.loops[v]
-    across = [(loop is not None and loops[loop] == sample) != (size == sample)
-              for arg, index in v.args
-              for (loop, _), size in zip(index, [sizes.loops[arg][k] for k in arg.out], strict=True)]
+    across = [
+        (loop is not None and loops[loop] == sample) != (size == sample)
+        for arg, index in v.args
+        for (loop, _), size in zip(index, [sizes.loops[arg][k] for k in arg.out], strict=True)
+    ]
     if loops.count(sample) > 1 or any(across):
         raise Untraceable(f"{v.line}: samples meet each other, which lanes cannot")
     is_maximum = v.over == "max" and sample in loops and sample not in [loops[k] for k in v.out]
@@ -76,19 +90,24 @@ def _require_lanes(v: Node, sizes: Sizes, sample: str) -> None:
 
 
 class Entry:
-    """The C++ of loop nests. ``memory`` has the type and length of every buffer, ``made`` the constants, ``lines`` the
-    statements, and ``at`` the name of the array in which each result lies."""
+    """The C++ of loop nests. ``memory`` has the type and length of every buffer, ``made`` the
+    constants, ``lines`` the statements, and ``at`` the name of the array in which each result
+    lies."""
 
     def __init__(self, nests: Nests, sample: str) -> None:
         self._sample, self._nests = sample, nests
-        self._writer = {one.target.name: one for one in nests.statements if one.target.kind == "made"}
+        self._writer = {
+            one.target.name: one for one in nests.statements if one.target.kind == "made"
+        }
         self.made: list[str] = []
         self.memory: dict[str, tuple[str, str]] = {}
         self.lines: list[str] = []
         for buffer in nests.made:
             self._make(buffer)
         self._write_by_stages()
-        self.at: dict[str, str] = {name: self._name(buffer) for name, buffer in nests.results.items()}
+        self.at: dict[str, str] = {
+            name: self._name(buffer) for name, buffer in nests.results.items()
+        }
 
     # What belongs to samples
 
@@ -126,13 +145,17 @@ class Entry:
     def _terms(self, buffer: Buffer, at):
         found = terms(buffer, self._shape(buffer), at)
         if buffer.kind == "output":  # each lane has a place of its own
-            return [("(sample * LANES + l)" if loop == SAMPLE else loop, stride) for loop, stride in found]
+            return [
+                ("(sample * LANES + l)" if loop == SAMPLE else loop, stride)
+                for loop, stride in found
+            ]
         return [term for term in found if term[0] != SAMPLE]
 
     # Statements
 
     def _write_by_stages(self) -> None:
-        """What is no sample's stands before the loop over samples that needs it, and behind the one that it needs."""
+        """What is no sample's stands before the loop over samples that needs it, and behind the one
+        that it needs."""
         stage: dict[Statement, int] = {}
         for one in self._nests.statements:
             stage[one] = max((stage[w] + self._sums(w) for w in self._written_for(one)), default=0)
@@ -141,18 +164,25 @@ class Entry:
             for one in own:
                 if not self._is_of_samples(one):
                     self._write(one)
-            results = [one for one in own if self._sums(one) or (
-                one.target.kind == "output" and self._has_lanes(one.target))]
+            results = [
+                one
+                for one in own
+                if self._sums(one) or (one.target.kind == "output" and self._has_lanes(one.target))
+            ]
             if results:
                 self._over_samples(results)
 
     def _written_for(self, one: Statement) -> Iterable[Statement]:
         """The statements whose buffers a statement reads."""
-        return [self._writer[read.buffer.name] for read in reads(one.value) if read.buffer.name in self._writer
-                and not read.buffer.is_given]
+        return [
+            self._writer[read.buffer.name]
+            for read in reads(one.value)
+            if read.buffer.name in self._writer and not read.buffer.is_given
+        ]
 
     def _needed_for(self, results: Iterable[Statement]) -> tuple[set[Statement], dict[str, Buffer]]:
-        """All that some statements stand on: the statements, and the inputs in the order in which they are met."""
+        """All that some statements stand on: the statements, and the inputs in the order in which
+        they are met."""
         needed: set[Statement] = set()
         inputs: dict[str, Buffer] = {}
 
@@ -173,11 +203,17 @@ class Entry:
 
     def _over_samples(self, results: Sequence[Statement]) -> None:
         needed, inputs = self._needed_for(results)
-        each = [(name, f"for (long k = 0; k < {product_of(self._shape(one.target))}; k++) {name}")
-                for one in results if self._sums(one) for name in [self._name(one.target)]]
+        each = [
+            (name, f"for (long k = 0; k < {product_of(self._shape(one.target))}; k++) {name}")
+            for one in results
+            if self._sums(one)
+            for name in [self._name(one.target)]
+        ]
         self.lines += [f"{loop}_[k] = wide(0.);" for _, loop in each]
-        self.lines += [f"for (int sample = 0; sample * LANES < {self._sample}; sample++) {{",
-                       f"[[maybe_unused]] const bits real = real_samples(sample, {self._sample});"]
+        self.lines += [
+            f"for (int sample = 0; sample * LANES < {self._sample}; sample++) {{",
+            f"[[maybe_unused]] const bits real = real_samples(sample, {self._sample});",
+        ]
         for buffer in inputs.values():
             if self._has_lanes(buffer):
                 name, length = self._name(buffer), product_of(self._shape(buffer))
@@ -202,12 +238,17 @@ class Entry:
         return self._loops([one.loops[k] for k in one.out]) + body
 
     def _put(self, one: Statement, place: str, value: str) -> str:
-        if one.target.kind == "output" and self._has_lanes(one.target):  # each lane to its own place
+        # each lane to its own place
+        if one.target.kind == "output" and self._has_lanes(one.target):
             return f"for (int l = 0; l < LANES && sample * LANES + l < {self._sample}; l++) {place} = {value}[l];"
         return f"{place} += only(real, {value});" if self._sums(one) else f"{place} = {value};"
 
     def _loops(self, loops) -> str:
-        return "".join(f"for (int {name} = 0; {name} < {size}; {name}++) " for name, size in loops if name != SAMPLE)
+        return "".join(
+            f"for (int {name} = 0; {name} < {size}; {name}++) "
+            for name, size in loops
+            if name != SAMPLE
+        )
 
     def _expression(self, value) -> str:
         if isinstance(value, Number):
@@ -223,17 +264,24 @@ class Entry:
         return FUNCTIONS[value.f].format(*(f"wide({arg})" if is_wide else arg for arg in args))
 
     def _product(self, one: Statement, target: str) -> str:
-        """A statement as a product of matrices, or of several, if it is one: of two stored arrays, or views of such."""
+        """A statement as a product of matrices, or of several, if it is one: of two stored arrays,
+        or views of such."""
         sizes = {loop.name: loop.size for loop in one.loops}
         out = [one.loops[k].name for k in one.out if one.loops[k].name != SAMPLE]
         gone = [loop.name for loop in one.gone if loop.name != SAMPLE]
-        if one.f != "multiply" or one.over != "sum" or len(gone) != 1 or not isinstance(one.value, Apply):
+        if (
+            one.f != "multiply"
+            or one.over != "sum"
+            or len(gone) != 1
+            or not isinstance(one.value, Apply)
+        ):
             return ""
         factors = one.value.args
         if not all(isinstance(factor, Read) for factor in factors):
             return ""
         left, right = factors  # pyright: ignore[reportAssignmentType]
-        if self._sample not in left.shape:  # the first factor is the one of samples: fewer forms of the product
+        # the first factor is the one of samples: fewer forms of the product
+        if self._sample not in left.shape:
             left, right = right, left
         a, b = (self._terms(factor.buffer, factor.at) for factor in (left, right))
         c = self._terms(one.target, one.at)
@@ -243,7 +291,8 @@ class Entry:
             return ""
         i, over, j = rows.pop() if rows else None, *gone, columns.pop()
         count, moving = [sizes.get(i, "1")], {i, over, j}
-        # Rows of several matrices that lie one behind the other are those of one: of heads, each with a row or two.
+        # Rows of several matrices that lie one behind the other are those of one: of heads, each
+        # with a row or two.
         while rows and all(_is_behind(steps, rows[-1], i, count) for steps in (dict(a), dict(c))):
             moving.add(rows[-1])
             count.insert(0, sizes[rows.pop()])
@@ -255,9 +304,11 @@ class Entry:
 
         around = self._loops([one.loops[k] for k in one.out if one.loops[k].name not in moving])
         real = ", real" if self._sums(one) else ""
-        return (f"{around}product({product_of(count)}, {sizes[over]}, {sizes[j]}, "
-                f"{matrix(self._name(left.buffer), a, i, over)}, {matrix(self._name(right.buffer), b, over, j)}, "
-                f"{matrix(target, c, i, j)}{real});")
+        return (
+            f"{around}product({product_of(count)}, {sizes[over]}, {sizes[j]}, "
+            f"{matrix(self._name(left.buffer), a, i, over)}, "
+            f"{matrix(self._name(right.buffer), b, over, j)}, {matrix(target, c, i, j)}{real});"
+        )
 
 
 def _is_behind(steps, outer, inner, count):

@@ -1,4 +1,5 @@
-"""The gradient of what was recorded: a derivative for each elementwise function, one rule for all comprehensions."""
+"""The gradient of what was recorded: a derivative for each elementwise function, one rule for all
+comprehensions."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -39,14 +40,20 @@ PARTIALS: dict[str, Callable[..., list[Any]]] = {
     "sin": lambda v, a: [np.cos(a)],
     "cos": lambda v, a: [-np.sin(a)],
     "logaddexp": lambda v, a, b: [np.exp(a - v), np.exp(b - v)],
-    **dict.fromkeys(("equal", "greater", "less", "greater_equal", "less_equal"), lambda v, a, b: [0, 0]),
+    **dict.fromkeys(
+        ("equal", "greater", "less", "greater_equal", "less_equal"), lambda v, a, b: [0, 0]
+    ),
 }
-"""Elementwise function → its value and arguments → its derivatives, by which a slope is multiplied."""
+"""Elementwise function → its value and arguments → its derivatives, by which a slope is
+multiplied."""
 
 
 def _larger_of(slope, v, a, b):
     """Where two arguments are tied each gets half, as of a maximum over an axis."""
-    return [np.where(one > other, slope, np.where(one == other, 0.5 * slope, 0.0)) for one, other in ((a, b), (b, a))]
+    return [
+        np.where(one > other, slope, np.where(one == other, 0.5 * slope, 0.0))
+        for one, other in ((a, b), (b, a))
+    ]
 
 
 def _smaller_of(slope, v, a, b):
@@ -59,11 +66,14 @@ def _chosen_of(slope, v, condition, a, b):
 
 
 def _power_of(slope, v, a, b):
-    """b a^(b−1), which is 0 for b = 0 also at a = 0; and a^b log a, which is 0 at a = 0 for b ≥ 0."""
+    """b a^(b−1), which is 0 for b = 0 also at a = 0; and a^b log a, which is 0 at a = 0 for b ≥
+    0."""
     by_base = slope * (b * a ** (b - 1))
     by_exponent = slope * (v * np.log(a))
-    return [by_base if b.node.f == "number" and b.node.detail else np.where(b == 0, 0.0, by_base),
-            np.where((a == 0) & (b >= 0), 0.0, by_exponent)]
+    return [
+        by_base if b.node.f == "number" and b.node.detail else np.where(b == 0, 0.0, by_base),
+        np.where((a == 0) & (b >= 0), 0.0, by_exponent),
+    ]
 
 
 def _norm_of(slope, v, squared):
@@ -72,8 +82,14 @@ def _norm_of(slope, v, squared):
 
 
 PULLBACKS: dict[str, Callable[..., list[Any]]] = {
-    "maximum": _larger_of, "minimum": _smaller_of, "where": _chosen_of, "power": _power_of, "norm": _norm_of}
-"""Elementwise function that chooses → the slope, its value and arguments → a slope for each argument.
+    "maximum": _larger_of,
+    "minimum": _smaller_of,
+    "where": _chosen_of,
+    "power": _power_of,
+    "norm": _norm_of,
+}
+"""Elementwise function that chooses → the slope, its value and arguments → a slope for each
+argument.
 
 A product with 0 would not do: an infinite slope of what was not chosen would become NaN."""
 
@@ -81,17 +97,21 @@ A product with 0 would not do: an infinite slope of what was not chosen would be
 def gradient(value: Traced, wrt: Sequence[Traced]) -> list[Traced]:
     """The derivatives of a recorded number with respect to inputs, each in the shape of its input.
 
-    Reverse mode: every comprehension hands the derivative with respect to itself on to its arguments.
+    Reverse mode: every comprehension hands the derivative with respect to itself on to its
+    arguments.
 
-    Where there is no derivative it is what torch takes. Where several entries are largest, or the two arguments of
-    ``maximum`` or ``minimum`` are equal, each gets an equal part. ``abs`` and the Euclidean norm have the slope 0 at 0,
-    a power whose exponent is 0 has none, ``clip`` at a bound that of what is clipped; of ``where`` only what was chosen
-    has one, but both branches are computed. A root has an infinite slope at 0, as has a logarithm.
+    Where there is no derivative it is what torch takes. Where several entries are largest, or the
+    two arguments of ``maximum`` or ``minimum`` are equal, each gets an equal part. ``abs`` and the
+    Euclidean norm have the slope 0 at 0, a power whose exponent is 0 has none, ``clip`` at a bound
+    that of what is clipped; of ``where`` only what was chosen has one, but both branches are
+    computed. A root has an infinite slope at 0, as has a logarithm.
 
     Raises TypeError if value is no number.
     """
     if not isinstance(value, Traced) or value.shape:
-        raise TypeError(f"expected a loss that is one number and depends on the weights, got {value!r}")
+        raise TypeError(
+            f"expected a loss that is one number and depends on the weights, got {value!r}"
+        )
     order, needed = topological([value.node]), {w.node for w in wrt}
     for v in order:
         if any(arg in needed for arg, _ in v.args):
@@ -106,20 +126,32 @@ def gradient(value: Traced, wrt: Sequence[Traced]) -> list[Traced]:
                 slopes[arg] = slopes[arg] + slope if arg in slopes else slope
         finally:
             deriving.pop()
-    return [slopes[w.node].reshape(w.shape) if w.node in slopes else filled(0.0, w.shape) for w in wrt]
+    return [
+        slopes[w.node].reshape(w.shape) if w.node in slopes else filled(0.0, w.shape) for w in wrt
+    ]
 
 
 def _handed_on(v, slope, needed):
-    """For each argument of node v that is needed: the derivative with respect to it, an axis for each of its axes."""
+    """For each argument of node v that is needed: the derivative with respect to it, an axis for
+    each of its axes."""
     if v.f == "reshape":
         yield v.args[0][0], laid_out(slope, v.args[0][0].shape)
         return
     slope = _spread(slope, v.out, v)
-    own, *args = (_spread(stored(node), loops, v) for node, loops in (
-        (v, v.out), *((arg, [loop for loop, _ in index]) for arg, index in v.args)))
+    own, *args = (
+        _spread(stored(node), loops, v)
+        for node, loops in (
+            (v, v.out),
+            *((arg, [loop for loop, _ in index]) for arg, index in v.args),
+        )
+    )
     if v.over == "max":
         tied = elementwise("equal", args[0], own)
-        slope = slope * tied / tied.sum([k for k in range(len(v.loops)) if k not in v.out], keepdims=True)
+        slope = (
+            slope
+            * tied
+            / tied.sum([k for k in range(len(v.loops)) if k not in v.out], keepdims=True)
+        )
     kind = v.detail if v.f == "sqrt" and v.detail else v.f  # a root may be a norm
     parts = PULLBACKS[kind](slope, own, *args) if kind in PULLBACKS else PARTIALS[kind](own, *args)
     for (arg, index), part in zip(v.args, parts, strict=True):
@@ -128,21 +160,33 @@ def _handed_on(v, slope, needed):
         if kind in PULLBACKS:
             factors = [part]
         else:
-            factors = [slope, part] if isinstance(part, Traced) else [slope if part == 1 else -slope]
+            factors = (
+                [slope, part] if isinstance(part, Traced) else [slope if part == 1 else -slope]
+            )
         yield arg, _put_back(factors, v, arg, index)
 
 
 def _spread(x, loops, v):
     """An array with an axis for each of ``loops``, as one with an axis for each loop of node v."""
-    return Traced(x.node, [x.groups[loops.index(k)] if k in loops else () for k in range(len(v.loops))])
+    return Traced(
+        x.node, [x.groups[loops.index(k)] if k in loops else () for k in range(len(v.loops))]
+    )
 
 
 def _put_back(factors, v, arg, index):
-    """The product of the factors, summed over the loops that the argument does not know, where it was read."""
+    """The product of the factors, summed over the loops that the argument does not know, where it
+    was read."""
     loops = [loop for loop, _ in index]
     labels = [range(len(v.loops))] * len(factors)
     found = comprehension("multiply" if len(factors) == 2 else "id", factors, labels, loops, "sum")
-    lost = prod(size for k, size in enumerate(v.loops) if k not in loops and not any(x.groups[k] for x in factors))
-    part = axis_by_axis(found if lost == 1 else found * lost, [1 if loop is None else v.loops[loop] for loop in loops])
+    lost = prod(
+        size
+        for k, size in enumerate(v.loops)
+        if k not in loops and not any(x.groups[k] for x in factors)
+    )
+    part = axis_by_axis(
+        found if lost == 1 else found * lost,
+        [1 if loop is None else v.loops[loop] for loop in loops],
+    )
     back = tuple((axis, -offset) for axis, (_, offset) in enumerate(index))
     return stored(node_of("id", [(part, back)], arg.shape))

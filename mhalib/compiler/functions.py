@@ -1,4 +1,5 @@
-"""Numpy's functions, as recorded arrays do them: ``FUNCTIONS`` has each under numpy's name for it."""
+"""Numpy's functions, as recorded arrays do them: ``FUNCTIONS`` has each under numpy's name for
+it."""
 
 import numbers
 from collections.abc import Sequence
@@ -31,8 +32,26 @@ from mhalib.compiler.trace import (
 
 # Functions of numbers
 
-ELEMENTWISE = ("absolute", "add", "arctan", "cos", "divide", "exp", "expm1", "log", "log1p", "logaddexp", "maximum",
-               "minimum", "multiply", "negative", "sin", "sqrt", "subtract", "tanh")
+ELEMENTWISE = (
+    "absolute",
+    "add",
+    "arctan",
+    "cos",
+    "divide",
+    "exp",
+    "expm1",
+    "log",
+    "log1p",
+    "logaddexp",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "sin",
+    "sqrt",
+    "subtract",
+    "tanh",
+)
 for _name in ELEMENTWISE:
     function(_name)(partial(elementwise, _name))
 
@@ -88,6 +107,7 @@ def _clip(x, low=None, high=None, min=None, max=None):  # numpy has both names o
 
 # Comparisons, whose results are masks
 
+
 def _comparison(f):
     def compared(a, b):
         return as_mask(elementwise(f, a, b))
@@ -107,11 +127,14 @@ def _not_equal(a, b):
 
 @function("where", keeps_masks=True)
 def _where(condition, a, b):
-    chosen = elementwise("where", elementwise("subtract", 1, elementwise("equal", condition, 0)), a, b)
+    chosen = elementwise(
+        "where", elementwise("subtract", 1, elementwise("equal", condition, 0)), a, b
+    )
     return as_mask(chosen) if is_mask(a) and is_mask(b) else chosen
 
 
 # Sums, and what is largest
+
 
 @function("sum")
 def _sum(x, axis=None, keepdims=False):
@@ -156,13 +179,18 @@ def _all(x, axis=None, keepdims=False):
 def _norm(x, ord=None, axis=None, keepdims=False):
     """As np.linalg.norm, the Euclidean one; its slope at 0 is 0."""
     if ord is not None:  # whatever numpy would take beside the Euclidean one
-        refuse(f"np.linalg.norm of order {ord}; only the Euclidean norm is recorded, which has none")
+        refuse(
+            f"np.linalg.norm of order {ord}; only the Euclidean norm is recorded, which has none"
+        )
     squared = (x * x).sum(axis, keepdims)
     index = tuple((k, 0) for k in range(len(squared.node.shape)))
-    return Traced(node_of("sqrt", [(squared.node, index)], squared.node.shape, detail="norm"), squared.groups)
+    return Traced(
+        node_of("sqrt", [(squared.node, index)], squared.node.shape, detail="norm"), squared.groups
+    )
 
 
 # Products
+
 
 @function("matmul")
 def matmul(a: "Traced | np.ndarray", b: "Traced | np.ndarray") -> Traced:
@@ -173,7 +201,9 @@ def matmul(a: "Traced | np.ndarray", b: "Traced | np.ndarray") -> Traced:
     left, right = ([*range(2 - x.ndim, 0)] for x in (a, b))
     rows, columns = ["i"] * (a.ndim > 1), ["j"] * (b.ndim > 1)
     target = [*max(left, right, key=len), *rows, *columns]
-    return comprehension("multiply", [a, b], [[*left, *rows, "r"], [*right, "r", *columns]], target, "sum")
+    return comprehension(
+        "multiply", [a, b], [[*left, *rows, "r"], [*right, "r", *columns]], target, "sum"
+    )
 
 
 @function("dot")
@@ -193,13 +223,27 @@ def einsum(subscripts: str, *arrays: Traced, **_: Any) -> Traced:
     """As np.einsum, with its result spelled out; several arrays are multiplied from the left."""
     labels, arrow, target = subscripts.replace(" ", "").partition("->")
     own = labels.split(",")
-    if not arrow or "." in labels or any(len(set(part)) < len(part) for part in own) or len(own) != len(arrays):
-        refuse(f"einsum({subscripts!r}) of {len(arrays)}; no letter twice in one array, and the result after ->")
+    if (
+        not arrow
+        or "." in labels
+        or any(len(set(part)) < len(part) for part in own)
+        or len(own) != len(arrays)
+    ):
+        refuse(
+            f"einsum({subscripts!r}) of {len(arrays)}; no letter twice in one array, and the "
+            f"result after ->"
+        )
     if len(arrays) > 2:
-        kept = "".join(letter for letter in dict.fromkeys(own[0] + own[1]) if letter in "".join([target, *own[2:]]))
+        kept = "".join(
+            letter
+            for letter in dict.fromkeys(own[0] + own[1])
+            if letter in "".join([target, *own[2:]])
+        )
         first = einsum(f"{own[0]},{own[1]}->{kept}", *arrays[:2])
         return einsum(f"{','.join([kept, *own[2:]])}->{target}", first, *arrays[2:])
-    return comprehension("multiply" if len(arrays) == 2 else "id", list(map(recorded, arrays)), own, target, "sum")
+    return comprehension(
+        "multiply" if len(arrays) == 2 else "id", list(map(recorded, arrays)), own, target, "sum"
+    )
 
 
 # The same numbers in another shape
@@ -240,14 +284,25 @@ def concatenate(arrays: Sequence[Any], axis: int = 0) -> Traced:
     if axis is None:
         refuse("concatenate with axis=None; ravel the arrays first")
     axis = axis % arrays[0].ndim
-    if len({(*x.shape[:axis], *x.shape[axis + 1:]) for x in arrays}) > 1:
-        refuse(f"concatenate of shapes {', '.join(str(x.shape) for x in arrays)} along axis {axis}, which do not fit")
+    if len({(*x.shape[:axis], *x.shape[axis + 1 :]) for x in arrays}) > 1:
+        refuse(
+            f"concatenate of shapes {', '.join(str(x.shape) for x in arrays)} along axis {axis}, "
+            f"which do not fit"
+        )
     ends = [*accumulate(x.shape[axis] for x in arrays)]
-    shape = [*arrays[0].shape[:axis], ends[-1], *arrays[0].shape[axis + 1:]]
+    shape = [*arrays[0].shape[:axis], ends[-1], *arrays[0].shape[axis + 1 :]]
     loops = [group[0] if group else None for group in array("", shape).groups]
-    return of_shape(shape, "concatenate" if len(arrays) > 1 else "id", [
-        (axis_by_axis(x, x.shape), tuple((loop, (x.shape[axis] - end) * (k == axis)) for k, loop in enumerate(loops)))
-        for x, end in zip(arrays, ends, strict=True)])
+    return of_shape(
+        shape,
+        "concatenate" if len(arrays) > 1 else "id",
+        [
+            (
+                axis_by_axis(x, x.shape),
+                tuple((loop, (x.shape[axis] - end) * (k == axis)) for k, loop in enumerate(loops)),
+            )
+            for x, end in zip(arrays, ends, strict=True)
+        ],
+    )
 
 
 @function("stack", keeps_masks=True)
@@ -289,6 +344,7 @@ def _size(x):
 
 
 # What numpy does where all arguments are masks
+
 
 @function("add", "bitwise_or", "logical_or", "maximum", of_masks=True)
 def _or(a, b):
@@ -332,9 +388,17 @@ def _no_product(*_):
 
 def namespace() -> SimpleNamespace:
     """What ``mhalib._array.namespace`` gives for recorded arrays."""
-    return SimpleNamespace(**FUNCTIONS | {
-        "norm": _root_of_squares, "ascontiguousarray": _copy, "zeros": _zeros, "new_ones": _new_ones,
-        "eps": _eps, "log_max": _log_max})
+    return SimpleNamespace(
+        **FUNCTIONS
+        | {
+            "norm": _root_of_squares,
+            "ascontiguousarray": _copy,
+            "zeros": _zeros,
+            "new_ones": _new_ones,
+            "eps": _eps,
+            "log_max": _log_max,
+        }
+    )
 
 
 def _root_of_squares(x, axis):

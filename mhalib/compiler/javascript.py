@@ -57,22 +57,29 @@ OVER = {"sum": ("0", "sum += {};"), "max": ("-Infinity", "sum = Math.max(sum, {}
 
 
 class Printed(NamedTuple):
-    """The buffers to be made once, the statements, and the name of the array in which each result lies."""
+    """The buffers to be made once, the statements, and the name of the array in which each result
+    lies."""
 
     made: list[str]
     lines: list[str]
     at: dict[str, str]
 
 
-def printed(outputs: Mapping[str, Traced], prefix: str, sizes: Sizes | None = None,
-            places: Mapping[str, Place] | None = None) -> Printed:
+def printed(
+    outputs: Mapping[str, Traced],
+    prefix: str,
+    sizes: Sizes | None = None,
+    places: Mapping[str, Place] | None = None,
+) -> Printed:
     """Statements for recorded arrays, whose inputs are variables of the same names.
 
     The arguments are those of ``loops.lower``, which also says what it raises.
     """
     nests = lower(outputs, prefix, sizes, places)
     results = {name: buffer.name for name, buffer in nests.results.items()}
-    return Printed([_made(one) for one in nests.made], [_statement(one) for one in nests.statements], results)
+    return Printed(
+        [_made(one) for one in nests.made], [_statement(one) for one in nests.statements], results
+    )
 
 
 def _made(buffer: Buffer) -> str:

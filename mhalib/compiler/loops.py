@@ -16,15 +16,22 @@ from mhalib.compiler.sizes import Place, Sizes
 from mhalib.compiler.trace import Node, Traced, Untraceable, topological
 
 At = list[tuple[str | None, int]]
-"""A place in an array, an entry an axis: the loop that it follows, or none, and how much is added."""
+"""A place in an array, an entry an axis: the loop that it follows, or none, and how much is
+added."""
 SAMPLE = "sample"
 """The loop over samples, which is around all others."""
-TAKEN = frozenset("""
-    sum sample root run program call loaded base begin end sizes real logaddexp LANES await break case catch
-    class const continue debugger default delete do else enum export extends false finally for function if
-    implements import in instanceof interface let new null package private protected public return static super
-    switch this throw true try typeof var void while with yield
-""".split())  # noqa: SIM905
+TAKEN = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    sum sample root run program call loaded base begin end sizes real logaddexp LANES await break
+    case catch class const continue debugger default delete do else enum export extends false
+    finally for function if implements import in instanceof interface let new null package private
+    protected public return static super switch this throw true try typeof var void while with
+    yield
+""",
+    )
+)
 """Names that printed programs have for something else, and the words of JavaScript."""
 DEEPEST = 50
 """Expressions within expressions, at most."""
@@ -34,8 +41,9 @@ DEEPEST = 50
 class Buffer:
     """An array of a program: its sizes by name, and where it lies if it is part of a longer one.
 
-    ``kind`` is "input" or "output" of what is read or written from outside, "constant" of numbers that the formula has
-    brought along, "made" of what is computed on the way, and "view" of another buffer in this shape.
+    ``kind`` is "input" or "output" of what is read or written from outside, "constant" of numbers
+    that the formula has brought along, "made" of what is computed on the way, and "view" of another
+    buffer in this shape.
     """
 
     name: str
@@ -63,7 +71,8 @@ class Number:
 
 @dataclass(frozen=True)
 class Read:
-    """An entry of a buffer. ``shape`` is that of what the formula reads, which may be a view with more axes."""
+    """An entry of a buffer. ``shape`` is that of what the formula reads, which may be a view with
+    more axes."""
 
     buffer: Buffer
     at: At
@@ -116,7 +125,8 @@ class Loop(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """``target[out] = value`` in loops, or a sum or a maximum ``over`` the loops that are not in ``out``.
+    """``target[out] = value`` in loops, or a sum or a maximum ``over`` the loops that are not in
+    ``out``.
 
     ``f`` is the step of the record that it was, and ``line`` where in the formula that stands.
     """
@@ -148,7 +158,8 @@ class Statement:
 
 @dataclass(frozen=True, eq=False)
 class Nests:
-    """The statements of a program in their order, the buffers made for them, and where each result lies."""
+    """The statements of a program in their order, the buffers made for them, and where each result
+    lies."""
 
     statements: list[Statement]
     made: list[Buffer]
@@ -158,15 +169,21 @@ class Nests:
         return "\n".join(map(str, self.statements))
 
 
-def lower(outputs: Mapping[str, Traced], prefix: str, sizes: Sizes | None = None,
-          places: Mapping[str, Place] | None = None, sample: str | None = None) -> Nests:
+def lower(
+    outputs: Mapping[str, Traced],
+    prefix: str,
+    sizes: Sizes | None = None,
+    places: Mapping[str, Place] | None = None,
+    sample: str | None = None,
+) -> Nests:
     """The loop nests of recorded arrays, whose inputs are buffers of the same names.
 
-    Sizes are numbers, or the names that ``sizes`` gives them; ``places`` says what lies in a longer array. The loop of
-    size ``sample`` is called so.
+    Sizes are numbers, or the names that ``sizes`` gives them; ``places`` says what lies in a longer
+    array. The loop of size ``sample`` is called so.
 
-    Raises Untraceable where a result would be written over what is read later, or a part of a longer array is read in
-    another shape; ValueError for the name of an array that cannot be printed.
+    Raises Untraceable where a result would be written over what is read later, or a part of a
+    longer array is read in another shape; ValueError for the name of an array that cannot be
+    printed.
 
     Examples
     --------
@@ -176,8 +193,13 @@ def lower(outputs: Mapping[str, Traced], prefix: str, sizes: Sizes | None = None
     for i0 < 3, i1 < 5: made1[i0, i1] = exp(a[i0, i1])
     for i0 < 3, i2 < 4: made3[i0, i2] = sum over i1 < 5 of multiply(made1[i0, i1], b[i1, i2])
     """
-    return _Lowering(outputs, prefix, sizes or Sizes([*outputs.values()], [*outputs.values()], {}), places or {},
-                     sample).nests(outputs)
+    return _Lowering(
+        outputs,
+        prefix,
+        sizes or Sizes([*outputs.values()], [*outputs.values()], {}),
+        places or {},
+        sample,
+    ).nests(outputs)
 
 
 def reads(value: Expression) -> Iterator[Read]:
@@ -192,10 +214,11 @@ def reads(value: Expression) -> Iterator[Read]:
 
 
 def terms(buffer: Buffer, shape: Sequence[str], at: At) -> list[tuple[str, list[str]]]:
-    """A place in a buffer as terms: a loop and the factors of its stride, and what is fixed without a loop."""
+    """A place in a buffer as terms: a loop and the factors of its stride, and what is fixed without
+    a loop."""
     found: list[tuple[str, list[str]]] = []
     for axis, (loop, offset) in enumerate(at):
-        stride = [buffer.place.strides[axis]] if buffer.place else [*shape[axis + 1:]]
+        stride = [buffer.place.strides[axis]] if buffer.place else [*shape[axis + 1 :]]
         if loop:
             found.append((loop, stride))
         if offset:
@@ -239,16 +262,24 @@ class _Lowering:
     buffers: dict[Node, Buffer] = field(default_factory=dict)
 
     def nests(self, outputs):
-        order, roots = topological(x.node for x in outputs.values()), {x.node for x in outputs.values()}
+        order, roots = (
+            topological(x.node for x in outputs.values()),
+            {x.node for x in outputs.values()},
+        )
         self.inline = _inlined(order, roots)
         for v in order:
             if v not in self.inline or v.f == "reshape":
                 self.buffers[v] = self.buffer(v)
-        statements = [self.statement(v) for v in order
-                      if v not in self.inline and v.f not in ("input", "reshape", "constant")]
+        statements = [
+            self.statement(v)
+            for v in order
+            if v not in self.inline and v.f not in ("input", "reshape", "constant")
+        ]
         self.refuse_lost(statements)
         made = [b for b in self.buffers.values() if b.kind in ("made", "constant")]
-        results = {name: self.buffers[x.node] for name, x in outputs.items() if x.node in self.buffers}
+        results = {
+            name: self.buffers[x.node] for name, x in outputs.items() if x.node in self.buffers
+        }
         return Nests(statements, made, results)
 
     def buffer(self, v):
@@ -259,18 +290,26 @@ class _Lowering:
         if v.f == "reshape":
             of = self.buffers[v.args[0][0]]
             if of.place:
-                raise Untraceable(f"{v.line}: {of.name}, which lies in a longer array, is read in another shape; read "
-                                  f"1.0 * {of.name}")
+                raise Untraceable(
+                    f"{v.line}: {of.name}, which lies in a longer array, is read in another "
+                    f"shape; read 1.0 * {of.name}"
+                )
             return Buffer(of.name, shape, "view", of=of)
         name = f"{self.prefix}{len(self.buffers)}"
-        return Buffer(name, shape, "constant" if v.f == "constant" else "made",
-                      numbers=v.detail if v.f == "constant" else None)
+        return Buffer(
+            name,
+            shape,
+            "constant" if v.f == "constant" else "made",
+            numbers=v.detail if v.f == "constant" else None,
+        )
 
     def shape(self, v):
         return tuple(self.sizes.loops[v][k] for k in v.out)
 
     def statement(self, v):
-        names = [SAMPLE if size == self.sample else f"i{k}" for k, size in enumerate(self.sizes.loops[v])]
+        names = [
+            SAMPLE if size == self.sample else f"i{k}" for k, size in enumerate(self.sizes.loops[v])
+        ]
         value = self.body(v, [(name, 0) for name in names])
         loops = tuple(map(Loop, names, self.sizes.loops[v]))
         return Statement(self.buffers[v], loops, v.out, v.over, value, v.f, v.line)
@@ -303,16 +342,22 @@ class _Lowering:
         return replace(value, shape=self.shape(v)) if isinstance(value, Read) else value
 
     def refuse_lost(self, statements):
-        """Refuse a result that is written over an array that is read afterwards, or elsewhere in it."""
+        """Refuse a result that is written over an array that is read afterwards, or elsewhere in
+        it."""
         lost = set()
         for one in statements:
             own = {_lies(one.target)} if one.target.kind == "output" else set()
             at = [(loop.name, 0) for loop in one.loops]
             for read in reads(one.value):
                 base = read.buffer.of or read.buffer
-                if base.kind == "input" and (_lies(base) in lost or (
-                        _lies(base) in own and (read.buffer.of or read.at != at))):
-                    raise Untraceable(f"{one.line}: {base.name} is read after a result of that name; rename the result")
+                if base.kind == "input" and (
+                    _lies(base) in lost
+                    or (_lies(base) in own and (read.buffer.of or read.at != at))
+                ):
+                    raise Untraceable(
+                        f"{one.line}: {base.name} is read after a result of that name; rename "
+                        f"the result"
+                    )
             lost |= own
 
 
@@ -323,20 +368,27 @@ def _lies(buffer):
 
 def _moved(index, loops):
     """Where an argument is read, given where the loops of its node are."""
-    return [(None, offset) if loop is None else (loops[loop][0], loops[loop][1] + offset) for loop, offset in index]
+    return [
+        (None, offset) if loop is None else (loops[loop][0], loops[loop][1] + offset)
+        for loop, offset in index
+    ]
 
 
 def _require_printable(name):
     """Check that the name of an array can be printed into a program: it may come from outside."""
     if not (name.isascii() and name.isidentifier()):
-        raise ValueError(f"{short(name)}: expected the name of an array in letters of ASCII, digits and _; to carry "
-                         "another name into a program, number the arrays")
+        raise ValueError(
+            f"{short(name)}: expected the name of an array in letters of ASCII, digits and _; to "
+            f"carry "
+            "another name into a program, number the arrays"
+        )
     if name in TAKEN or re.fullmatch(r"i\d+", name):
         raise ValueError(f"{name}: expected a name that programs have not themselves; take {name}_")
 
 
 def _inlined(order: Sequence[Node], roots: set[Node]) -> set[Node]:
-    """What is written where it is used: views, and what is used once in a place that has all its loops."""
+    """What is written where it is used: views, and what is used once in a place that has all its
+    loops."""
     uses: dict[Node, int] = Counter()
     depth: dict[Node, int] = Counter()
     covered: dict[Node, bool] = defaultdict(lambda: True)
@@ -345,7 +397,11 @@ def _inlined(order: Sequence[Node], roots: set[Node]) -> set[Node]:
     for v in reversed(order):
         kept = v in roots or v in read or v.over or not v.args or v.f == "reshape"
         view = v.f == "id" and not kept
-        if v.f == "number" or view or (not kept and uses[v] == 1 and covered[v] and depth[v] < DEEPEST):
+        if (
+            v.f == "number"
+            or view
+            or (not kept and uses[v] == 1 and covered[v] and depth[v] < DEEPEST)
+        ):
             found.add(v)
         for arg, index in v.args:
             all_loops = {loop for loop, _ in index} >= set(range(len(v.loops)))

@@ -1,17 +1,20 @@
-"""Recorded formulas compiled for this processor: found or compiled once, kept in the user's cache, checked, then used.
+"""Recorded formulas compiled for this processor: found or compiled once, kept in the user's cache,
+checked, then used.
 
-``mha.train`` takes a compiled program instead of numpy wherever there is a compiler: environment and arguments decide,
-never what the process did before, so the same call gives the same bits. The first run on a machine compiles, which
-takes a second or two; ``warm`` does it ahead. What a process has decided for a program it keeps to. The compiler is
-``c++``, ``g++`` or ``clang++``, or the wheel ``ziglang``, which ``pip install 'mhalib[fast]'`` brings. Where there is
-none, or anything else is in the way, numpy does the work; ``status()`` says which and why. The environment variable
+``mha.train`` takes a compiled program instead of numpy wherever there is a compiler: environment
+and arguments decide, never what the process did before, so the same call gives the same bits. The
+first run on a machine compiles, which takes a second or two; ``warm`` does it ahead. What a process
+has decided for a program it keeps to. The compiler is ``c++``, ``g++`` or ``clang++``, or the wheel
+``ziglang``, which ``pip install 'mhalib[fast]'`` brings. Where there is none, or anything else is
+in the way, numpy does the work; ``status()`` says which and why. The environment variable
 MHALIB_COMPILED=0 switches it off.
 
-A library lies in the cache under the hash of all it is made of, among it the processor: a home may be shared by
-several machines. Its name has the hash of its bytes, too, so that no damaged or half-written one is ever loaded, and
-none is that another user may have written. It is kept after it ran in a process of its own, which it may crash, and
-gave numpy's results. Every process compares it with numpy once more before its first use: a few milliseconds, which
-also a marker of an earlier comparison would hardly spare, and which hold for this numpy and this memory.
+A library lies in the cache under the hash of all it is made of, among it the processor: a home may
+be shared by several machines. Its name has the hash of its bytes, too, so that no damaged or
+half-written one is ever loaded, and none is that another user may have written. It is kept after it
+ran in a process of its own, which it may crash, and gave numpy's results. Every process compares it
+with numpy once more before its first use: a few milliseconds, which also a marker of an earlier
+comparison would hardly spare, and which hold for this numpy and this memory.
 """
 
 import atexit
@@ -42,14 +45,25 @@ from mhalib.compiler._files import open_own, own_folder, whole_file
 from mhalib.compiler.program import Program
 from mhalib.compiler.trace import Untraceable
 
-FLAGS = ("-O3", "-g0", "-ffp-contract=fast", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-shared", "-fPIC")
+FLAGS = (
+    "-O3",
+    "-g0",
+    "-ffp-contract=fast",
+    "-std=c++17",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-shared",
+    "-fPIC",
+)
 SECONDS, SECONDS_ZIGLANG = 8.0, 40.0
-"""How long a run of ``train`` waits for a compiler and the first trial of its work: ziglang has to make more."""
+"""How long a run of ``train`` waits for a compiler and the first trial of its work: ziglang has to
+make more."""
 QUESTION = 2.0
 """How long a command may take that is only asked something, in seconds."""
 TOLERANCE = 1e-12
 CHECKED = (9, 3, 5, 2, 4, 6), (4, 6, 2, 5, 3, 1)
-"""Two values for each size of a program, at which it is compared with numpy; none is one that it was recorded with."""
+"""Two values for each size of a program, at which it is compared with numpy; none is one that it
+was recorded with."""
 MOST = 256
 """So many libraries stay in the cache; then the one goes that was not used for longest."""
 SUFFIX = ".dll" if os.name == "nt" else ".so"
@@ -61,7 +75,8 @@ class Unusable(RuntimeError):
 
 
 class Library:
-    """A compiled program, loaded. Its sizes and pointers are static: ``alone`` is held around every call.
+    """A compiled program, loaded. Its sizes and pointers are static: ``alone`` is held around every
+    call.
 
     ``temporary`` says why it lies in a folder of this process and not in the cache, if it does.
     """
@@ -69,10 +84,12 @@ class Library:
     def __init__(self, file: BinaryIO, temporary: str = "") -> None:
         self.path: Path = Path(file.name)
         self.temporary: str = temporary
-        # What was opened and read is loaded, whatever has this name by now. It stays open: the loader would take a
-        # later file of the same number for this one.
+        # What was opened and read is loaded, whatever has this name by now. It stays open: the
+        # loader would take a later file of the same number for this one.
         opened = f"/proc/self/fd/{os.dup(file.fileno())}"
-        self.functions: ctypes.CDLL = ctypes.CDLL(opened if os.path.exists(opened) else str(self.path))
+        self.functions: ctypes.CDLL = ctypes.CDLL(
+            opened if os.path.exists(opened) else str(self.path)
+        )
         self.functions.layout.restype = ctypes.c_double
         self.lanes: int = self.functions.lanes()
         self.alone: Lock = Lock()
@@ -99,7 +116,7 @@ class Arena:
             self._functions.layout(*self._arguments)
             place, length = _trial.place(self._functions, name)
         begin = (self._at + place) // 8
-        return self._memory[begin:begin + length]
+        return self._memory[begin : begin + length]
 
     def load(self, **arrays: np.ndarray) -> None:
         """Write arrays of samples."""
@@ -131,15 +148,20 @@ _deciding = Lock()
 
 
 def status() -> str:
-    """Whether ``mha.train`` runs compiled programs, by which compiler, and else why not; a line for each program.
+    """Whether ``mha.train`` runs compiled programs, by which compiler, and else why not; a line for
+    each program.
 
-    Such as ``MultiHeadAttention: compiled by g++ 12.2.0, 8 samples at once: /home/me/.cache/mhalib/1f0c….so``, or
-    ``MultiHeadAttention: numpy: no compiler found; pip install 'mhalib[fast]' brings one``.
+    Such as ``MultiHeadAttention: compiled by g++ 12.2.0, 8 samples at once:
+    /home/me/.cache/mhalib/1f0c….so``, or ``MultiHeadAttention: numpy: no compiler found; pip
+    install 'mhalib[fast]' brings one``.
     """
     if not switched_on():
         return "numpy: MHALIB_COMPILED=0"
     said = _version(_compiler())
-    return "\n".join(_line(name, found, said) for name, found in _found.items()) or f"nothing was trained yet; {said}"
+    return (
+        "\n".join(_line(name, found, said) for name, found in _found.items())
+        or f"nothing was trained yet; {said}"
+    )
 
 
 def _line(name, found, compiler):
@@ -157,7 +179,8 @@ def switched_on() -> bool:
 def warm(programs: Iterable[Program], seconds: float) -> str:
     """Compile programs ahead, each in at most so many seconds, and return ``status()``.
 
-    A process in which numpy has begun to run a program keeps to numpy; the next process takes the compiled one.
+    A process in which numpy has begun to run a program keeps to numpy; the next process takes the
+    compiled one.
 
     Raises ValueError if seconds is no finite number > 0.
     """
@@ -182,7 +205,8 @@ def _warm(program, seconds):
 
 
 def library(program: Program) -> Library | None:
-    """The compiled program, or None: numpy. What was decided for this title stays so in this process."""
+    """The compiled program, or None: numpy. What was decided for this title stays so in this
+    process."""
     if not switched_on():
         return None
     with _deciding:  # two libraries of one file would share its static memory
@@ -198,12 +222,14 @@ def library(program: Program) -> Library | None:
 
 
 def _made(program, seconds=None):
-    """The library, or why there is none; ``seconds`` says how long to compile, if not as long as a run waits."""
+    """The library, or why there is none; ``seconds`` says how long to compile, if not as long as a
+    run waits."""
     try:
         return _usable(program, seconds)
     except (Unusable, _commands.Failed) as error:
         return str(error)
-    except Exception as error:  # whatever a compiler, a disk or a damaged file does: numpy can do the work
+    # whatever a compiler, a disk or a damaged file does: numpy can do the work
+    except Exception as error:
         return f"{type(error).__name__}: {error}"
 
 
@@ -212,7 +238,11 @@ def _usable(program, seconds):
     compiler = _compiler()
     if compiler is None:
         raise Unusable(NO_COMPILER)
-    key = _digest("\n".join([program.title, program.digest, *FLAGS, *compiler, _processor(), _printers()]).encode())
+    key = _digest(
+        "\n".join(
+            [program.title, program.digest, *FLAGS, *compiler, _processor(), _printers()]
+        ).encode()
+    )
     folder, temporary = _cache()
     cases = _cases(program)
     found = _kept(folder, key, temporary)
@@ -222,7 +252,9 @@ def _usable(program, seconds):
             _refuse_what_was_late(late)
             seconds = SECONDS_ZIGLANG if compiler[0] == "ziglang" else SECONDS
         try:
-            found = _compiled_and_kept(program, compiler, folder, key, temporary, cases, monotonic() + seconds)
+            found = _compiled_and_kept(
+                program, compiler, folder, key, temporary, cases, monotonic() + seconds
+            )
         except _commands.Late:
             found = _kept(folder, key, temporary)  # by another process, which was faster
             if found is None:
@@ -233,8 +265,10 @@ def _usable(program, seconds):
 
 # Is it right?
 
+
 class Case(NamedTuple):
-    """What a library is compared at: sizes, what it reads, and what numpy makes of it, both by the names of buffers."""
+    """What a library is compared at: sizes, what it reads, and what numpy makes of it, both by the
+    names of buffers."""
 
     sizes: dict[str, int]
     arrays: dict[str, np.ndarray]
@@ -242,18 +276,33 @@ class Case(NamedTuple):
 
     def question(self) -> dict[str, Any]:
         """As the trial takes it."""
-        return {"sizes": list(self.sizes.values()),
-                "arrays": {name: a.tolist() for name, a in self.arrays.items()},
-                "entries": {entry: list(results) for entry, results in self.wanted.items()}}
+        return {
+            "sizes": list(self.sizes.values()),
+            "arrays": {name: a.tolist() for name, a in self.arrays.items()},
+            "entries": {entry: list(results) for entry, results in self.wanted.items()},
+        }
 
 
 def _cases(program):
     cases = []
     for arrays in program.examples or _random_examples(program):
-        sizes = {size: float(length) for name, shape in program.shapes.items()
-                 for size, length in zip(shape.split(), arrays[name].shape, strict=True) if not size.isdigit()}
-        wanted = {entry: _joined(program, results, sizes) for entry, results in program.formulas(arrays).items()}
-        cases.append(Case({size: sizes[size] for size in program.sizes}, _joined(program, arrays, sizes), wanted))
+        sizes = {
+            size: float(length)
+            for name, shape in program.shapes.items()
+            for size, length in zip(shape.split(), arrays[name].shape, strict=True)
+            if not size.isdigit()
+        }
+        wanted = {
+            entry: _joined(program, results, sizes)
+            for entry, results in program.formulas(arrays).items()
+        }
+        cases.append(
+            Case(
+                {size: sizes[size] for size in program.sizes},
+                _joined(program, arrays, sizes),
+                wanted,
+            )
+        )
     return cases
 
 
@@ -262,7 +311,8 @@ def _random_examples(program):
     for values in CHECKED:
         sizes = dict(zip(program.sizes, values, strict=False))
         arrays = {name: rng.standard_normal(program.shape(name, sizes)) for name in program.shapes}
-        yield arrays | {"y": np.sign(arrays["y"])}  # labels of a classifier, and good enough as targets
+        # labels of a classifier, and good enough as targets
+        yield arrays | {"y": np.sign(arrays["y"])}
 
 
 def _require_right(answers, cases):
@@ -271,19 +321,34 @@ def _require_right(answers, cases):
         for entry, wanted in case.wanted.items():
             for name, want in wanted.items():
                 got = np.array(answer[entry][name])
-                if got.shape != want.shape or not abs(got - want).max() <= TOLERANCE * abs(want).max():
-                    raise Unusable(f"the compiled program gives another {name} than numpy at the sizes {case.sizes}")
+                if (
+                    got.shape != want.shape
+                    or not abs(got - want).max() <= TOLERANCE * abs(want).max()
+                ):
+                    raise Unusable(
+                        f"the compiled program gives another {name} than numpy at the sizes "
+                        f"{case.sizes}"
+                    )
 
 
 def _require_right_elsewhere(path, cases, until):
-    """Load a library in a process of its own, and compare it with numpy; raise Unusable where anything goes wrong."""
+    """Load a library in a process of its own, and compare it with numpy; raise Unusable where
+    anything goes wrong."""
     if not sys.executable:
         raise Unusable("no Python is known that could try the compiled program")
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         asked, answered = Path(folder, "asked.json"), Path(folder, "answered.json")
         asked.write_text(json.dumps([case.question() for case in cases]), "utf-8")
         # -I and -S: neither the environment nor a package that is installed decides what it runs.
-        command = [sys.executable, "-I", "-S", _trial.__file__, str(path), str(asked), str(answered)]
+        command = [
+            sys.executable,
+            "-I",
+            "-S",
+            _trial.__file__,
+            str(path),
+            str(asked),
+            str(answered),
+        ]
         code, _, errors = _commands.run(command, until - monotonic())
         if code:
             said = errors.splitlines()[-1:] or ["it says nothing"]
@@ -310,6 +375,7 @@ def _joined(program, arrays, sizes):
 
 # Compiled, and kept
 
+
 def _compiled_and_kept(program, compiler, folder, key, temporary, cases, until):
     """A new library: in the cache; in a folder of this process where that cannot be written."""
     found = _compiled(program.text(), until, *compiler[1:-1])
@@ -327,14 +393,18 @@ def _compiled_and_kept(program, compiler, folder, key, temporary, cases, until):
 
 def _compiled(text, until, *command):
     """The bytes of a library."""
-    native = "-march=native" if platform.machine().lower() in ("x86_64", "amd64") else "-mcpu=native"
+    native = (
+        "-march=native" if platform.machine().lower() in ("x86_64", "amd64") else "-mcpu=native"
+    )
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source, built = Path(folder, "program.cc"), Path(folder, f"program{SUFFIX}")
         source.write_text(text, "utf-8")
         caches = {f"ZIG_{kind}_CACHE_DIR": str(Path(folder, kind)) for kind in ("GLOBAL", "LOCAL")}
         code, _, errors = _commands.run(
             [*command, *FLAGS, native, f"-I{RUNTIME.parent}", str(source), "-o", str(built)],
-            until - monotonic(), os.environ | caches)
+            until - monotonic(),
+            os.environ | caches,
+        )
         if code or not built.is_file():
             said = errors or f"it {_ending(code)} and leaves no library"
             raise Unusable(f"{' '.join(command)} does not compile it: {said:.500}")
@@ -351,7 +421,8 @@ def _keep(library, name, cases, until, folder):
 
 
 def _kept(folder, key, temporary):
-    """The library of this key in a folder, if it is whole, and nobody else may have written it; or None."""
+    """The library of this key in a folder, if it is whole, and nobody else may have written it; or
+    None."""
     for path in folder.glob(f"{key}-*{SUFFIX}"):
         with suppress(OSError), open_own(path) as file:
             if path.name == f"{key}-{_digest(file.read())}{SUFFIX}":
@@ -370,9 +441,13 @@ def _forget_oldest(folder):
 
 
 def _late(compiler, marker, seconds):
-    """What is said of a compiler that takes too long, and kept: not every process is to wait for it."""
-    said = (f"{compiler[0]} was given up after {seconds:g} s; print(mha.native.warm(seconds={max(60, 2 * seconds):g})) "
-            "waits longer, once for this machine")
+    """What is said of a compiler that takes too long, and kept: not every process is to wait for
+    it."""
+    said = (
+        f"{compiler[0]} was given up after {seconds:g} s; "
+        f"print(mha.native.warm(seconds={max(60, 2 * seconds):g})) "
+        "waits longer, once for this machine"
+    )
     with suppress(OSError), whole_file(marker, 0o600) as file:
         file.write(said.encode())
     return Unusable(said)
@@ -400,10 +475,13 @@ def _private():
 
 
 def _folder():
-    """The user's cache folder of mhalib; a relative one in the environment counts as none, as XDG specifies it."""
+    """The user's cache folder of mhalib; a relative one in the environment counts as none, as XDG
+    specifies it."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "mhalib"
-    variable, usual = ("LOCALAPPDATA", "AppData/Local") if os.name == "nt" else ("XDG_CACHE_HOME", ".cache")
+    variable, usual = (
+        ("LOCALAPPDATA", "AppData/Local") if os.name == "nt" else ("XDG_CACHE_HOME", ".cache")
+    )
     chosen = os.environ.get(variable, "")
     return Path(chosen if os.path.isabs(chosen) else Path.home() / usual, "mhalib")
 
@@ -415,14 +493,18 @@ def _digest(data):
 @cache
 def _printers():
     """The hash of what programs are printed by: they need not be recorded to be found."""
-    return _digest(b"".join(path.read_bytes() for path in (*sorted(RUNTIME.parent.glob("*.py")), RUNTIME)))
+    return _digest(
+        b"".join(path.read_bytes() for path in (*sorted(RUNTIME.parent.glob("*.py")), RUNTIME))
+    )
 
 
 # Compiler and processor
 
+
 @cache
 def _compiler():
-    """A compiler's name, its command, and its version or what stands for it; None if there is none."""
+    """A compiler's name, its command, and its version or what stands for it; None if there is
+    none."""
     # The g++ of Windows puts vectors of 32 bytes where they may not be (its bug 54412).
     for name in ("clang++",) if os.name == "nt" else ("c++", "g++", "clang++"):
         path = shutil.which(name)
@@ -467,8 +549,12 @@ def _processor():
     """What a processor can do, as far as the system says it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            said = [line for line in takewhile(str.strip, lines) if line.split("\t")[0] in (
-                "vendor_id", "model name", "flags", "Features", "CPU implementer", "CPU part")]
+            said = [
+                line
+                for line in takewhile(str.strip, lines)
+                if line.split("\t")[0]
+                in ("vendor_id", "model name", "flags", "Features", "CPU implementer", "CPU part")
+            ]
     except OSError:
         said = [platform.processor()]
     return "".join([platform.system(), platform.machine(), sys.byteorder, *said])

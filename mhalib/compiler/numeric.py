@@ -1,4 +1,5 @@
-"""A record as a function of numbers, computed by numpy: how each step is done is found once, for all that follow."""
+"""A record as a function of numbers, computed by numpy: how each step is done is found once, for
+all that follow."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
@@ -84,7 +85,8 @@ class Evaluator:
         return product or self._entrywise(v)
 
     def _entrywise(self, v: Node) -> Step:
-        """A function of numbers in all loops, and then perhaps a sum or a maximum over some of them."""
+        """A function of numbers in all loops, and then perhaps a sum or a maximum over some of
+        them."""
         every = range(len(v.loops))
         function, finish = NUMPY[v.f], _finished(v)
         parts = [(self._at[arg], _view(arg, index, v, every)) for arg, index in v.args]
@@ -95,18 +97,33 @@ class Evaluator:
         return step
 
     def _product(self, v: Node) -> Step | None:
-        """A sum of products as a product of matrices, if it is one: of rows and columns, and of many side by side."""
-        (a, b), out = ([loop for loop, _ in index if loop is not None] for _, index in v.args), set(v.out)
+        """A sum of products as a product of matrices, if it is one: of rows and columns, and of
+        many side by side."""
+        (a, b), out = (
+            ([loop for loop, _ in index if loop is not None] for _, index in v.args),
+            set(v.out),
+        )
         summed = [k for k in a if k in b and k not in out]
         together = [k for k in v.out if k in a and k in b]
-        rows, columns = ([k for k in v.out if k in own and k not in other] for own, other in ((a, b), (b, a)))
-        if not summed or not (rows or columns) or {*a, *b} != set(range(len(v.loops))) or (
-                {*a, *b} - out - {*summed}):
-            return None  # a sum over a loop that one of the factors does not know is left to the general way
+        rows, columns = (
+            [k for k in v.out if k in own and k not in other] for own, other in ((a, b), (b, a))
+        )
+        if (
+            not summed
+            or not (rows or columns)
+            or {*a, *b} != set(range(len(v.loops)))
+            or ({*a, *b} - out - {*summed})
+        ):
+            # a sum over a loop that one of the factors does not know is left to the general way
+            return None
         sizes = [prod(v.loops[k] for k in loops) for loops in (together, rows, summed, columns)]
         count, height, depth, width = sizes
-        left, right = (_view(arg, index, v, loops, is_flat=True) for (arg, index), loops in zip(
-            v.args, ([*together, *rows, *summed], [*together, *summed, *columns]), strict=True))
+        left, right = (
+            _view(arg, index, v, loops, is_flat=True)
+            for (arg, index), loops in zip(
+                v.args, ([*together, *rows, *summed], [*together, *summed, *columns]), strict=True
+            )
+        )
         (at_left, _), (at_right, _) = v.args
         at_left, at_right = self._at[at_left], self._at[at_right]
         many = [count] if together else []
@@ -115,14 +132,17 @@ class Evaluator:
         shape, order = [v.loops[k] for k in found], [found.index(k) for k in v.out]
 
         def step(values, inputs):
-            product = left(values[at_left]).reshape(of_left) @ right(values[at_right]).reshape(of_right)
+            product = left(values[at_left]).reshape(of_left) @ right(values[at_right]).reshape(
+                of_right
+            )
             return product.reshape(shape).transpose(order)
 
         return step
 
 
 def evaluate(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """What was recorded, computed by numpy, given the inputs by name; an ``Evaluator`` computes it many times.
+    """What was recorded, computed by numpy, given the inputs by name; an ``Evaluator`` computes it
+    many times.
 
     Raises KeyError for an input that is not given.
     """
@@ -130,7 +150,8 @@ def evaluate(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> list
 
 
 def origin(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> str | None:
-    """Where recorded arrays that are not finite become so: place and name of a step of finite arguments, or None."""
+    """Where recorded arrays that are not finite become so: place and name of a step of finite
+    arguments, or None."""
     values = Evaluator(arrays).of_nodes(inputs)
 
     def wrong(nodes):
@@ -142,18 +163,24 @@ def origin(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> str | 
     if found is None:
         return None
     if found.f in ("input", "constant", "number"):
-        return f"the numbers of {str(found.detail).removeprefix('theta_')}" if found.f == "input" else found.line
+        return (
+            f"the numbers of {str(found.detail).removeprefix('theta_')}"
+            if found.f == "input"
+            else found.line
+        )
     return found.line if "derivative" in found.line else f"{found.line}, in {found.f}"
 
 
 def _in_shape(value: np.ndarray, x: Traced) -> np.ndarray:
-    """The numbers of a node in the shape of the recorded array, and its own: a rule may write into them."""
+    """The numbers of a node in the shape of the recorded array, and its own: a rule may write into
+    them."""
     found = value.transpose([k for group in x.groups for k in group]).reshape(x.shape)
     return found.copy() if found.base is not None else found
 
 
 def _finished(v: Node) -> Callable[[np.ndarray], np.ndarray]:
-    """What becomes of values in all loops of a node: broadcast, reduced, and their axes in order."""
+    """What becomes of values in all loops of a node: broadcast, reduced, and their axes in
+    order."""
     known = {loop for _, index in v.args for loop, _ in index}
     gone = tuple(k for k in range(len(v.loops)) if k not in v.out)
     kept = sorted(v.out)
@@ -172,9 +199,11 @@ def _finished(v: Node) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _view(arg: Node, index: Index, v: Node, loops: Sequence[int], *, is_flat: bool = False):
-    """How an argument is read: a function of its numbers that gives those at its index, an axis for each of ``loops``.
+    """How an argument is read: a function of its numbers that gives those at its index, an axis for
+    each of ``loops``.
 
-    Of a loop that the argument does not know the axis has length 1; with ``is_flat`` there are no such loops.
+    Of a loop that the argument does not know the axis has length 1; with ``is_flat`` there are no
+    such loops.
     """
     known = [loop for loop, _ in index if loop is not None]
     ahead, behind, key = [], [], []
@@ -185,7 +214,9 @@ def _view(arg: Node, index: Index, v: Node, loops: Sequence[int], *, is_flat: bo
         first = max(0, offset)
         key.append(offset + ahead[-1] if loop is None else slice(first, first + size))
     pads = list(zip(ahead, behind, strict=True)) if any(ahead) or any(behind) else None
-    is_all = not pads and all(isinstance(k, slice) and k == slice(0, n) for k, n in zip(key, arg.shape, strict=True))
+    is_all = not pads and all(
+        isinstance(k, slice) and k == slice(0, n) for k, n in zip(key, arg.shape, strict=True)
+    )
     order = [known.index(loop) for loop in loops if loop in known]
     is_in_order = order == list(range(len(order)))
     axes = tuple(slice(None) if loop in known else None for loop in loops)

@@ -1,4 +1,5 @@
-"""Elementwise functions that formulas may call beside those that are here, added by whoever needs them."""
+"""Elementwise functions that formulas may call beside those that are here, added by whoever needs
+them."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,22 +26,25 @@ def primitive(
 ) -> Callable[..., Any]:
     """Add an elementwise function to what is recorded, differentiated and printed.
 
-    What numpy has under this name, formulas call as they always did: ``np.cosh(x)``. Anything else they call by what
-    is returned here, which takes numbers, numpy's arrays and recorded ones.
+    What numpy has under this name, formulas call as they always did: ``np.cosh(x)``. Anything else
+    they call by what is returned here, which takes numbers, numpy's arrays and recorded ones.
 
     Parameters
     ----------
     name : of the function, as numpy has it if it does
     function : the function of numpy's arrays
-    derivatives : its value and its arguments → its derivative in each argument, written in what is recorded already
-    form : the function in JavaScript, with ``{}`` for each argument, such as ``Math.cosh({})``; it is not run here, but
-        a live figure compares what it gives with numpy before it trains
-    compiled : the same in C++, of the functions in runtime.h; without it there is no compiled program
-    tried : numbers at which the derivatives are compared with differences, for each argument the same
+    derivatives : its value and its arguments → its derivative in each argument, written in what is
+        recorded already
+    form : the function in JavaScript, with ``{}`` for each argument, such as ``Math.cosh({})``; it
+        is not run here, but a live figure compares what it gives with numpy before it trains
+    compiled : the same in C++, of the functions in runtime.h; without it there is no compiled
+        program
+    tried : numbers at which the derivatives are compared with differences, for each argument the
+        same
 
-    Raises ValueError if the name is no identifier, or known already, the function is not elementwise, or the forms have
-    not a place for each argument; ArithmeticError if a derivative is not that of the function; Untraceable if one
-    cannot be recorded.
+    Raises ValueError if the name is no identifier, or known already, the function is not
+    elementwise, or the forms have not a place for each argument; ArithmeticError if a derivative is
+    not that of the function; Untraceable if one cannot be recorded.
 
     Examples
     --------
@@ -79,7 +83,13 @@ def primitive(
 
 def _forget(name):
     """Take back what was added."""
-    for known in (derived.PARTIALS, numeric.NUMPY, trace.FUNCTIONS, javascript.FORMS, cpp.FUNCTIONS):
+    for known in (
+        derived.PARTIALS,
+        numeric.NUMPY,
+        trace.FUNCTIONS,
+        javascript.FORMS,
+        cpp.FUNCTIONS,
+    ):
         known.pop(name, None)
 
 
@@ -95,9 +105,14 @@ def _count(derivatives):
     try:
         count = derivatives.__code__.co_argcount - 1
     except AttributeError:
-        raise TypeError(f"derivatives: expected a function, got {type(derivatives).__name__}") from None
+        raise TypeError(
+            f"derivatives: expected a function, got {type(derivatives).__name__}"
+        ) from None
     if count < 1:
-        raise TypeError("derivatives: expected a function of the value and the arguments, such as lambda v, x: [1 / x]")
+        raise TypeError(
+            "derivatives: expected a function of the value and the arguments, such as lambda v, "
+            "x: [1 / x]"
+        )
     return count
 
 
@@ -107,10 +122,14 @@ def _require_form(text, arguments):
     try:
         printed = text.format(*(f"argument{k}" for k in range(arguments)))
     except (IndexError, KeyError, ValueError) as error:
-        raise ValueError(f"form: expected {arguments} places such as {{}} in {text!r:.80}: {error}") from None
+        raise ValueError(
+            f"form: expected {arguments} places such as {{}} in {text!r:.80}: {error}"
+        ) from None
     missing = [k for k in range(arguments) if f"argument{k}" not in printed]
     if missing:
-        raise ValueError(f"form: expected a place for each of {arguments} arguments in {text!r:.80}")
+        raise ValueError(
+            f"form: expected a place for each of {arguments} arguments in {text!r:.80}"
+        )
 
 
 def _require_elementwise(name, function, points):
@@ -118,22 +137,34 @@ def _require_elementwise(name, function, points):
     whole = np.asarray(function(*points))
     each = [function(*(a.flat[k : k + 1] for a in points)) for k in range(points[0].size)]
     # Up to rounding: of an array numpy may take another way than of a number.
-    if whole.shape != points[0].shape or not np.allclose(whole.ravel(), np.ravel(each), 1e-12, 0.0, equal_nan=True):
-        raise ValueError(f"{name}: expected a function that does to an array what it does to each entry; write others, "
-                         "such as a mean, by functions that are recorded")
+    if whole.shape != points[0].shape or not np.allclose(
+        whole.ravel(), np.ravel(each), 1e-12, 0.0, equal_nan=True
+    ):
+        raise ValueError(
+            f"{name}: expected a function that does to an array what it does to each entry; "
+            f"write others, "
+            "such as a mean, by functions that are recorded"
+        )
 
 
 def _require_derivatives(name, function, points):
     """Compare the recorded derivatives with differences, at every combination of the numbers."""
     points = {f"x{k}": a for k, a in enumerate(points)}
     inputs = [trace.array(x, a.shape) for x, a in points.items()]
-    found = numeric.evaluate(derived.gradient(trace.elementwise(name, *inputs).sum(), inputs), points)
+    found = numeric.evaluate(
+        derived.gradient(trace.elementwise(name, *inputs).sum(), inputs), points
+    )
     for k, derivative in enumerate(found):
-        above, below = ([a + STEP * sign * (j == k) for j, a in enumerate(points.values())] for sign in (1, -1))
+        above, below = (
+            [a + STEP * sign * (j == k) for j, a in enumerate(points.values())] for sign in (1, -1)
+        )
         wanted = (function(*above) - function(*below)) / (2 * STEP)
         off = abs(derivative - wanted) > TOLERANCE * (1 + abs(wanted))
         if off.any() or not np.isfinite(derivative).all():
             worst = np.nanargmax(abs(derivative - wanted)) if np.isfinite(derivative).any() else 0
             at = ", ".join(f"{a.flat[worst]:g}" for a in points.values())
-            raise ArithmeticError(f"{name}: at {at} the derivative in argument {k + 1} is {derivative.flat[worst]:.6g} "
-                                  f"by `derivatives`, and {wanted.flat[worst]:.6g} by differences of `function`")
+            raise ArithmeticError(
+                f"{name}: at {at} the derivative in argument {k + 1} is "
+                f"{derivative.flat[worst]:.6g} by `derivatives`, and {wanted.flat[worst]:.6g} by "
+                f"differences of `function`"
+            )

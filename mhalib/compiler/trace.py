@@ -1,9 +1,9 @@
 """Arrays that record what a formula does with them.
 
-Every recorded array is one comprehension, ``value[out] = Σ f(args[index])`` or a maximum in place of the sum: numpy's
-elementwise functions, sums, products of matrices, slices and transposes are all of this form. So one rule derives all
-of them (``derivatives.py``), and a program is a list of loops (``loops.py``). What numpy's functions record stands in
-``functions.py``.
+Every recorded array is one comprehension, ``value[out] = Σ f(args[index])`` or a maximum in place
+of the sum: numpy's elementwise functions, sums, products of matrices, slices and transposes are all
+of this form. So one rule derives all of them (``derivatives.py``), and a program is a list of loops
+(``loops.py``). What numpy's functions record stands in ``functions.py``.
 
 Sizes are numbers: a loop over ``range(X.shape[1])`` is written out, once for every token.
 """
@@ -25,7 +25,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 Index = tuple[tuple[int | None, int], ...]
-"""Where an argument is read, an entry an axis: (which loop, plus how much), or (None, a fixed place).
+"""Where an argument is read, an entry an axis: (which loop, plus how much), or (None, a fixed
+place).
 
 Before its beginning and behind its end an argument is 0."""
 
@@ -34,7 +35,8 @@ LONGEST = 20_000
 
 
 class Untraceable(TypeError):
-    """A formula does what no program can: the message names it, its file and its line, and what to write instead."""
+    """A formula does what no program can: the message names it, its file and its line, and what to
+    write instead."""
 
 
 _FOLDER = str(Path(__file__).parent)
@@ -43,15 +45,18 @@ _FOLDER = str(Path(__file__).parent)
 def _line() -> str:
     """File and line of the formula that called into this package."""
     frame = sys._getframe(1)
-    while frame.f_back and (frame.f_code.co_filename.startswith(_FOLDER)
-                            or frame.f_code.co_filename == "<string>"  # a dataclass's own code
-                            or "-packages" in frame.f_code.co_filename):
+    while frame.f_back and (
+        frame.f_code.co_filename.startswith(_FOLDER)
+        or frame.f_code.co_filename == "<string>"  # a dataclass's own code
+        or "-packages" in frame.f_code.co_filename
+    ):
         frame = frame.f_back
     return f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
 
 
 deriving: list["Node"] = []
-"""The step whose derivative is being recorded: the steps of that are said to stand where it stands."""
+"""The step whose derivative is being recorded: the steps of that are said to stand where it
+stands."""
 
 
 def _place():
@@ -70,10 +75,11 @@ def refuse(what: str) -> NoReturn:
 
 @contextmanager
 def strictly() -> Iterator[None]:
-    """Raise what a formula was refused in here, also if it has caught that itself: it went another way than on numbers.
+    """Raise what a formula was refused in here, also if it has caught that itself: it went another
+    way than on numbers.
 
-    What is never refused can still make a record another function than the formula, see ``HIDDEN``: so the two are
-    compared wherever a record is made.
+    What is never refused can still make a record another function than the formula, see ``HIDDEN``:
+    so the two are compared wherever a record is made.
     """
     _refused.clear()
     _KNOWN.clear()  # what another formula wrote has another line
@@ -82,8 +88,10 @@ def strictly() -> Iterator[None]:
         raise _refused[0]
 
 
-HIDDEN = ("are there random numbers, a write in place such as W *= 2, a branch on the type of an array, or small whole "
-          "numbers that wrap around, which a.astype(float) mends?")
+HIDDEN = (
+    "are there random numbers, a write in place such as W *= 2, a branch on the type of an "
+    "array, or small whole numbers that wrap around, which a.astype(float) mends?"
+)
 """Why a record may be another function than its formula."""
 
 
@@ -91,13 +99,14 @@ HIDDEN = ("are there random numbers, a write in place such as W *= 2, a branch o
 class Node:
     """One comprehension: ``f`` of the arguments at their indices, in loops of so many rounds.
 
-    ``out`` are the loops that are axes of the result. Those that are not are reduced, by what ``over`` says: "sum" or
-    "max". Of ``X @ w`` with X (5, 3) the loops are (5, 3), out is (0,) and over "sum"; X is read at ((0, 0), (1, 0)),
-    an entry an axis, of a loop and what is added to it, and w at ((1, 0),). A "reshape" alone is none: it reads the
-    numbers of its argument in another shape.
+    ``out`` are the loops that are axes of the result. Those that are not are reduced, by what
+    ``over`` says: "sum" or "max". Of ``X @ w`` with X (5, 3) the loops are (5, 3), out is (0,) and
+    over "sum"; X is read at ((0, 0), (1, 0)), an entry an axis, of a loop and what is added to it,
+    and w at ((1, 0),). A "reshape" alone is none: it reads the numbers of its argument in another
+    shape.
 
-    ``detail`` is the value of a "number" or "constant", the name of an "input" or "output", and "norm" of a root that
-    is one.
+    ``detail`` is the value of a "number" or "constant", the name of an "input" or "output", and
+    "norm" of a root that is one.
     """
 
     f: str
@@ -117,31 +126,49 @@ class Node:
 _KNOWN: WeakValueDictionary[Any, Node] = WeakValueDictionary()
 
 
-def node_of(f: str, args: Iterable[tuple[Node, Index]] = (), loops: Iterable[int] = (),
-            out: Iterable[int] | None = None, over: str | None = None, detail: Any = None) -> Node:
-    """A node, or one that is there already: what is written twice is computed once, and a view of all is no view."""
+def node_of(
+    f: str,
+    args: Iterable[tuple[Node, Index]] = (),
+    loops: Iterable[int] = (),
+    out: Iterable[int] | None = None,
+    over: str | None = None,
+    detail: Any = None,
+) -> Node:
+    """A node, or one that is there already: what is written twice is computed once, and a view of
+    all is no view."""
     args, loops, every = tuple(args), tuple(loops), tuple(range(len(loops)))
     out = every if out is None else tuple(out)
-    if (f, out, over) == ("id", every, None) and args[0][0].f != "number" and (
-            args[0][0].shape == loops and args[0][1] == tuple((k, 0) for k in every)):
+    if (
+        (f, out, over) == ("id", every, None)
+        and args[0][0].f != "number"
+        and (args[0][0].shape == loops and args[0][1] == tuple((k, 0) for k in every))
+    ):
         return args[0][0]
     node = Node(f, args, loops, out, over, detail, args[0][0].line if f == "output" else _place())
-    return node if f in ("input", "constant") else _KNOWN.setdefault((f, args, loops, out, over, repr(detail)), node)
+    return (
+        node
+        if f in ("input", "constant")
+        else _KNOWN.setdefault((f, args, loops, out, over, repr(detail)), node)
+    )
 
 
 def beyond(v: Node) -> bool:
     """Whether a node reads an argument before its beginning or behind its end."""
-    return any(offset < 0 or offset + (1 if loop is None else v.loops[loop]) > size
-               for arg, index in v.args for (loop, offset), size in zip(index, arg.shape, strict=True))
+    return any(
+        offset < 0 or offset + (1 if loop is None else v.loops[loop]) > size
+        for arg, index in v.args
+        for (loop, offset), size in zip(index, arg.shape, strict=True)
+    )
 
 
 class Traced(NDArrayOperatorsMixin):
-    """A recorded array. ``groups[k]`` are the axes of its node that make up axis k, none for an axis of length 1: so
-    transposes, new axes and merged axes cost nothing.
+    """A recorded array. ``groups[k]`` are the axes of its node that make up axis k, none for an
+    axis of length 1: so transposes, new axes and merged axes cost nothing.
 
-    It has ``+ − * / ** @``, slices, comparisons, ``.T .mT .shape .ndim .size``, and takes the functions of numpy that
-    ``FUNCTIONS`` lists, as methods, too. Raises Untraceable for anything else. What a comparison gives is a mask, whose
-    numbers are 0 and 1, with numpy's operators for masks.
+    It has ``+ − * / ** @``, slices, comparisons, ``.T .mT .shape .ndim .size``, and takes the
+    functions of numpy that ``FUNCTIONS`` lists, as methods, too. Raises Untraceable for anything
+    else. What a comparison gives is a mask, whose numbers are 0 and 1, with numpy's operators for
+    masks.
     """
 
     is_meta = True
@@ -195,8 +222,10 @@ class Traced(NDArrayOperatorsMixin):
             raise AttributeError(name)
         if name in FUNCTIONS:
             return partial(_method, name, self)
-        raise UntraceableName(f"{_line()}: a recorded array has no .{name}; it has + − * / ** @, slices, comparisons, "
-                              f".T .mT .shape, and as methods or as np.… {listed()}")
+        raise UntraceableName(
+            f"{_line()}: a recorded array has no .{name}; it has + − * / ** @, slices, "
+            f"comparisons, .T .mT .shape, and as methods or as np.… {listed()}"
+        )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "Traced":
         arrays = (Traced, np.ndarray, np.generic)
@@ -246,7 +275,9 @@ class Traced(NDArrayOperatorsMixin):
         cuts = np.cumprod([1, *wanted]).tolist()
         if not set(cuts) <= set(ends):
             return laid_out(self, wanted)
-        return Traced(self.node, [atoms[ends.index(a):ends.index(b)] for a, b in pairwise(cuts)], self.mask)
+        return Traced(
+            self.node, [atoms[ends.index(a) : ends.index(b)] for a, b in pairwise(cuts)], self.mask
+        )
 
     def __getitem__(self, key: Any) -> "Traced":
         key = key if isinstance(key, tuple) else (key,)
@@ -254,13 +285,17 @@ class Traced(NDArrayOperatorsMixin):
         if missing < 0:
             refuse(f"{self.ndim - missing} indices of an array of {self.ndim} axes")
         at = next((place for place, k in enumerate(key) if k is Ellipsis), len(key))
-        key = (*key[:at], *[slice(None)] * missing, *key[at + 1:])
-        if any(len(group) > 1 for group in self.groups) and any(k not in (None, slice(None)) for k in key):
+        key = (*key[:at], *[slice(None)] * missing, *key[at + 1 :])
+        if any(len(group) > 1 for group in self.groups) and any(
+            k not in (None, slice(None)) for k in key
+        ):
             return laid_out(self, self.shape)[key]
         index, loops, groups, own = [(None, 0)] * len(self.node.shape), [], [], iter(self.groups)
         for k in key:
             group = () if k is None else next(own)
-            first, length = (0, 1) if k is None else _part(k, prod(self.node.shape[axis] for axis in group))
+            first, length = (
+                (0, 1) if k is None else _part(k, prod(self.node.shape[axis] for axis in group))
+            )
             for axis in group:
                 index[axis] = (None if length == 1 else len(loops) + group.index(axis), first)
             kept = group if length > 1 else ()
@@ -281,15 +316,28 @@ def _part(key, size):
         if step == 1 and stop > first:
             return first, stop - first
     elif isinstance(key, (int, np.integer)) and not isinstance(key, bool):
-        return (int(key) % size, 1) if -size <= key < size else refuse(f"the index {key} of an axis of {size}")
+        return (
+            (int(key) % size, 1)
+            if -size <= key < size
+            else refuse(f"the index {key} of an axis of {size}")
+        )
     said = repr(key) if isinstance(key, (int, slice)) else f"of type {type(key).__name__}"
-    return refuse(f"the index {said} of an axis of {size}; slices, None and whole numbers in it are recorded, masks, "
-                   "lists and steps not: choose by np.where(mask, x, 0), or multiply by rows of 0 and 1")
+    return refuse(
+        f"the index {said} of an axis of {size}; slices, None and whole numbers in it are "
+        f"recorded, masks, "
+        "lists and steps not: choose by np.where(mask, x, 0), or multiply by rows of 0 and 1"
+    )
 
 
 def axes_of(x: Traced, axis: Any) -> list[int]:
     """The axes that an argument of numpy's functions names."""
-    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, (int, np.integer)) else list(axis)
+    axes = (
+        range(x.ndim)
+        if axis is None
+        else [axis]
+        if isinstance(axis, (int, np.integer))
+        else list(axis)
+    )
     if any(not -x.ndim <= k < x.ndim for k in axes):
         refuse(f"axis {axis} of an array of {x.ndim} axes")
     return [k % x.ndim for k in axes]
@@ -300,8 +348,13 @@ def array(name: str, shape: Sequence[int], mask: bool = False) -> Traced:
     return of_shape(shape, "input", detail=name, mask=mask)
 
 
-def of_shape(shape: Iterable[int], f: str, args: Iterable[tuple[Node, Index]] = (), detail: Any = None,
-             mask: bool = False) -> Traced:
+def of_shape(
+    shape: Iterable[int],
+    f: str,
+    args: Iterable[tuple[Node, Index]] = (),
+    detail: Any = None,
+    mask: bool = False,
+) -> Traced:
     """A node each of whose axes is one of this shape; those of length 1 have none."""
     groups, sizes = [], []
     for size in shape:
@@ -316,15 +369,21 @@ def filled(value: float, shape: Iterable[int]) -> Traced:
 
 
 def recorded(x: Any) -> Traced:
-    """A recorded array as it is; numbers that a formula brings along, one or an array of them, become part of it."""
+    """A recorded array as it is; numbers that a formula brings along, one or an array of them,
+    become part of it."""
     if isinstance(x, Traced):
         return x
     if isinstance(x, (numbers.Real, np.bool_)):
         return Traced(node_of("number", detail=float(x)), (), mask=isinstance(x, (bool, np.bool_)))
     if isinstance(x, np.ma.MaskedArray):
-        refuse("a recorded array meets a masked array; say what stands for masked entries: x.filled(0)")
+        refuse(
+            "a recorded array meets a masked array; say what stands for masked entries: x.filled(0)"
+        )
     if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in "fiub":
-        refuse(f"a recorded array meets {getattr(x, 'dtype', type(x).__name__)}; a program has real numbers")
+        refuse(
+            f"a recorded array meets {getattr(x, 'dtype', type(x).__name__)}; a program has real "
+            f"numbers"
+        )
     if not x.ndim:
         return recorded(x.item())
     return of_shape(x.shape, "constant", detail=x.astype(float).squeeze(), mask=x.dtype == bool)
@@ -333,14 +392,23 @@ def recorded(x: Any) -> Traced:
 def in_order(x: Traced, f: str = "id", detail: str | None = None) -> Traced:
     """An array whose node has its axes in their order."""
     order = [k for group in x.groups for k in group]
-    return stored(node_of(f, [(x.node, tuple((order.index(k), 0) for k in range(len(order))))],
-                         [x.node.shape[k] for k in order], detail=detail))
+    return stored(
+        node_of(
+            f,
+            [(x.node, tuple((order.index(k), 0) for k in range(len(order))))],
+            [x.node.shape[k] for k in order],
+            detail=detail,
+        )
+    )
 
 
 def laid_out(x: Traced, shape: Iterable[int]) -> Traced:
-    """The numbers of x as they lie in memory, read in another shape: each axis of it is one of its node."""
+    """The numbers of x as they lie in memory, read in another shape: each axis of it is one of its
+    node."""
     node = in_order(x).node
-    return of_shape(shape, "reshape", [(node, tuple((k, 0) for k in range(len(node.shape))))], mask=x.mask)
+    return of_shape(
+        shape, "reshape", [(node, tuple((k, 0) for k in range(len(node.shape))))], mask=x.mask
+    )
 
 
 def axis_by_axis(x: Traced, shape: Iterable[int]) -> Node:
@@ -351,9 +419,15 @@ def axis_by_axis(x: Traced, shape: Iterable[int]) -> Node:
     return node_of("id", [(x.node, tuple((axis[own], 0) for own in range(len(axis))))], shape)
 
 
-def comprehension(f: str, arrays: Sequence[Traced], labels: Iterable[Iterable[Any]], target: Iterable[Any],
-                  over: str | None = None) -> Traced:
-    """f of arrays whose axes carry labels, ``over`` those not in ``target``, whose own have length 1."""
+def comprehension(
+    f: str,
+    arrays: Sequence[Traced],
+    labels: Iterable[Iterable[Any]],
+    target: Iterable[Any],
+    over: str | None = None,
+) -> Traced:
+    """f of arrays whose axes carry labels, ``over`` those not in ``target``, whose own have length
+    1."""
     loops, where, args = [], {}, []
     for x, own in zip(arrays, labels, strict=True):
         at = {}
@@ -366,15 +440,22 @@ def comprehension(f: str, arrays: Sequence[Traced], labels: Iterable[Iterable[An
                 loops += sizes
             met = [loops[k] for k in where[label]]
             if prod(sizes) != prod(met):
-                refuse(f"arrays of shapes {' and '.join(str(a.shape) for a in arrays)} do not fit together")
+                refuse(
+                    f"arrays of shapes {' and '.join(str(a.shape) for a in arrays)} do not fit "
+                    f"together"
+                )
             if sizes != met:  # an axis that was merged meets one that was not
-                return comprehension(f, [laid_out(a, a.shape) for a in arrays], labels, target, over)
+                return comprehension(
+                    f, [laid_out(a, a.shape) for a in arrays], labels, target, over
+                )
             at |= zip(group, where[label], strict=True)
         args.append((x.node, tuple((at[axis], 0) for axis in range(len(at)))))
     out = [k for label in target for k in where.get(label, ())]
     places = iter(range(len(out)))
-    return Traced(node_of(f, args, loops, out, over if len(out) < len(loops) else None),
-                  [[next(places) for _ in where.get(label, ())] for label in target])
+    return Traced(
+        node_of(f, args, loops, out, over if len(out) < len(loops) else None),
+        [[next(places) for _ in where.get(label, ())] for label in target],
+    )
 
 
 def elementwise(f: str, *args: "Traced | float") -> Traced:
@@ -393,7 +474,11 @@ def reduced(over: str, x: Traced, axis: Any, keepdims: bool) -> Traced:
 
 def is_mask(x: Any) -> bool:
     """Whether numpy would compute with x as with a mask."""
-    return x.mask if isinstance(x, Traced) else isinstance(x, bool) or str(getattr(x, "dtype", "")) == "bool"
+    return (
+        x.mask
+        if isinstance(x, Traced)
+        else isinstance(x, bool) or str(getattr(x, "dtype", "")) == "bool"
+    )
 
 
 def stored(node: Node) -> Traced:
@@ -412,17 +497,23 @@ def as_mask(x: Traced) -> Traced:
 
 
 REFUSED = {
-    "bool": "a branch on the values of an array or of a slider, which a program has not yet; choose by np.where",
-    "iter": "a loop over the rows of an array; write the formula for the whole array, or loop over range(len(…))",
-    "float": "float() of a recorded array: its numbers come when the program runs; leave float() out",
-    "index": "int() of a recorded number, or its use as an index or a size: its value comes when the program runs",
+    "bool": "a branch on the values of an array or of a slider, which a program has not yet; "
+    "choose by np.where",
+    "iter": "a loop over the rows of an array; write the formula for the whole array, or loop "
+    "over range(len(…))",
+    "float": "float() of a recorded array: its numbers come when the program runs; leave float() "
+    "out",
+    "index": "int() of a recorded number, or its use as an index or a size: its value comes when "
+    "the program runs",
     "format": "the text of a recorded number: its value comes when the program runs",
     "contains": "in: a branch on the values of an array; choose by np.where",
     "setitem": "a write into an array; make a new one, by np.where or np.concatenate",
-    "array": "this function asks for the numbers of an array, which come when the program runs; arrays are joined by "
-             "np.stack or np.concatenate",
-    **dict.fromkeys(("floordiv", "rfloordiv", "mod", "rmod", "divmod", "round"),
-                    "//, % or round() of an array: not recorded"),
+    "array": "this function asks for the numbers of an array, which come when the program runs; "
+    "arrays are joined by np.stack or np.concatenate",
+    **dict.fromkeys(
+        ("floordiv", "rfloordiv", "mod", "rmod", "divmod", "round"),
+        "//, % or round() of an array: not recorded",
+    ),
 }
 """Operator of Python that a recorded array has not → what is said of it."""
 
@@ -445,11 +536,15 @@ KEEP_MASKS: set[str] = set()
 """Functions to which a mask is given as it is; to all others as the numbers 0 and 1."""
 
 
-def function(*names: str, of_masks: bool = False, keeps_masks: bool = False) -> Callable[[Any], Any]:
+def function(
+    *names: str, of_masks: bool = False, keeps_masks: bool = False
+) -> Callable[[Any], Any]:
     """Let formulas call what is decorated by these names of numpy's.
 
-    With ``of_masks`` it is called where all arguments are masks; with ``keeps_masks`` it gets masks as they are.
+    With ``of_masks`` it is called where all arguments are masks; with ``keeps_masks`` it gets masks
+    as they are.
     """
+
     def register(called):
         (OF_MASKS if of_masks else FUNCTIONS).update(dict.fromkeys(names, called))
         if keeps_masks:
@@ -472,7 +567,10 @@ def _applied(name, args, options):
     if name.startswith("logical_"):
         return OF_MASKS[name](*(x if is_mask(x) else recorded(x) != 0 for x in args))
     if name.startswith("bitwise_") or name == "invert":
-        refuse("&, |, ^ or ~ of numbers, which numpy has for masks and whole numbers alone; compare first: (x > 0)")
+        refuse(
+            "&, |, ^ or ~ of numbers, which numpy has for masks and whole numbers alone; compare "
+            "first: (x > 0)"
+        )
     if name not in KEEP_MASKS:
         args = [_numbers(x) for x in args]
     return FUNCTIONS[name](*args, **options)
@@ -484,17 +582,26 @@ def _method(name, x, *args, **options):
 
 def _call(said, name, args, options):
     out = options.pop("out", None)
-    if out is not None and not (isinstance(out, tuple) and isinstance(out[0], Traced) and not out[0].ndim):
-        refuse(f"a write into an array by out= of {said}, or by +=, -=, *= or /=; make a new one: x = x + 1")
+    if out is not None and not (
+        isinstance(out, tuple) and isinstance(out[0], Traced) and not out[0].ndim
+    ):
+        refuse(
+            f"a write into an array by out= of {said}, or by +=, -=, *= or /=; make a new one: x "
+            f"= x + 1"
+        )
     if name not in FUNCTIONS and name not in OF_MASKS:
-        refuse(f"{said} is not among the functions that are recorded: {listed()}; mhalib.compiler.primitive adds an "
-               "elementwise one")
+        refuse(
+            f"{said} is not among the functions that are recorded: {listed()}; "
+            f"mhalib.compiler.primitive adds an "
+            "elementwise one"
+        )
     try:
         return _applied(name, args, options)
     except TypeError as error:
         if isinstance(error, Untraceable):
             raise
-        what = re.sub(r"^\S+\(\) ", "it ", str(error))  # the name of a function of ours says nothing to a reader
+        # the name of a function of ours says nothing to a reader
+        what = re.sub(r"^\S+\(\) ", "it ", str(error))
         return refuse(f"{said} with these arguments: {what}")
 
 
@@ -509,8 +616,9 @@ def topological(roots: Iterable[Node]) -> list[Node]:
         elif node not in order:
             waiting += [(node, True), *((arg, False) for arg, _ in reversed(node.args))]
         if len(order) > LONGEST:
-            raise Untraceable(f"{node.line}: the program has more than {LONGEST} steps, because a loop was written "
-                              "out; write the formula for whole arrays")
+            raise Untraceable(
+                f"{node.line}: the program has more than {LONGEST} steps, because a loop was "
+                f"written "
+                "out; write the formula for whole arrays"
+            )
     return list(order)
-
-

@@ -11,9 +11,11 @@ from mhalib.data.foreign import converted, marks
 
 
 class Samples:
-    """What datasets of arrays share: ``truth`` is the object that made them, where there is one, and draws more.
+    """What datasets of arrays share: ``truth`` is the object that made them, where there is one,
+    and draws more.
 
-    A subclass has ``map``, which takes its arrays to another library or dtype, and labels or targets ``y``.
+    A subclass has ``map``, which takes its arrays to another library or dtype, and labels or
+    targets ``y``.
     """
 
     def __len__(self) -> int:
@@ -24,25 +26,30 @@ class Samples:
         return "arrays" if self.truth is None else type(self.truth).__name__
 
     def fresh(self, n: int | None = None, seed: int = 1) -> Any:
-        """n samples that training has not seen, from the same ``truth``: new draws for each ``seed``.
+        """n samples that training has not seen, from the same ``truth``: new draws for each
+        ``seed``.
 
-        n defaults to as many as this dataset has; of real data, whose source is finite, to all that were held out.
+        n defaults to as many as this dataset has; of real data, whose source is finite, to all that
+        were held out.
 
         Raises ValueError if the dataset has no source to draw from.
         """
         if not hasattr(self.truth, "sample"):
-            raise ValueError("fresh: expected a dataset made by a generator of mhalib.data, got one from "
-                             f"{self._source}, which has no source of new samples")
+            raise ValueError(
+                "fresh: expected a dataset made by a generator of mhalib.data, got one from "
+                f"{self._source}, which has no source of new samples"
+            )
         n = getattr(self.truth, "size", len(self)) if n is None else n
         return self.truth.sample(n, seed).map(lambda a: as_like(a, self.y))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Samples):
-    """Labeled token sequences: X (n, T, d), y (n,) in {−1, +1}, and what is known about where they came from.
+    """Labeled token sequences: X (n, T, d), y (n,) in {−1, +1}, and what is known about where they
+    came from.
 
-    ``relevant`` (n, T) marks the tokens that carry the label, where that is known. ``truth`` is the object that made
-    the data; it can draw ``fresh`` samples.
+    ``relevant`` (n, T) marks the tokens that carry the label, where that is known. ``truth`` is the
+    object that made the data; it can draw ``fresh`` samples.
     """
 
     X: Array
@@ -61,42 +68,41 @@ class Dataset(Samples):
     def subset(self, kept: Any) -> Self:
         """The samples with the indices ``kept``, or of a slice of them: ``data.subset(slice(50))``.
 
-        Raises ValueError if kept is no choice of samples: one index alone is none, for it leaves no axis of samples.
+        Raises ValueError if kept is no choice of samples: one index alone is none, for it leaves no
+        axis of samples.
         """
         try:
             axes = np.arange(len(self))[kept].ndim
         except (IndexError, TypeError, ValueError):
             axes = 0
         if axes != 1:
-            raise ValueError(f"kept: expected a slice, indices or marks that choose some of {len(self)} samples, "
-                             f"got {shown(kept)}")
+            raise ValueError(
+                f"kept: expected a slice, indices or marks that choose some of {len(self)} "
+                f"samples, got {shown(kept)}"
+            )
         relevant = None if self.relevant is None else self.relevant[kept]
         return replace(self, X=self.X[kept], y=self.y[kept], relevant=relevant)
 
 
 def from_arrays(X: Any, y: Any, relevant: Any = None) -> Dataset:
-    """A ``Dataset`` from your own data: tokens X (n, T, d), labels y (n,) in {−1, +1}, marks ``relevant`` (n, T).
+    """A ``Dataset`` from your own data: tokens X (n, T, d), labels y (n,) in {−1, +1}, marks
+    ``relevant`` (n, T).
 
     Whatever has one meaning is taken, the rest refused with what to do:
 
     ============================================================  ================================================
     what you bring                                                what becomes of it
     ============================================================  ================================================
-    numpy arrays and torch tensors in single or double precision  taken as they are, read-only ones and views too
-    lists and tuples; pandas frames and series, and whatever      read by numpy, in double precision
-    else has ``to_numpy()`` or ``__array__()``
-    whole numbers and truth values; another order of bytes        the same numbers as floats
-    files mapped to memory                                        taken as views
-    labels 0 and 1, of any dtype                                  refused: ``y = 2 * y - 1``
-    labels in words                                               refused: ``np.where(y == "yes", 1.0, -1.0)``
-    a column y (n, 1)                                             refused: ``np.ravel(y)``
-    masked arrays                                                 refused: ``X.filled(0.0)``
-    sparse arrays                                                 refused: ``X.toarray()``, ``X.to_dense()``
-    half and extended precision                                   refused: ``X.astype(float)``, ``X.float()``
-    complex numbers, fields, times, units, ``np.matrix``          refused
-    tensors that require a gradient                               refused: ``X.detach()``
-    X and y of two libraries, devices or precisions               refused: convert one side
-    nothing (an empty axis); NaN or infinity                      refused
+    numpy arrays and torch tensors in single or double precision taken as they are, read-only ones
+    and views too lists and tuples; pandas frames and series, and whatever read by numpy, in double
+    precision else has ``to_numpy()`` or ``__array__()`` whole numbers and truth values; another
+    order of bytes the same numbers as floats files mapped to memory taken as views labels 0 and 1,
+    of any dtype refused: ``y = 2 * y - 1`` labels in words refused: ``np.where(y == "yes",
+    1.0, -1.0)`` a column y (n, 1) refused: ``np.ravel(y)`` masked arrays refused: ``X.filled(0.0)``
+    sparse arrays refused: ``X.toarray()``, ``X.to_dense()`` half and extended precision refused:
+    ``X.astype(float)``, ``X.float()`` complex numbers, fields, times, units, ``np.matrix`` refused
+    tensors that require a gradient refused: ``X.detach()`` X and y of two libraries, devices or
+    precisions refused: convert one side nothing (an empty axis); NaN or infinity refused
     ============================================================  ================================================
 
     Raises TypeError or ValueError naming the argument, what was expected and what came.
@@ -111,8 +117,11 @@ def from_arrays(X: Any, y: Any, relevant: Any = None) -> Dataset:
     """
     X = converted("X", X)
     if X.ndim == 2:
-        raise ValueError(f"X: expected shape (n, T, d), sequences of T tokens, got {tuple(X.shape)}; for single tokens "
-                         "with targets there is mhalib.data.regression_from_arrays")
+        raise ValueError(
+            f"X: expected shape (n, T, d), sequences of T tokens, got {tuple(X.shape)}; for "
+            f"single tokens "
+            "with targets there is mhalib.data.regression_from_arrays"
+        )
     require("X", X, ("n", "T", "d"))
     cure = "2 * np.array(y) - 1" if isinstance(y, (list, tuple)) else "2 * y - 1"
     y = converted("y", y, like=X)

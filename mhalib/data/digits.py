@@ -1,4 +1,5 @@
-"""Real input: scikit-learn's bundled 8 × 8 handwritten digits, each image a sequence of eight rows."""
+"""Real input: scikit-learn's bundled 8 × 8 handwritten digits, each image a sequence of eight
+rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,9 @@ class HeldOut:
         require_count(n=n)
         require_seed(seed)
         if n > len(self.y):
-            raise ValueError(f"n: expected at most the {len(self.y)} held-out images of {self.classes}, got {n}")
+            raise ValueError(
+                f"n: expected at most the {len(self.y)} held-out images of {self.classes}, got {n}"
+            )
         chosen = np.random.default_rng([seed, 2]).permutation(len(self.y))[:n]
         return Dataset(self.X[chosen], self.y[chosen], truth=self)
 
@@ -35,13 +38,14 @@ class HeldOut:
 def digits(classes: Sequence[int] = (3, 8), n: int = 200, seed: int = 0) -> Dataset:
     """n images of two handwritten digits as T = 8 row tokens of d = 8 pixels, scaled to [0, 1].
 
-    Raises ImportError if scikit-learn is not installed; ValueError if the classes are not two different digits, or n
-    leaves no image to hold out.
+    Raises ImportError if scikit-learn is not installed; ValueError if the classes are not two
+    different digits, or n leaves no image to hold out.
 
     Parameters
     ----------
     classes : two different digits; the first gets label −1, the second +1
-    n : number of training images, drawn at random; the rest is held out, and ``fresh`` draws from it
+    n : number of training images, drawn at random; the rest is held out, and ``fresh`` draws from
+        it
     seed : fixes which images train
 
     Source: the UCI optical recognition of handwritten digits test set, as bundled with scikit-learn
@@ -53,17 +57,23 @@ def digits(classes: Sequence[int] = (3, 8), n: int = 200, seed: int = 0) -> Data
     >>> data.X.shape, float(data.X.min()), float(data.X.max())
     ((50, 8, 8), 0.0, 1.0)
     """
-    are_digits = isinstance(classes, Sequence) and all(is_whole(digit) and 0 <= digit <= 9 for digit in classes)
+    are_digits = isinstance(classes, Sequence) and all(
+        is_whole(digit) and 0 <= digit <= 9 for digit in classes
+    )
     if not are_digits or not len(classes) == len(set(classes)) == 2:
-        raise ValueError(f"classes: expected two different digits from 0 to 9, got {shown(classes)}")
+        raise ValueError(
+            f"classes: expected two different digits from 0 to 9, got {shown(classes)}"
+        )
     require_count(n=n)
     require_seed(seed)
     images, target = bundled()
     keep = np.isin(target, classes)
     X, y = images[keep] / 16, np.where(target[keep] == classes[1], 1.0, -1.0)
     if n >= len(y):
-        raise ValueError(f"n: expected fewer than the {len(y)} images of {tuple(classes)}, so that some are held out, "
-                         f"got {n}")
+        raise ValueError(
+            f"n: expected fewer than the {len(y)} images of {tuple(classes)}, so that some are "
+            f"held out, got {n}"
+        )
     order = np.random.default_rng([seed, 1]).permutation(len(y))
     held_out = HeldOut(X[order[n:]], y[order[n:]], tuple(classes))
     return Dataset(X[order[:n]], y[order[:n]], truth=held_out)
@@ -76,7 +86,9 @@ def bundled() -> tuple[np.ndarray, np.ndarray]:
     except ModuleNotFoundError as error:
         if error.name.split(".")[0] != "sklearn":
             raise
-        raise ImportError("mhalib.data.digits reads the images bundled with scikit-learn: "
-                          "pip install scikit-learn") from error
+        raise ImportError(
+            "mhalib.data.digits reads the images bundled with scikit-learn: "
+            "pip install scikit-learn"
+        ) from error
     bunch = load_digits()
     return bunch.images, bunch.target

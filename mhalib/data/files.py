@@ -1,4 +1,5 @@
-"""The reader's own data from a CSV or NPZ file, by the rules by which the laboratory reads it in the page."""
+"""The reader's own data from a CSV or NPZ file, by the rules by which the laboratory reads it in
+the page."""
 
 import io
 import re
@@ -15,15 +16,18 @@ from mhalib.data.foreign import converted
 from mhalib.data.regression import RegressionDataset, regression_from_arrays
 from mhalib.data.sequences import SequenceDataset
 
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)  # no text is read in two ways: linear time
+# no text is read in two ways: linear time
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SHAPES = "X (n, T, d) with labels y (n,), X (n, d) with targets y (n, p), or X (N, n, D) with targets y (N, n, m)"
 
 
 def from_file(path: str | PathLike[str]) -> Dataset | RegressionDataset | SequenceDataset:
-    """The dataset of a CSV or NPZ file: labeled sequences, a regression, or sequences with a target for every token.
+    """The dataset of a CSV or NPZ file: labeled sequences, a regression, or sequences with a target
+    for every token.
 
-    An NPZ file holds ``X`` and ``y``, as ``numpy.savez(path, X=X, y=y)`` writes them, floats of 32 or 64 bits or
-    integers. A CSV file is UTF-8 with commas; its first line names the columns, every other line is one token:
+    An NPZ file holds ``X`` and ``y``, as ``numpy.savez(path, X=X, y=y)`` writes them, floats of 32
+    or 64 bits or integers. A CSV file is UTF-8 with commas; its first line names the columns, every
+    other line is one token:
 
     - ``sample``, ``x1`` … ``xd``, ``y``: a ``Dataset``, X (n, T, d), y (n,); all lines of a sample have the same y, −1
       or 1
@@ -32,8 +36,8 @@ def from_file(path: str | PathLike[str]) -> Dataset | RegressionDataset | Sequen
 
     The lines of a sample stand together, as many for each sample.
 
-    Raises FileNotFoundError if there is no such file; ValueError if it is no such file: what was expected, and what
-    came, and in which line.
+    Raises FileNotFoundError if there is no such file; ValueError if it is no such file: what was
+    expected, and what came, and in which line.
 
     Parameters
     ----------
@@ -52,8 +56,9 @@ def _dataset(X, y):
             raise ValueError(f"{name}: expected at least one sample, got shape {array.shape}")
         if not np.isfinite(array).all():
             raise ValueError(f"{name}: expected finite numbers, got NaN or infinity")
-    if (X.ndim, y.ndim) not in ((3, 1), (3, 3), (2, 1), (2, 2)) or y.shape[:max(y.ndim - 1, 1)] != X.shape[:max(
-            y.ndim - 1, 1)]:
+    if (X.ndim, y.ndim) not in ((3, 1), (3, 3), (2, 1), (2, 2)) or y.shape[
+        : max(y.ndim - 1, 1)
+    ] != X.shape[: max(y.ndim - 1, 1)]:
         raise ValueError(f"X, y: expected {SHAPES}, got X {X.shape} and y {y.shape}")
     if X.ndim == 2:
         return regression_from_arrays(X, y.reshape(len(y), -1))
@@ -79,8 +84,11 @@ def _npz(path):
                 members = {name: archive.read(stored[own]) for name, own in names.items()}
     except FileNotFoundError:
         raise
-    except Exception as error:  # a damaged archive fails in zipfile, zlib, lzma and struct, each with errors of its own
-        raise ValueError(f"path: expected a whole NPZ file, got {path.name!r}: {_first_line(error)}") from None
+    # a damaged archive fails in zipfile, zlib, lzma and struct, each with errors of its own
+    except Exception as error:
+        raise ValueError(
+            f"path: expected a whole NPZ file, got {path.name!r}: {_first_line(error)}"
+        ) from None
     if missing:
         raise ValueError(f"path: expected arrays X and y, got {', '.join(stored)[:80] or 'none'}")
     return [_numbers(name, content) for name, content in members.items()]
@@ -95,16 +103,24 @@ def _numbers(name, content):
     stream = io.BytesIO(content)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a damaged header is first taken for one that Python 2 wrote
+            # a damaged header is first taken for one that Python 2 wrote
+            warnings.simplefilter("ignore")
             array = np.lib.format.read_array(stream, allow_pickle=False)
-    except Exception as error:  # objects, which are pickled; no array at all; or a header that is none
-        raise ValueError(f"{name}: expected an array of numbers, got another content: {_first_line(error)}") from None
+    # objects, which are pickled; no array at all; or a header that is none
+    except Exception as error:
+        raise ValueError(
+            f"{name}: expected an array of numbers, got another content: {_first_line(error)}"
+        ) from None
     if stream.read(1):
-        raise ValueError(f"{name}: expected an array of shape {array.shape}, got more numbers than that")
+        raise ValueError(
+            f"{name}: expected an array of shape {array.shape}, got more numbers than that"
+        )
     kind = array.dtype
     little = kind.newbyteorder("<") == kind
     if kind.kind not in "fiu" or kind.itemsize > 8 or kind == np.float16 or not little:
-        raise ValueError(f"{name}: expected floats of 32 or 64 bits or integers, little-endian, got {kind.str}")
+        raise ValueError(
+            f"{name}: expected floats of 32 or 64 bits or integers, little-endian, got {kind.str}"
+        )
     return converted(name, array).astype(np.float64)
 
 
@@ -112,15 +128,27 @@ def _csv(path):
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ValueError(f"path: expected text in UTF-8, got other bytes in {path.name!r}") from None
-    rows = [(k + 1, row.split(",")) for k, row in enumerate(re.split(r"\r\n|\n|\r", text)) if row.strip()]
+        raise ValueError(
+            f"path: expected text in UTF-8, got other bytes in {path.name!r}"
+        ) from None
+    rows = [
+        (k + 1, row.split(","))
+        for k, row in enumerate(re.split(r"\r\n|\n|\r", text))
+        if row.strip()
+    ]
     if len(rows) < 2:
-        raise ValueError(f"path: expected a line of names and a line for each token, got {len(rows)} lines")
+        raise ValueError(
+            f"path: expected a line of names and a line for each token, got {len(rows)} lines"
+        )
     names = [name.strip() for name in rows[0][1]]
     samples, xs, ys = _columns(names)
     cells = [_cells(line, row, names, samples) for line, row in rows[1:]]
     X, y = (np.array([[row[at] for at in columns] for row in cells]) for columns in (xs, ys))
-    return (X, y) if samples is None else _by_sample(X, y, [row[samples] for row in cells], "y" in names)
+    return (
+        (X, y)
+        if samples is None
+        else _by_sample(X, y, [row[samples] for row in cells], "y" in names)
+    )
 
 
 def _columns(names):
@@ -132,27 +160,46 @@ def _columns(names):
         return [at[f"{letter}{k + 1}"] for k in range(count)]
 
     if re.search("[\"']", "".join(names)):
-        raise ValueError(f"path: expected names of columns without quotation marks, got {','.join(names)[:60]}")
+        raise ValueError(
+            f"path: expected names of columns without quotation marks, got {','.join(names)[:60]}"
+        )
     if all(map(NUMBER.fullmatch, names)):
-        raise ValueError(f"path: expected a first line that names the columns, got numbers, {','.join(names)[:60]}")
+        raise ValueError(
+            f"path: expected a first line that names the columns, got numbers, "
+            f"{','.join(names)[:60]}"
+        )
     samples, xs, ys = at.get("sample"), run("x"), [at["y"]] if "y" in at else run("y")
-    if len(at) < len(names) or not xs or not ys or len(xs) + len(ys) + (samples is not None) != len(names):
-        raise ValueError("path: expected columns x1, x2, … and y, or y1, y2, …, each once and separated by commas, and "
-                         f"sample for sequences, got {','.join(names)[:60]}")
+    if (
+        len(at) < len(names)
+        or not xs
+        or not ys
+        or len(xs) + len(ys) + (samples is not None) != len(names)
+    ):
+        raise ValueError(
+            "path: expected columns x1, x2, … and y, or y1, y2, …, each once and separated by "
+            "commas, and "
+            f"sample for sequences, got {','.join(names)[:60]}"
+        )
     return samples, xs, ys
 
 
 def _cells(line, row, names, samples):
     if len(row) != len(names):
-        raise ValueError(f"path: expected {len(names)} entries in every line, got {len(row)} in line {line}")
-    return [cell.strip() if at == samples else _number(cell.strip(), line, name)
-            for at, (cell, name) in enumerate(zip(row, names, strict=True))]
+        raise ValueError(
+            f"path: expected {len(names)} entries in every line, got {len(row)} in line {line}"
+        )
+    return [
+        cell.strip() if at == samples else _number(cell.strip(), line, name)
+        for at, (cell, name) in enumerate(zip(row, names, strict=True))
+    ]
 
 
 def _number(text, line, name):
     value = float(text) if NUMBER.fullmatch(text) else np.nan
     if not np.isfinite(value):
-        raise ValueError(f"path: expected a finite number in line {line}, column {name}, got {text[:20]!r}")
+        raise ValueError(
+            f"path: expected a finite number in line {line}, column {name}, got {text[:20]!r}"
+        )
     return value
 
 
@@ -160,7 +207,9 @@ def _by_sample(X, y, samples, single):
     """Lines to (samples, tokens, …); a column y is a label, the same in all lines of a sample."""
     begins = [k for k in range(len(samples)) if k == 0 or samples[k] != samples[k - 1]]
     if len(begins) != len(set(samples)):
-        raise ValueError("path: expected the lines of a sample together, got one that comes up again")
+        raise ValueError(
+            "path: expected the lines of a sample together, got one that comes up again"
+        )
     tokens, n = len(samples) // len(begins), len(begins)
     if begins != list(range(0, len(samples), tokens)) or n * tokens != len(samples):
         raise ValueError("path: expected as many lines for every sample, got different numbers")
@@ -168,6 +217,8 @@ def _by_sample(X, y, samples, single):
     if not single:
         return X, y
     if (y != y[:, :1]).any():
-        raise ValueError("path: expected one label y for all lines of a sample, got two; targets of tokens are "
-                         "y1, y2, …")
+        raise ValueError(
+            "path: expected one label y for all lines of a sample, got two; targets of tokens are "
+            "y1, y2, …"
+        )
     return X, y[:, 0, 0]

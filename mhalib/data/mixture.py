@@ -12,8 +12,8 @@ from mhalib.data.dataset import Dataset
 class MixtureDraws:
     """The random numbers behind n samples, before any parameter but the sizes has been used.
 
-    Each field has its own stream, so the first n samples are the same however many are drawn, and the same draws
-    serve every ζ, S and σ: what a slider changes is the assembly, never the luck.
+    Each field has its own stream, so the first n samples are the same however many are drawn, and
+    the same draws serve every ζ, S and σ: what a slider changes is the assembly, never the luck.
     """
 
     sign: np.ndarray  # (n,) −1 or +1, equally likely
@@ -26,8 +26,9 @@ class MixtureDraws:
 class Mixture:
     """A tokenized mixture with fixed patterns, ready to ``sample``.
 
-    With label y, a token is μ_y if it is relevant, and ν_j + σ z otherwise: j uniform in [M], z ~ N(0, I_d).
-    ``mu`` (2, d) holds μ₋ and μ₊, ``nu`` (M, d) the ν_j: M + 2 orthogonal vectors of norm S.
+    With label y, a token is μ_y if it is relevant, and ν_j + σ z otherwise: j uniform in [M], z ~
+    N(0, I_d). ``mu`` (2, d) holds μ₋ and μ₊, ``nu`` (M, d) the ν_j: M + 2 orthogonal vectors of
+    norm S.
     """
 
     mu: np.ndarray
@@ -44,7 +45,8 @@ class Mixture:
         return self.assemble(draw(n, self.T, d, M, (self.seed, 2, seed)))
 
     def assemble(self, draws: MixtureDraws) -> Dataset:
-        """The ``Dataset`` of given draws: X_it = μ_{y_i} on relevant tokens, ν_{j_it} + σ z_it on the others."""
+        """The ``Dataset`` of given draws: X_it = μ_{y_i} on relevant tokens, ν_{j_it} + σ z_it on
+        the others."""
         relevant = draws.rank < self.n_relevant
         own = self.mu[(draws.sign > 0).astype(int)][:, None, :]  # (n, 1, d)
         others = self.nu[draws.pattern] + self.sigma * draws.normal
@@ -52,13 +54,16 @@ class Mixture:
 
 
 def draw(n: int, T: int, d: int, M: int, seed: tuple[int, ...]) -> MixtureDraws:
-    """The ``MixtureDraws`` of n samples of T tokens in R^d with M distracting patterns; seed: a tuple of integers."""
+    """The ``MixtureDraws`` of n samples of T tokens in R^d with M distracting patterns; seed: a
+    tuple of integers."""
     require_count(n=n, T=T, d=d, M=M)
     sign, rank, pattern, normal = (np.random.default_rng([*seed, kind]) for kind in range(4))
-    return MixtureDraws(sign=np.where(sign.random(n) < 0.5, -1.0, 1.0),
-                        rank=rank.random((n, T)).argsort(axis=1).argsort(axis=1),
-                        pattern=pattern.integers(M, size=(n, T)),
-                        normal=normal.standard_normal((n, T, d)))
+    return MixtureDraws(
+        sign=np.where(sign.random(n) < 0.5, -1.0, 1.0),
+        rank=rank.random((n, T)).argsort(axis=1).argsort(axis=1),
+        pattern=pattern.integers(M, size=(n, T)),
+        normal=normal.standard_normal((n, T, d)),
+    )
 
 
 def patterns(M: int, d: int, S: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -69,15 +74,23 @@ def patterns(M: int, d: int, S: float, seed: int) -> tuple[np.ndarray, np.ndarra
     return vectors[:2], vectors[2:]
 
 
-def tokenized_mixture(n: int = 100, T: int = 10, d: int = 8, M: int = 4, zeta: float = 0.1, S: float = 2.0,
-                      sigma: float = 0.2, seed: int = 0) -> Dataset:
+def tokenized_mixture(
+    n: int = 100,
+    T: int = 10,
+    d: int = 8,
+    M: int = 4,
+    zeta: float = 0.1,
+    S: float = 2.0,
+    sigma: float = 0.2,
+    seed: int = 0,
+) -> Dataset:
     """n samples of T tokens in R^d, of which ζT carry the label and the rest distract.
 
-    Raises ValueError if a size is no whole number ≥ 1, ζT is not whole, the patterns do not fit (M + 2 > d), S ≤ 0 or
-    σ < 0, or one of them is beyond 10¹⁰⁰.
+    Raises ValueError if a size is no whole number ≥ 1, ζT is not whole, the patterns do not fit
+    (M + 2 > d), S ≤ 0 or σ < 0, or one of them is beyond 10¹⁰⁰.
 
-    Returns a ``Dataset``: X (n, T, d), y (n,), relevant (n, T), and truth, the ``Mixture`` with its patterns mu (2, d)
-    and nu (M, d).
+    Returns a ``Dataset``: X (n, T, d), y (n,), relevant (n, T), and truth, the ``Mixture`` with its
+    patterns mu (2, d) and nu (M, d).
 
     Parameters
     ----------
@@ -104,8 +117,10 @@ def tokenized_mixture(n: int = 100, T: int = 10, d: int = 8, M: int = 4, zeta: f
     require_number("sigma", sigma, least=0, below=LARGE)
     relevant = round(zeta * T)
     if not 1 <= relevant <= T or abs(zeta * T - relevant) > 1e-9:
-        raise ValueError(f"zeta: expected zeta * T to be a whole number between 1 and T, "
-                         f"got zeta = {zeta} and T = {T}, whose product is {zeta * T:g}")
+        raise ValueError(
+            f"zeta: expected zeta * T to be a whole number between 1 and T, "
+            f"got zeta = {zeta} and T = {T}, whose product is {zeta * T:g}"
+        )
     if d < M + 2:
         raise ValueError(f"d: expected room for M + 2 = {M + 2} orthogonal patterns, got d = {d}")
     mu, nu = patterns(M, d, S, seed)

@@ -1,31 +1,41 @@
 """Pathfinder: two dashed paths among distractors; do the two circles mark the ends of one path?
 
-The generator follows the description of the Long Range Arena's Pathfinder task; none of its code is used.
+The generator follows the description of the Long Range Arena's Pathfinder task; none of its code is
+used.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mhalib._array import LARGE, is_number, is_whole, require_count, require_number, require_seed, shown
+from mhalib._array import (
+    LARGE,
+    is_number,
+    is_whole,
+    require_count,
+    require_number,
+    require_seed,
+    shown,
+)
 from mhalib.data.dataset import Dataset
 
 TURNS = np.linspace(-np.pi, np.pi, 72, endpoint=False)
 TRIES = 40
 """How often a path is begun anew before its image is."""
 DRAWINGS = 500
-"""How often an image is begun anew before its settings are held to be impossible; a hard one needs a few."""
+"""How often an image is begun anew before its settings are held to be impossible; a hard one needs
+a few."""
 
 
 @dataclass(frozen=True)
 class Pathfinder:
     """The settings of the generator, lengths in pixels.
 
-    A path has ``dashes`` dashes of ``length``, each ``margin`` + ``margin`` behind the last, turned by δ with chance
-    ∝ cos²(min(continuity |δ|, π/2)). Nothing comes nearer than ``margin`` to what is drawn, or than ``padding`` to the
-    edge. Circles of ``radius`` mark two ends; the second path begins ``apart`` from the first. ``distractors`` paths of
-    ``distractor`` dashes have no circle. ``size`` pixels a side, each the mean of
-    ``antialias`` by ``antialias`` samples.
+    A path has ``dashes`` dashes of ``length``, each ``margin`` + ``margin`` behind the last, turned
+    by δ with chance ∝ cos²(min(continuity |δ|, π/2)). Nothing comes nearer than ``margin`` to what
+    is drawn, or than ``padding`` to the edge. Circles of ``radius`` mark two ends; the second path
+    begins ``apart`` from the first. ``distractors`` paths of ``distractor`` dashes have no circle.
+    ``size`` pixels a side, each the mean of ``antialias`` by ``antialias`` samples.
 
     Raises ValueError if a number is outside of its range.
     """
@@ -51,10 +61,14 @@ class Pathfinder:
         for name in ("margin", "radius", "apart", "continuity", "padding"):
             require_number(name, getattr(self, name), least=0, below=LARGE)
         if not (is_whole(self.distractors) and self.distractors >= 0):
-            raise ValueError(f"distractors: expected a whole number ≥ 0, got {shown(self.distractors)}")
+            raise ValueError(
+                f"distractors: expected a whole number ≥ 0, got {shown(self.distractors)}"
+            )
         least = 1 if self.distractors else 0
         if not (is_whole(self.distractor) and self.distractor >= least):
-            raise ValueError(f"distractor: expected a whole number ≥ {least}, got {shown(self.distractor)}")
+            raise ValueError(
+                f"distractor: expected a whole number ≥ {least}, got {shown(self.distractor)}"
+            )
         if not (is_number(self.contrast) and 0 <= self.contrast <= 1):
             raise ValueError(f"contrast: expected a number from 0 to 1, got {shown(self.contrast)}")
 
@@ -71,11 +85,15 @@ class Pathfinder:
                 for end in ends:
                     canvas.paint(end, end, 2 * self.radius, 1.0)
                 return canvas.pixels()
-        raise ValueError(f"kind: expected settings whose paths find room, got {self}, of which {DRAWINGS} drawings "
-                         "failed; make the image larger, or the paths fewer or shorter")
+        raise ValueError(
+            f"kind: expected settings whose paths find room, got {self}, of which {DRAWINGS} "
+            f"drawings "
+            "failed; make the image larger, or the paths fewer or shorter"
+        )
 
     def _drawing(self, rng):
-        """The canvas with all paths, and (begin, end) of the two long ones; None if one did not find room."""
+        """The canvas with all paths, and (begin, end) of the two long ones; None if one did not
+        find room."""
         canvas = _Canvas(self)
         first = self._path(canvas, rng, self.dashes)
         begin = None if first is None else self._beside(first[0], rng)
@@ -106,7 +124,8 @@ class Pathfinder:
         return None
 
     def _segments(self, canvas, rng, dashes, at):
-        """The dashes of one path from a point on, each by a turn for which there is room; None if there was none."""
+        """The dashes of one path from a point on, each by a turn for which there is room; None if
+        there was none."""
         heading, segments = rng.uniform(-np.pi, np.pi), []
         for k in range(dashes):
             turns = TURNS if k else np.zeros(1)
@@ -125,7 +144,8 @@ class Pathfinder:
 
 
 class _Canvas:
-    """An image in the making, at ``antialias`` times its resolution, and where no further dash may go."""
+    """An image in the making, at ``antialias`` times its resolution, and where no further dash may
+    go."""
 
     def __init__(self, settings: Pathfinder) -> None:
         self.settings, fine = settings, settings.size * settings.antialias
@@ -135,11 +155,16 @@ class _Canvas:
 
     def paint(self, start: np.ndarray, end: np.ndarray, thickness: float, value: float) -> None:
         """A segment with round ends, or a disc where they are one point."""
-        reach = (thickness / 2 - _distance(self.x, self.y, start, end)) * self.settings.antialias + 0.5
+        reach = (
+            thickness / 2 - _distance(self.x, self.y, start, end)
+        ) * self.settings.antialias + 0.5
         self.ink = np.maximum(self.ink, value * np.clip(reach, 0, 1))
 
-    def free(self, begin: np.ndarray, end: np.ndarray, own: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        """Which dashes of a batch (k, 2) → (k, 2) are inside and keep their distance from everything drawn."""
+    def free(
+        self, begin: np.ndarray, end: np.ndarray, own: list[tuple[np.ndarray, np.ndarray]]
+    ) -> np.ndarray:
+        """Which dashes of a batch (k, 2) → (k, 2) are inside and keep their distance from
+        everything drawn."""
         s, size = self.settings, self.settings.size
         along = np.linspace(0, 1, 4)[:, None, None]
         points = begin + along * (end - begin)
@@ -161,14 +186,21 @@ def _distance(x, y, start, end):
     """Distances of points (x, y) from a segment."""
     along = end - start
     square = float(along @ along)
-    share = 0.0 if square == 0 else np.clip(((x - start[0]) * along[0] + (y - start[1]) * along[1]) / square, 0, 1)
+    share = (
+        0.0
+        if square == 0
+        else np.clip(((x - start[0]) * along[0] + (y - start[1]) * along[1]) / square, 0, 1)
+    )
     return np.hypot(x - start[0] - share * along[0], y - start[1] - share * along[1])
 
 
 HARD = Pathfinder()
-KINDS = {"hard": HARD, "medium": replace(HARD, dashes=9, distractor=3, distractors=6),
-         "easy": replace(HARD, dashes=6, distractor=2, distractors=10),
-         "micro": Pathfinder(size=12, dashes=2, length=2.4, apart=5.0, distractor=0, distractors=0)}
+KINDS = {
+    "hard": HARD,
+    "medium": replace(HARD, dashes=9, distractor=3, distractors=6),
+    "easy": replace(HARD, dashes=6, distractor=2, distractors=10),
+    "micro": Pathfinder(size=12, dashes=2, length=2.4, apart=5.0, distractor=0, distractors=0),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +217,8 @@ class PathfinderTruth:
         return self.draw(n, (self.seed, 8, seed))
 
     def draw(self, n: int, seed: tuple[int, ...], first: int = 0) -> Dataset:
-        """The ``Dataset`` of n images from the streams of ``seed``, a tuple: image ``first``, the one after it, …
+        """The ``Dataset`` of n images from the streams of ``seed``, a tuple: image ``first``, the
+        one after it, …
 
         An image depends on its number and the seed alone.
         """
@@ -204,19 +237,22 @@ def patches(image: np.ndarray, patch: int) -> np.ndarray:
     return image.reshape(k, patch, k, patch).swapaxes(1, 2).reshape(k * k, patch * patch)
 
 
-def pathfinder(n: int = 100, kind: str | Pathfinder = "micro", patch: int = 4, seed: int = 0) -> Dataset:
-    """n Pathfinder images cut into patches, labeled +1 where the two circles mark the ends of one path, else −1.
+def pathfinder(
+    n: int = 100, kind: str | Pathfinder = "micro", patch: int = 4, seed: int = 0
+) -> Dataset:
+    """n Pathfinder images cut into patches, labeled +1 where the two circles mark the ends of one
+    path, else −1.
 
     Raises ValueError if there is no such kind, or the patches do not tile the image.
 
-    Returns a ``Dataset``: X (n, (size/patch)², patch²) with values in [0, 1], y (n,), and truth, which draws ``fresh``
-    images.
+    Returns a ``Dataset``: X (n, (size/patch)², patch²) with values in [0, 1], y (n,), and truth,
+    which draws ``fresh`` images.
 
     Parameters
     ----------
     n : how many images
-    kind : "micro" (12 × 12, two dashes a path, no distractors), "easy", "medium", "hard" (32 × 32, with 6, 9, 14
-        dashes a path, and distractors), or a ``Pathfinder`` of your own
+    kind : "micro" (12 × 12, two dashes a path, no distractors), "easy", "medium", "hard" (32 × 32,
+        with 6, 9, 14 dashes a path, and distractors), or a ``Pathfinder`` of your own
     patch : pixels a side of a patch; 1 makes every pixel a token
     seed : fixes the images
 
@@ -234,5 +270,7 @@ def pathfinder(n: int = 100, kind: str | Pathfinder = "micro", patch: int = 4, s
     if not isinstance(settings, Pathfinder):
         raise ValueError(f"kind: expected one of {tuple(KINDS)} or a Pathfinder, got {shown(kind)}")
     if settings.size % patch:
-        raise ValueError(f"patch: expected a divisor of the {settings.size} pixels of a side, got {patch}")
+        raise ValueError(
+            f"patch: expected a divisor of the {settings.size} pixels of a side, got {patch}"
+        )
     return PathfinderTruth(settings, patch, seed).draw(n, (seed, 9))

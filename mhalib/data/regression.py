@@ -1,4 +1,5 @@
-"""The linear regression of Part II: Gaussian tokens, linear targets, and conditioning that is chosen."""
+"""The linear regression of Part II: Gaussian tokens, linear targets, and conditioning that is
+chosen."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,10 +24,12 @@ from mhalib.whitening import Whitening
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegressionDataset(Samples):
-    """Tokens x (n, d) with targets y (n, p); every token is one sample, and all n tokens are the context of each.
+    """Tokens x (n, d) with targets y (n, p); every token is one sample, and all n tokens are the
+    context of each.
 
-    ``Sigma`` (d, d), ``M`` (p, d) and ``sigma`` are the covariance of the tokens, the regression matrix and the noise,
-    where they are known. ``truth`` is the object that made the data; it can draw ``fresh`` samples.
+    ``Sigma`` (d, d), ``M`` (p, d) and ``sigma`` are the covariance of the tokens, the regression
+    matrix and the noise, where they are known. ``truth`` is the object that made the data; it can
+    draw ``fresh`` samples.
     """
 
     x: Array
@@ -62,20 +65,25 @@ class RegressionDataset(Samples):
         return replace(self, x=function(self.x), y=function(self.y))
 
     def whitening(self) -> Whitening:
-        """The ``Whitening`` of these tokens, by their own second moment Σ̂; refused where that is singular."""
+        """The ``Whitening`` of these tokens, by their own second moment Σ̂; refused where that is
+        singular."""
         return Whitening.of(self.x)
 
     def population(self) -> "Population":
-        """The ``Population`` behind these samples, where it is known, in their library and dtype."""
+        """The ``Population`` behind these samples, where it is known, in their library and
+        dtype."""
         if self.Sigma is None or self.M is None:
-            raise ValueError("population: expected a dataset made by mhalib.data.linear_regression; "
-                             "of one made from arrays Σ and M are not known")
+            raise ValueError(
+                "population: expected a dataset made by mhalib.data.linear_regression; "
+                "of one made from arrays Σ and M are not known"
+            )
         return Population(*(as_like(a, self.x) for a in (self.Sigma, self.M)), self.truth)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Population:
-    """Infinitely many samples of a ``LinearTruth``: what ``PopulationRegression`` trains on, with X = Σ and y = M.
+    """Infinitely many samples of a ``LinearTruth``: what ``PopulationRegression`` trains on, with
+    X = Σ and y = M.
 
     ``Sigma`` (d, d) and ``M`` (p, d) are the covariance of the tokens and the regression matrix.
     """
@@ -114,7 +122,8 @@ class Population:
 class LinearTruth:
     """y = M x + w with x ~ N(0, Σ) and w ~ N(0, σ² I), ready to ``sample``.
 
-    ``root`` (d, d) is the symmetric Σ^{1/2}, ``singular_values`` those of M Σ^{1/2}, in falling order.
+    ``root`` (d, d) is the symmetric Σ^{1/2}, ``singular_values`` those of M Σ^{1/2}, in falling
+    order.
     """
 
     Sigma: np.ndarray
@@ -125,10 +134,19 @@ class LinearTruth:
     seed: int
 
     @classmethod
-    def of(cls, basis: Array, eigenvalues: Array, left: Array, singular_values: Array, right: Array, sigma: float,
-           seed: int) -> Self:
-        """Σ = Q diag(λ) Qᵀ, M Σ^{1/2} = P diag(s) Rᵀ of ``basis`` Q (d, d), ``left`` P (p, k), ``right`` R (d, k)."""
-        root, inverse = (basis * eigenvalues ** power @ basis.T for power in (0.5, -0.5))
+    def of(
+        cls,
+        basis: Array,
+        eigenvalues: Array,
+        left: Array,
+        singular_values: Array,
+        right: Array,
+        sigma: float,
+        seed: int,
+    ) -> Self:
+        """Σ = Q diag(λ) Qᵀ, M Σ^{1/2} = P diag(s) Rᵀ of ``basis`` Q (d, d), ``left`` P (p, k),
+        ``right`` R (d, k)."""
+        root, inverse = (basis * eigenvalues**power @ basis.T for power in (0.5, -0.5))
         Sigma, M = basis * eigenvalues @ basis.T, left * singular_values @ right.T @ inverse
         return cls(Sigma, M, sigma, root, singular_values, seed)
 
@@ -138,10 +156,13 @@ class LinearTruth:
         return self.draw(n, (self.seed, 2, seed))
 
     def draw(self, n: int, seed: tuple[int, ...]) -> RegressionDataset:
-        """The ``RegressionDataset`` of n samples from the streams of ``seed``, a tuple of integers."""
+        """The ``RegressionDataset`` of n samples from the streams of ``seed``, a tuple of
+        integers."""
         require_count(n=n)
-        tokens, noise = (np.random.default_rng([*seed, kind]).standard_normal((n, size))
-                         for kind, size in enumerate(self.M.shape[::-1]))
+        tokens, noise = (
+            np.random.default_rng([*seed, kind]).standard_normal((n, size))
+            for kind, size in enumerate(self.M.shape[::-1])
+        )
         return RegressionDataset(*self.assembled(tokens, noise), self)
 
     def assembled(self, tokens: Array, noise: Array) -> tuple[Array, Array]:
@@ -150,24 +171,34 @@ class LinearTruth:
         return x, x @ self.M.T + self.sigma * noise
 
 
-def linear_regression(n: int = 1000, d: int = 5, p: int = 5, kappa: float = 16.0, s_max: float = 0.4,
-                      kappa_M: float = 4.0, sigma: float = 0.1, seed: int = 0) -> RegressionDataset:
+def linear_regression(
+    n: int = 1000,
+    d: int = 5,
+    p: int = 5,
+    kappa: float = 16.0,
+    s_max: float = 0.4,
+    kappa_M: float = 4.0,
+    sigma: float = 0.1,
+    seed: int = 0,
+) -> RegressionDataset:
     """n tokens x ~ N(0, Σ) in R^d with targets y = M x + w in R^p, w ~ N(0, σ² I).
 
-    Σ has geometrically spaced eigenvalues with condition number ``kappa`` and trace d, in a random basis.
-    M Σ^{1/2} has the min(p, d) singular values s_max, …, s_max/kappa_M, geometrically spaced, between random bases.
+    Σ has geometrically spaced eigenvalues with condition number ``kappa`` and trace d, in a random
+    basis. M Σ^{1/2} has the min(p, d) singular values s_max, …, s_max/kappa_M, geometrically
+    spaced, between random bases.
 
     Raises ValueError if a size is no whole number ≥ 1, or a number is outside of its range.
 
-    Returns a ``RegressionDataset``: x (n, d), y (n, p), Sigma (d, d), M (p, d), and truth, the ``LinearTruth`` behind
-    them.
+    Returns a ``RegressionDataset``: x (n, d), y (n, p), Sigma (d, d), M (p, d), and truth, the
+    ``LinearTruth`` behind them.
 
     Parameters
     ----------
     n, d, p : numbers of samples, dimensions and targets
     kappa : condition number of Σ, ≥ 1; not read where d = 1, for then Σ is one number
     s_max : largest singular value of M Σ^{1/2}, ≥ 0; 0 is the regression that explains nothing
-    kappa_M : ratio of its largest to its smallest one, ≥ 1; not read where min(p, d) = 1, for then there is one
+    kappa_M : ratio of its largest to its smallest one, ≥ 1; not read where min(p, d) = 1, for then
+        there is one
     sigma : standard deviation of the noise, ≥ 0
     seed : fixes Σ, M and the samples; ``fresh`` keeps Σ and M and draws new samples
 
@@ -191,7 +222,9 @@ def linear_regression(n: int = 1000, d: int = 5, p: int = 5, kappa: float = 16.0
     basis, left, right = rotation(rng, d), rotation(rng, p), rotation(rng, d)
     singular_values = s_max * np.geomspace(1, 1 / kappa_M, min(p, d))
     k = len(singular_values)
-    truth = LinearTruth.of(basis, eigenvalues, left[:, :k], singular_values, right[:, :k], float(sigma), seed)
+    truth = LinearTruth.of(
+        basis, eigenvalues, left[:, :k], singular_values, right[:, :k], float(sigma), seed
+    )
     return truth.draw(n, (seed, 1))
 
 
@@ -219,7 +252,9 @@ def regression_from_arrays(x: Any, y: Any) -> RegressionDataset:
     y = converted("y", y, like=x)
     if y.ndim == 1:
         column = "np.reshape(y, (-1, 1))" if isinstance(y, np.ndarray) else "y.reshape(-1, 1)"
-        raise ValueError(f"y: expected shape ({len(x)}, p), got {tuple(y.shape)}; {column} is a single target")
+        raise ValueError(
+            f"y: expected shape ({len(x)}, p), got {tuple(y.shape)}; {column} is a single target"
+        )
     require("y", y, (len(x), "p"))
     require_same_dtype(x=x, y=y)
     return RegressionDataset(x, y)

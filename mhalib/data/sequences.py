@@ -33,17 +33,25 @@ class SequenceDataset:
         return replace(self, X=function(self.X), y=function(self.y))
 
 
-def random_sequences(N: int = 8, n: int = 4, D: int = 32, m: int = 1, seed: int = 0,
-                     teacher: Callable[[Array], Array] | None = None) -> SequenceDataset:
+def random_sequences(
+    N: int = 8,
+    n: int = 4,
+    D: int = 32,
+    m: int = 1,
+    seed: int = 0,
+    teacher: Callable[[Array], Array] | None = None,
+) -> SequenceDataset:
     """Standard normal tokens with standard normal targets, or with the outputs of a ``teacher``.
 
-    Raises ValueError if a size is no whole number ≥ 1; TypeError or ValueError if the teacher gives no such targets.
+    Raises ValueError if a size is no whole number ≥ 1; TypeError or ValueError if the teacher gives
+    no such targets.
 
     Parameters
     ----------
     N, n, D, m : samples, tokens in each, dimensions of a token, targets of a token
     seed : fixes tokens and targets
-    teacher : a model that is called on the tokens (N, n, D) and gives targets (N, n, m); then m is its own
+    teacher : a model that is called on the tokens (N, n, D) and gives targets (N, n, m); then m is
+        its own
 
     Source: this book.
 
@@ -60,8 +68,12 @@ def random_sequences(N: int = 8, n: int = 4, D: int = 32, m: int = 1, seed: int 
     if teacher is None:
         return SequenceDataset(X, targets.standard_normal((N, n, m)))
     if not callable(teacher):
-        raise TypeError(f"teacher: expected a model that is called on tokens (N, n, D), got {shown(teacher)}")
+        raise TypeError(
+            f"teacher: expected a model that is called on tokens (N, n, D), got {shown(teacher)}"
+        )
     try:
         return SequenceDataset(X, teacher(X))
     except (TypeError, ValueError) as error:
-        raise type(error)(f"teacher: expected targets (N, n, m) of tokens {X.shape}: {error}") from None
+        raise type(error)(
+            f"teacher: expected targets (N, n, m) of tokens {X.shape}: {error}"
+        ) from None

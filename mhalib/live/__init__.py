@@ -3,7 +3,10 @@
 from importlib.util import find_spec
 
 if find_spec("anywidget") is None:
-    raise ImportError("live figures and fields for answers are widgets: pip install anywidget, and restart the kernel")
+    raise ImportError(
+        "live figures and fields for answers are widgets: pip install anywidget, and restart the "
+        "kernel"
+    )
 
 from mhalib.live.heads import heads
 from mhalib.live.own import figure

@@ -1,4 +1,5 @@
-"""The programs of the live figures: formulas of mhalib, as ``make kernel`` prints and compiles them."""
+"""The programs of the live figures: formulas of mhalib, as ``make kernel`` prints and compiles
+them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields
@@ -28,29 +29,49 @@ from mhalib.optim import (
 from mhalib.whitening import Whitening, moment
 
 VECTORS = {"theta": "", "direction": "V"}, {"slope": "d", "along": "H"}
-"""The vectors of weights that a figure's program reads and writes, and what the names of their parts begin with."""
+"""The vectors of weights that a figure's program reads and writes, and what the names of their
+parts begin with."""
 
 
 def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What a figure asks of the multi-head classifier: gradient, Hessian–vector product, and what it records.
+    """What a figure asks of the multi-head classifier: gradient, Hessian–vector product, and what
+    it records.
 
     What a product asks of the weights, the entry ``point`` keeps for many of them.
     """
     model, X, y = MultiHeadAttention(a["W"], a["U"]), a["X"], a["y"]
     loss, grad = model.loss_and_grad(X, y)
     here, (n, T, H, _) = model.hessian_operator(X, y), a["kept_A"].shape
-    point = {"kept_A": here.A.reshape(n, T, H, T), "kept_away": here.away.reshape(n, T, H, T),
-             "kept_g": here.g.reshape(n), "kept_curvature": here.curvature}
+    point = {
+        "kept_A": here.A.reshape(n, T, H, T),
+        "kept_away": here.away.reshape(n, T, H, T),
+        "kept_g": here.g.reshape(n),
+        "kept_curvature": here.curvature,
+    }
     hessian = MultiHeadHessian(
-        model, X, a["kept_A"].reshape(n, T * H, T), a["kept_away"].reshape(n, T * H, T),
-        a["kept_g"][:, None, None], a["kept_curvature"])
+        model,
+        X,
+        a["kept_A"].reshape(n, T * H, T),
+        a["kept_away"].reshape(n, T * H, T),
+        a["kept_g"][:, None, None],
+        a["kept_curvature"],
+    )
     A, P = model._attend(X)
     score = (A * a["relevant"][:, None, None, :]).sum(axis=-1).mean()
-    return {"gradient": {"loss": loss} | parts("d", grad), "point": point,
-            "product": parts("H", hessian(MultiHeadAttention(a["VW"], a["VU"]))),
-            "forward": {"loss": loss, "score": score, "accuracy": (model.margins(X, y) > 0).mean(),
-                        "logits": model(X), "A": A, "P": P},
-            "norms": model.norms()}
+    return {
+        "gradient": {"loss": loss} | parts("d", grad),
+        "point": point,
+        "product": parts("H", hessian(MultiHeadAttention(a["VW"], a["VU"]))),
+        "forward": {
+            "loss": loss,
+            "score": score,
+            "accuracy": (model.margins(X, y) > 0).mean(),
+            "logits": model(X),
+            "A": A,
+            "P": P,
+        },
+        "norms": model.norms(),
+    }
 
 
 def multihead() -> Program:
@@ -59,53 +80,80 @@ def multihead() -> Program:
     return program(MultiHeadAttention.axes, heads, *VECTORS, more={"relevant": "n T"} | kept)
 
 
-KERNELS: dict[str, Any] = {"softmax": lambda c: softmax, "gaussian": Gaussian, "normalized": NormalizedGaussian}
+KERNELS: dict[str, Any] = {
+    "softmax": lambda c: softmax,
+    "gaussian": Gaussian,
+    "normalized": NormalizedGaussian,
+}
 
 
 def layer(kernel: str) -> Program:
-    """What a figure asks of a Transformer layer with this kernel: gradient, Hessian–vector product, S and B."""
+    """What a figure asks of a Transformer layer with this kernel: gradient, Hessian–vector product,
+    S and B."""
     axes = AttentionLayer.axes
 
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         X, y = a["X"], a["y"]
-        model, V = (AttentionLayer(*(a[f"{along}{name}"] for name in axes.weights), KERNELS[kernel](a["c"]))
-                    for along in ("", "V"))
+        model, V = (
+            AttentionLayer(*(a[f"{along}{name}"] for name in axes.weights), KERNELS[kernel](a["c"]))
+            for along in ("", "V")
+        )
         loss, grad = model.loss_and_grad(X, y)
-        return {"gradient": {"loss": loss} | parts("d", grad),
-                "product": parts("H", model.hvp(X, y, V)),
-                "forward": {"loss": loss, "weights": model.weights(X), "mixed": model.mixed(X)}}
+        return {
+            "gradient": {"loss": loss} | parts("d", grad),
+            "product": parts("H", model.hvp(X, y, V)),
+            "forward": {"loss": loss, "weights": model.weights(X), "mixed": model.mixed(X)},
+        }
 
     return program(axes, formulas, *VECTORS, number="c")
 
 
 def regression() -> Program:
-    """What a figure asks of a regression whose queries X are its context, too: gradient, effective tokens, weights.
+    """What a figure asks of a regression whose queries X are its context, too: gradient, effective
+    tokens, weights.
 
-    All queries are one block, at any size; the blocks that numpy takes only add up the same sums in parts.
+    All queries are one block, at any size; the blocks that numpy takes only add up the same sums in
+    parts.
     """
+
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         data = a["X"], a["y"]
         model, V = (AttentionRegression(a[f"{along}A"], a[f"{along}B"]) for along in ("", "V"))
         loss, grad = model.loss_and_grad(*data, a["context"])
         excess, EA, EB = excess_and_grad(model.A, model.B, a["Sigma"], a["M"])
         effective = model.effective_tokens(a["X"], a["context"]).mean()
-        return {"gradient": {"loss": loss, "effective": effective} | parts("d", grad),
-                "product": parts("H", model.hvp(*data, V, a["context"])),
-                "forward": {"loss": loss, "weights": softmax(model._scores(a["X"], a["context"]))},
-                "population": {"excess": excess, "EA": EA, "EB": EB}}
+        return {
+            "gradient": {"loss": loss, "effective": effective} | parts("d", grad),
+            "product": parts("H", model.hvp(*data, V, a["context"])),
+            "forward": {"loss": loss, "weights": softmax(model._scores(a["X"], a["context"]))},
+            "population": {"excess": excess, "EA": EA, "EB": EB},
+        }
 
     reads, writes = VECTORS
-    return program(AttentionRegression.axes, formulas, reads, writes | {"limit": "E"},
-                   more={"context": "n d", "Sigma": "d d", "M": "p d"})
+    return program(
+        AttentionRegression.axes,
+        formulas,
+        reads,
+        writes | {"limit": "E"},
+        more={"context": "n d", "Sigma": "d d", "M": "p d"},
+    )
 
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
-    "heads": multihead, "regression": regression, **{kernel: partial(layer, kernel) for kernel in KERNELS}}
+    "heads": multihead,
+    "regression": regression,
+    **{kernel: partial(layer, kernel) for kernel in KERNELS},
+}
 """Name of the files of a program → what makes it."""
 
 RULES: dict[type, str] = {GradientDescent: "gd", Momentum: "momentum", Adam: "adam", AdamW: "adamw"}
 """The update rules that a page has, by the names that it knows them by."""
-SCHEDULES: dict[type, str] = {InverseRoot: "root", Warmup: "warmup", Cosine: "cosine", OneCycle: "cycle"}
+SCHEDULES: dict[type, str] = {
+    InverseRoot: "root",
+    Warmup: "warmup",
+    Cosine: "cosine",
+    OneCycle: "cycle",
+}
 """The schedules of the step size that a page has."""
 STRUCTURED: tuple[type, ...] = (Preconditioned, StructureAware)
 """The rules that are told the data."""
@@ -113,7 +161,9 @@ STRUCTURED: tuple[type, ...] = (Preconditioned, StructureAware)
 
 def numbers(kinds: Iterable[type]) -> dict[str, float]:
     """The numbers of rules or schedules that are as they are unless something else is said."""
-    return {f.name: f.default for kind in kinds for f in fields(kind) if isinstance(f.default, float)}
+    return {
+        f.name: f.default for kind in kinds for f in fields(kind) if isinstance(f.default, float)
+    }
 
 
 def _by_name(shapes):
@@ -128,12 +178,17 @@ def _with_numbers(kind, arrays):
 
 def rules() -> Program:
     """A step of each update rule, with its state in m and v."""
+
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         found = {}
         for kind, name in RULES.items():
             rule, moments = _with_numbers(kind, a), issubclass(kind, Adam)
-            theta, state = rule.step(a["theta"], a["grad"], (a["m"], a["v"]) if moments else a["m"], a["k"])
-            found[name] = {"theta": theta} | (dict(zip("mv", state, strict=True)) if moments else {"m": state})
+            theta, state = rule.step(
+                a["theta"], a["grad"], (a["m"], a["v"]) if moments else a["m"], a["k"]
+            )
+            found[name] = {"theta": theta} | (
+                dict(zip("mv", state, strict=True)) if moments else {"m": state}
+            )
         return found
 
     shapes = {"P": "theta grad m v", "": " ".join(["lr k", *numbers(RULES)])}
@@ -142,6 +197,7 @@ def rules() -> Program:
 
 def schedules() -> Program:
     """The step size of step k by each schedule."""
+
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         return {name: {"lr": _with_numbers(kind, a)(a["k"])} for kind, name in SCHEDULES.items()}
 
@@ -149,39 +205,63 @@ def schedules() -> Program:
 
 
 def structured() -> Program:
-    """The steps of the rules that are told the data: the second one's between the spectral norms u of U and v of V."""
+    """The steps of the rules that are told the data: the second one's between the spectral norms u
+    of U and v of V."""
+
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         model, grad = AttentionRegression(a["A"], a["B"]), AttentionRegression(a["dA"], a["dB"])
         known = a | {"whitening": Whitening(a["R"], a["inverse"])}
         one, two = (_with_numbers(kind, known) for kind in STRUCTURED)
         U, V, u, v, k = (a[name] for name in "UVuvk")
-        return {"preconditioned": one.step(model, grad, None, k)[0].arrays(),
-                "whiten": dict(zip("UV", one.whitening.whiten(model), strict=True)),
-                "move": dict(zip("UV", two.moved(U, V, grad, u, v, k), strict=True)),
-                "renormalize": two.renormalized(U, V, v, model).arrays(),
-                "spectral": one.whitening.balanced(a["P"], a["S"], a["W"], model.A)}
+        return {
+            "preconditioned": one.step(model, grad, None, k)[0].arrays(),
+            "whiten": dict(zip("UV", one.whitening.whiten(model), strict=True)),
+            "move": dict(zip("UV", two.moved(U, V, grad, u, v, k), strict=True)),
+            "renormalize": two.renormalized(U, V, v, model).arrays(),
+            "spectral": one.whitening.balanced(a["P"], a["S"], a["W"], model.A),
+        }
 
     axes = AttentionRegression.axes
     lie = places(axes, "theta") | places(axes, "grad", "d")
-    shapes = {"p d": "A dA U P", "d d": "B dB V W R inverse", "d": "S", "": "lr k u v balance radius"}
+    shapes = {
+        "p d": "A dA U P",
+        "d d": "B dB V W R inverse",
+        "d": "S",
+        "": "lr k u v balance radius",
+    }
     return Program(formulas, _by_name(shapes), "p", lie)
 
 
 def linear() -> Program:
     """The samples of a ``LinearTruth`` from draws, and what is computed of samples once."""
-    def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        truth = LinearTruth.of(*(a[name] for name in ("basis", "eigenvalues", "left", "singular", "right", "sigma")), 0)
-        x, y = truth.assembled(a["tokens"], a["noise"])
-        return {"assemble": {"x": x, "y": y, "Sigma": truth.Sigma, "M": truth.M, "R": truth.root},
-                "moment": {"moment": moment(a["x"], a["x"])},
-                "fit": {"fit": Whitening(a["inverse"], a["inverse"]).fit(a["x"], a["y"])}}
 
-    shapes = {"n d": "tokens x", "n p": "noise y", "p d": "left", "d d": "basis right inverse",
-              "d": "eigenvalues singular", "": "sigma"}
+    def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        truth = LinearTruth.of(
+            *(a[name] for name in ("basis", "eigenvalues", "left", "singular", "right", "sigma")), 0
+        )
+        x, y = truth.assembled(a["tokens"], a["noise"])
+        return {
+            "assemble": {"x": x, "y": y, "Sigma": truth.Sigma, "M": truth.M, "R": truth.root},
+            "moment": {"moment": moment(a["x"], a["x"])},
+            "fit": {"fit": Whitening(a["inverse"], a["inverse"]).fit(a["x"], a["y"])},
+        }
+
+    shapes = {
+        "n d": "tokens x",
+        "n p": "noise y",
+        "p d": "left",
+        "d d": "basis right inverse",
+        "d": "eigenvalues singular",
+        "": "sigma",
+    }
     return Program(formulas, _by_name(shapes), "n")
 
 
 PLAIN: dict[str, tuple[Callable[[], Program], Iterable[type]]] = {
-    "linear": (linear, ()), "rules": (rules, RULES), "schedules": (schedules, SCHEDULES),
-    "structured": (structured, STRUCTURED)}
-"""Name of the file of a program that is JavaScript alone → what makes it, and whose numbers the file says, too."""
+    "linear": (linear, ()),
+    "rules": (rules, RULES),
+    "schedules": (schedules, SCHEDULES),
+    "structured": (structured, STRUCTURED),
+}
+"""Name of the file of a program that is JavaScript alone → what makes it, and whose numbers the
+file says, too."""

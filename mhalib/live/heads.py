@@ -11,17 +11,18 @@ from mhalib.training import recorded_steps, train
 
 
 def heads(data: Dataset, steps: int = 500) -> LiveFigure:
-    """A live figure: the number of heads, the step size and the update rule, from zero, on ``data``.
+    """A live figure: the number of heads, the step size and the update rule, from zero, on
+    ``data``.
 
-    Heads that start at zero stay equal, so the browser trains one and counts it H times; the reader can switch this
-    off.
+    Heads that start at zero stay equal, so the browser trains one and counts it H times; the reader
+    can switch this off.
 
     Raises TypeError or ValueError if data is no ``Dataset``, or steps no whole number ≥ 1.
 
     Parameters
     ----------
-    data : a ``Dataset``; the page carries it. Where it says which tokens are relevant the attention score is drawn,
-        else the accuracy
+    data : a ``Dataset``; the page carries it. Where it says which tokens are relevant the attention
+        score is drawn, else the accuracy
     steps : how many steps a run has
 
     Source: Zero-initialization collapse (ours).
@@ -45,16 +46,33 @@ def heads(data: Dataset, steps: int = 500) -> LiveFigure:
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
     frame.update_yaxes(range=[0, 1.03], col=2)
-    return LiveFigure(FigureSpec(
-        title="Heads and step size, from zero",
-        alt=f"Two curves over training steps, from zero, one head, step size 1: the training loss and the {words}. "
+    return LiveFigure(
+        FigureSpec(
+            title="Heads and step size, from zero",
+            alt=f"Two curves over training steps, from zero, one head, step size 1: the training "
+            f"loss and the {words}. "
             "Sliders change the number of heads and the step size, a menu the update rule.",
-        model="multihead", data=arrays(data), start={"kind": "zeros"}, record=tuple(record),
-        curves=("loss", measured), fixed={},
-        controls=(Control("H", "heads H", (1, 2, 4, 8, 16, 32, 64), 1),
-                  Control("lr", "step size η", STEP_SIZES, 1.0),
-                  rule_control(),
-                  Control("shortcut", "train one head, count it H times", (False, True), True, kind="switch")),
-        frame=frame,
-        summary=f"After {{steps}} steps with H = {{H}}, η = {{lr}}, {{optimizer}}: training loss {{loss}}, "
-                f"{words} {{{measured}}}.", train=run))
+            model="multihead",
+            data=arrays(data),
+            start={"kind": "zeros"},
+            record=tuple(record),
+            curves=("loss", measured),
+            fixed={},
+            controls=(
+                Control("H", "heads H", (1, 2, 4, 8, 16, 32, 64), 1),
+                Control("lr", "step size η", STEP_SIZES, 1.0),
+                rule_control(),
+                Control(
+                    "shortcut",
+                    "train one head, count it H times",
+                    (False, True),
+                    True,
+                    kind="switch",
+                ),
+            ),
+            frame=frame,
+            summary=f"After {{steps}} steps with H = {{H}}, η = {{lr}}, {{optimizer}}: training "
+            f"loss {{loss}}, {words} {{{measured}}}.",
+            train=run,
+        )
+    )

@@ -1,8 +1,10 @@
-"""ES modules linked into one text: what a widget sends to a page that has no server to ask for files.
+"""ES modules linked into one text: what a widget sends to a page that has no server to ask for
+files.
 
-Kept bundlers (esbuild, rollup) need Node or a binary where the wheel is built. The book is installed by
-``pip install git+…`` in Colab, where neither is, and nothing generated is committed. So modules keep to the little that
-these sixty lines read: named imports (``a as b``, too) and named exports, and a default export that ends an entry.
+Kept bundlers (esbuild, rollup) need Node or a binary where the wheel is built. The book is
+installed by ``pip install git+…`` in Colab, where neither is, and nothing generated is committed.
+So modules keep to the little that these sixty lines read: named imports (``a as b``, too) and named
+exports, and a default export that ends an entry.
 """
 
 import re
@@ -21,28 +23,37 @@ FORM = 'import { name } from "./file.js"; export function, const or class; and e
 
 @cache
 def link(entry: Path, program: str | None = None) -> str:
-    """The function ``linked`` as JavaScript: it runs a module and all that it imports, and gives what it exports.
+    """The function ``linked`` as JavaScript: it runs a module and all that it imports, and gives
+    what it exports.
 
-    Each file has a scope of its own, so that two may use one private name. The function needs nothing outside of it:
-    its text is also the text of a Web Worker. A path begins with a dot, beside the file, or with the name of a Python
-    package. A file of bytes, ``x.wasm``, exports ``hex``; ``mhalib:program`` is the module whose text is given.
+    Each file has a scope of its own, so that two may use one private name. The function needs
+    nothing outside of it: its text is also the text of a Web Worker. A path begins with a dot,
+    beside the file, or with the name of a Python package. A file of bytes, ``x.wasm``, exports
+    ``hex``; ``mhalib:program`` is the module whose text is given.
 
-    Raises ValueError for a form that is not read, a name that is not exported, modules that import each other; with
-    file and line.
+    Raises ValueError for a form that is not read, a name that is not exported, modules that import
+    each other; with file and line.
     """
     order = {}
     _add(Path(entry).resolve(), order, (), program)
-    return "\n".join(['function linked() {\n"use strict";', *(text for _, _, text in order.values()),
-                      f"return $m{len(order) - 1};\n}}"])
+    return "\n".join(
+        [
+            'function linked() {\n"use strict";',
+            *(text for _, _, text in order.values()),
+            f"return $m{len(order) - 1};\n}}",
+        ]
+    )
 
 
 def widget_module(entry: Path, program: str | None = None) -> str:
-    """The module of a widget whose ``render`` is in the default export of ``entry``; raises as ``link``."""
+    """The module of a widget whose ``render`` is in the default export of ``entry``; raises as
+    ``link``."""
     return link(entry, program) + "\nexport default linked().default;\n"
 
 
 def _add(file, order, parents, program):
-    """Put a file behind all that it imports: path → (its place, the names that it exports, its text)."""
+    """Put a file behind all that it imports: path → (its place, the names that it exports, its
+    text)."""
     if file in order:
         return
     source, given = program if file == PROGRAM else _source(file), []
@@ -54,7 +65,9 @@ def _add(file, order, parents, program):
     for match in _IMPORT.finditer(source):
         there = _found(match[2], file)
         if there in (*parents, file):
-            refused(match, f"expected no circle of modules, got {match[2]}, which imports this file")
+            refused(
+                match, f"expected no circle of modules, got {match[2]}, which imports this file"
+            )
         if not (there.is_file() or (there == PROGRAM and program is not None)):
             refused(match, f"expected a file, got {match[2]}")
         _add(there, order, (*parents, file), program)
@@ -71,15 +84,27 @@ def _add(file, order, parents, program):
         line = body.count("\n", 0, wrong.end()) + 1
         raise ValueError(f"{file}, line {line}: expected {FORM}, got {wrong[0].strip()}")
     result = ", ".join([*names, *["default: $default"] * ends])
-    text = _COMMENT.sub("", body).strip()  # a page need not carry what only readers of the file read
-    order[file] = len(order), names, "\n".join(
-        [f"const $m{len(order)} = (() => {{ // {file.name}", *given, text, f"return {{ {result} }};\n}})();"])
+    # a page need not carry what only readers of the file read
+    text = _COMMENT.sub("", body).strip()
+    order[file] = (
+        len(order),
+        names,
+        "\n".join(
+            [
+                f"const $m{len(order)} = (() => {{ // {file.name}",
+                *given,
+                text,
+                f"return {{ {result} }};\n}})();",
+            ]
+        ),
+    )
 
 
 def _source(file):
     if file.suffix == ".js":
         return file.read_text("utf-8")
-    return f'export const hex = "{file.read_bytes().hex()}";\n'  # compressed, a page carries fewer bytes than of base64
+    # compressed, a page carries fewer bytes than of base64
+    return f'export const hex = "{file.read_bytes().hex()}";\n'
 
 
 def _found(name, beside):

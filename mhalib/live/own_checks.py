@@ -1,4 +1,5 @@
-"""Is the record of a reader's formulas what they compute? Compared before a figure is made, and again in the page."""
+"""Is the record of a reader's formulas what they compute? Compared before a figure is made, and
+again in the page."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,11 +23,14 @@ def probe(size: int) -> np.ndarray:
     return np.cos(np.arange(size) + 1.0)
 
 
-def compare(formulas: Formulas, numbers: Mapping[str, float]) -> tuple[float, np.ndarray, list[float]]:
-    """Loss, slope and curves near the start by the record, at some values of the model's own numbers.
+def compare(
+    formulas: Formulas, numbers: Mapping[str, float]
+) -> tuple[float, np.ndarray, list[float]]:
+    """Loss, slope and curves near the start by the record, at some values of the model's own
+    numbers.
 
-    They are compared with the formulas, at the start and near it; the slope in each weight also with differences of the
-    loss; and a step is taken.
+    They are compared with the formulas, at the start and near it; the slope in each weight also
+    with differences of the loss; and a step is taken.
 
     Raises ArithmeticError that says where record and formula differ; what the formulas raise.
     """
@@ -46,21 +50,31 @@ def compare(formulas: Formulas, numbers: Mapping[str, float]) -> tuple[float, np
 
 def _slope(formulas, inputs):
     """The derivatives by the record, one behind the other."""
-    return np.concatenate([part.ravel() for part in evaluate(list(formulas.slopes.values()), inputs)])
+    return np.concatenate(
+        [part.ravel() for part in evaluate(list(formulas.slopes.values()), inputs)]
+    )
 
 
 def _require_values(formulas, near, at, loss, slope, curves):
     """Loss, curves and the length of the gradient near the start are those of the formulas."""
     data = formulas.data
     steepness, own = float(np.linalg.norm(slope)), weights(near.loss_and_grad(data.X, data.y)[1])
-    length = sum(float(own[name].ravel() @ slope[part]) for name, part in formulas.parts.items() if name in own)
-    pairs = {"the loss": (loss, float(near.loss(data.X, data.y))),
-             "the length of the gradient": (steepness, length / (steepness or 1.0))}
+    length = sum(
+        float(own[name].ravel() @ slope[part])
+        for name, part in formulas.parts.items()
+        if name in own
+    )
+    pairs = {
+        "the loss": (loss, float(near.loss(data.X, data.y))),
+        "the length of the gradient": (steepness, length / (steepness or 1.0)),
+    }
     for (name, of), value in zip(formulas.curves.items(), curves, strict=True):
         pairs[name] = value, float(of(near, data))
     for name, (found, wanted) in pairs.items():
         if not abs(found - wanted) <= 1e-9 * abs(wanted) + 1e-12:
-            raise ArithmeticError(f"near the start{at} {name} is {_hidden(formulas, wanted, found)}")
+            raise ArithmeticError(
+                f"near the start{at} {name} is {_hidden(formulas, wanted, found)}"
+            )
 
 
 def _require_slopes(formulas, numbers, at, moved, loss, slope):
@@ -70,7 +84,10 @@ def _require_slopes(formulas, numbers, at, moved, loss, slope):
     ways["along itself"] = slope
     for name, way in ways.items():
         way = way / (np.linalg.norm(way) or 1.0)
-        ends = [float(formulas.model(moved + h * way, numbers).loss(data.X, data.y)) for h in (1e-5, -1e-5)]
+        ends = [
+            float(formulas.model(moved + h * way, numbers).loss(data.X, data.y))
+            for h in (1e-5, -1e-5)
+        ]
         found, wanted = float(way @ slope), (ends[0] - ends[1]) / 2e-5
         if abs(found - wanted) <= 1e-4 * steepness + 1e-10 * abs(loss):
             continue
@@ -97,29 +114,40 @@ def _compare_at_start(formulas, numbers, at):
 
 
 def _compare_slope_at_start(formulas, start, numbers, loss, at):
-    """The gradient at the start: that of ``loss_and_grad``, and between the slopes to either side of a kink."""
+    """The gradient at the start: that of ``loss_and_grad``, and between the slopes to either side
+    of a kink."""
     data, inputs = formulas.data, formulas.values(start, numbers)
     with np.errstate(all="ignore"):
         slope = _slope(formulas, inputs)
         own = weights(start.loss_and_grad(data.X, data.y)[1])
     if not np.isfinite(slope).all():
         raise ArithmeticError(
-            f"at the start{at} the gradient is NaN or infinite, where the loss is {loss:.3g}; it becomes so in "
-            f"{origin(list(formulas.slopes.values()), inputs)}: keep the argument of a root, a logarithm or a power "
-            "away from 0, on both sides of a np.where, or start elsewhere")
+            f"at the start{at} the gradient is NaN or infinite, where the loss is {loss:.3g}; it "
+            f"becomes so in {origin(list(formulas.slopes.values()), inputs)}: keep the argument "
+            f"of a root, a logarithm or a power "
+            "away from 0, on both sides of a np.where, or start elsewhere"
+        )
     steepness, theta, h = float(np.linalg.norm(slope)), formulas.vector(), 1e-6
     for name, part in formulas.parts.items():
-        if not np.allclose(own[name].ravel(), slope[part], rtol=1e-9, atol=1e-12 + 1e-9 * steepness):
-            raise ArithmeticError(f"at the start{at} the gradient in {name} is another one by the formula in numpy "
-                                  f"than by its record: {HIDDEN} {_suspects(formulas)}")
+        if not np.allclose(
+            own[name].ravel(), slope[part], rtol=1e-9, atol=1e-12 + 1e-9 * steepness
+        ):
+            raise ArithmeticError(
+                f"at the start{at} the gradient in {name} is another one by the formula in numpy "
+                f"than by its record: {HIDDEN} {_suspects(formulas)}"
+            )
         way = _only(probe(theta.size), part)
         way = way / (np.linalg.norm(way) or 1.0)
-        sides = [(float(formulas.model(theta + side * way, numbers).loss(data.X, data.y)) - loss) / side
-                 for side in (h, -h)]
+        sides = [
+            (float(formulas.model(theta + side * way, numbers).loss(data.X, data.y)) - loss) / side
+            for side in (h, -h)
+        ]
         off = 1e-4 * steepness + 1e-9 * abs(loss) + 1e-12
         if not min(sides) - off <= way @ slope <= max(sides) + off:
-            raise ArithmeticError(f"at the start{at} the slope in {name} is between {min(sides)} and {max(sides)} by "
-                                  f"differences of the loss, and {way @ slope} by its gradient: is that the gradient?")
+            raise ArithmeticError(
+                f"at the start{at} the slope in {name} is between {min(sides)} and {max(sides)} by "
+                f"differences of the loss, and {way @ slope} by its gradient: is that the gradient?"
+            )
 
 
 def _only(a, part):
@@ -137,6 +165,9 @@ def _hidden(formulas, wanted: Any, found: Any) -> str:
 def _suspects(formulas):
     """What in the data may compute otherwise in numpy than in doubles."""
     given = {name: getattr(formulas.data, name).dtype for name in formulas.arrays}
-    whole = [f"{name}, which is {kind}? {name}.astype(float) computes as the page does"
-             for name, kind in given.items() if kind.kind != "f"]
+    whole = [
+        f"{name}, which is {kind}? {name}.astype(float) computes as the page does"
+        for name, kind in given.items()
+        if kind.kind != "f"
+    ]
     return " Or is it ".join(["NaN in the data, a root or a logarithm of 0?", *whole])

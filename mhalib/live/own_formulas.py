@@ -1,4 +1,5 @@
-"""The formulas of a reader's own model as one program: recorded, and printed for a page with or without WebAssembly."""
+"""The formulas of a reader's own model as one program: recorded, and printed for a page with or
+without WebAssembly."""
 
 from collections.abc import Callable, Mapping
 from itertools import accumulate
@@ -18,7 +19,8 @@ OTHER = 23
 
 
 class Formulas:
-    """Loss, gradient and curves of a model, as functions of arrays by the names that a program has for them.
+    """Loss, gradient and curves of a model, as functions of arrays by the names that a program has
+    for them.
 
     Parameters
     ----------
@@ -46,7 +48,9 @@ class Formulas:
         self.sets: dict[str, str] = _numbered("set", numbers)
         ends = list(accumulate(a.size for a in self.weights.values()))
         self.parts: dict[str, slice] = {
-            name: slice(end - a.size, end) for (name, a), end in zip(self.weights.items(), ends, strict=True)}
+            name: slice(end - a.size, end)
+            for (name, a), end in zip(self.weights.items(), ends, strict=True)
+        }
         """Where each weight lies in a vector of all."""
         with strictly():
             self.record: dict[str, dict[str, Traced]] = self(self._recording())
@@ -71,22 +75,33 @@ class Formulas:
         """The arrays of the data that loss and curves read, by their names in the program."""
         every = [x.node for results in self.record.values() for x in results.values()]
         found = {v.detail for v in topological(every) if v.f == "input"}
-        return {number: self.arrays[name] for name, number in self.inputs.items() if number in found}
+        return {
+            number: self.arrays[name] for name, number in self.inputs.items() if number in found
+        }
 
     def __call__(self, a: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The entries of the program, of recorded arrays by name."""
         theta = {name: a[number] for name, number in self.thetas.items()}
-        model = with_attributes(self.start, theta | {name: a[number] for name, number in self.sets.items()})
-        data = Read(self.data, {name: a[number] for name, number in self.inputs.items() if number in a})
+        model = with_attributes(
+            self.start, theta | {name: a[number] for name, number in self.sets.items()}
+        )
+        data = Read(
+            self.data, {name: a[number] for name, number in self.inputs.items() if number in a}
+        )
         if type(model).loss_and_grad is Vector.loss_and_grad:
             loss = model.loss(data.X, data.y)
             require_number("loss", loss)
             slopes = dict(zip(theta, gradient(loss, list(theta.values())), strict=True))
         else:
-            loss, slopes = _given_gradient(model, model.loss_and_grad(data.X, data.y), theta, self.numbers)
+            loss, slopes = _given_gradient(
+                model, model.loss_and_grad(data.X, data.y), theta, self.numbers
+            )
             require_number("loss", loss)
-        entries = {"gradient": {"loss": loss} | {f"d{self.thetas[name]}": slope for name, slope in slopes.items()},
-                   "forward": {"loss": loss}}
+        entries = {
+            "gradient": {"loss": loss}
+            | {f"d{self.thetas[name]}": slope for name, slope in slopes.items()},
+            "forward": {"loss": loss},
+        }
         for k, (name, of) in enumerate(self.curves.items()):
             value = of(model, data)
             require_number(f"curves: {name}", value)
@@ -95,19 +110,29 @@ class Formulas:
 
     def _recording(self):
         """Arrays that record, of the sizes that weights and data have."""
-        return {**{self.thetas[name]: array(self.thetas[name], a.shape) for name, a in self.weights.items()},
-                **{number: array(number, ()) for number in self.sets.values()},
-                **{number: array(number, self.arrays[name].shape, mask=self._is_mask(name))
-                   for name, number in self.inputs.items()}}
+        return {
+            **{
+                self.thetas[name]: array(self.thetas[name], a.shape)
+                for name, a in self.weights.items()
+            },
+            **{number: array(number, ()) for number in self.sets.values()},
+            **{
+                number: array(number, self.arrays[name].shape, mask=self._is_mask(name))
+                for name, number in self.inputs.items()
+            },
+        }
 
     def _is_mask(self, name):
         return getattr(self.data, name).dtype == bool
 
     def values(self, near: Any, numbers: Mapping[str, float]) -> dict[str, np.ndarray]:
-        """What the record reads, by its names there, for the weights of a model and values of its numbers."""
-        return ({number: getattr(near, name) for name, number in self.thetas.items()}
-                | {number: self.arrays[name] for name, number in self.inputs.items()}
-                | {number: np.array(numbers[name]) for name, number in self.sets.items()})
+        """What the record reads, by its names there, for the weights of a model and values of its
+        numbers."""
+        return (
+            {number: getattr(near, name) for name, number in self.thetas.items()}
+            | {number: self.arrays[name] for name, number in self.inputs.items()}
+            | {number: np.array(numbers[name]) for name, number in self.sets.items()}
+        )
 
     def vector(self) -> np.ndarray:
         """The weights at the start, one behind the other."""
@@ -119,15 +144,16 @@ class Formulas:
         return with_attributes(self.start, {**numbers, **found})
 
     def program(self) -> Program:
-        """Loss, gradient and curves as one program: of any number of samples where the formulas allow that, so that
-        samples can stand side by side in a register."""
+        """Loss, gradient and curves as one program: of any number of samples where the formulas
+        allow that, so that samples can stand side by side in a register."""
         samples = len(self.arrays["X"]) if self.arrays["X"].ndim else 0
         if samples not in (0, OTHER):
             open_ended = self._program(samples)
             try:
                 open_ended.text()
                 return open_ended
-            except Exception:  # whatever a formula does at another number of samples, or has no compiled form
+            # whatever a formula does at another number of samples, or has no compiled form
+            except Exception:
                 pass
         return self._program(None)
 
@@ -139,16 +165,26 @@ class Formulas:
         places = {}
         length = str(max(part.stop for part in self.parts.values()))
         for name, a in self.weights.items():
-            strides = [str(prod(a.shape[axis + 1:])) for axis in range(a.ndim)]
+            strides = [str(prod(a.shape[axis + 1 :])) for axis in range(a.ndim)]
             for buffer, prefix in (("theta", ""), ("slope", "d")):
-                places[prefix + self.thetas[name]] = Place(buffer, length, str(self.parts[name].start), strides)
+                places[prefix + self.thetas[name]] = Place(
+                    buffer, length, str(self.parts[name].start), strides
+                )
         masks = [number for name, number in self.inputs.items() if self._is_mask(name)]
         at = None if samples is None else ({"n": samples}, {"n": OTHER})
-        return Program(self, shapes | dict.fromkeys(self.sets.values(), ""), "n", places, masks=masks, recorded_at=at)
+        return Program(
+            self,
+            shapes | dict.fromkeys(self.sets.values(), ""),
+            "n",
+            places,
+            masks=masks,
+            recorded_at=at,
+        )
 
 
 def module(program: Program) -> str:
-    """The module of a program for a page: JavaScript, and WebAssembly in hexadecimal digits where it can be made."""
+    """The module of a program for a page: JavaScript, and WebAssembly in hexadecimal digits where
+    it can be made."""
     assembled = webassembly.module(program) if program.sizes else None
     return f'{program.javascript()}export const hex = "{(assembled or b"").hex()}";\n'
 
@@ -156,25 +192,37 @@ def module(program: Program) -> str:
 def _given_gradient(model, answer, theta, scalars):
     """The loss and, by name, the derivatives that a model's ``loss_and_grad`` gave."""
     if not (isinstance(answer, tuple) and len(answer) == 2):
-        raise TypeError("loss_and_grad: expected the pair of a loss and a model that holds the derivatives, "
-                        f"got {type(answer).__name__}" + (f" of {len(answer)}" if isinstance(answer, tuple) else ""))
+        raise TypeError(
+            "loss_and_grad: expected the pair of a loss and a model that holds the derivatives, "
+            f"got {type(answer).__name__}"
+            + (f" of {len(answer)}" if isinstance(answer, tuple) else "")
+        )
     loss, grad = answer
     slopes = {name: getattr(grad, name, None) for name in theta}
-    slopes = {name: recorded(slope) if isinstance(slope, np.ndarray) else slope for name, slope in slopes.items()}
+    slopes = {
+        name: recorded(slope) if isinstance(slope, np.ndarray) else slope
+        for name, slope in slopes.items()
+    }
     for (name, slope), w in zip(slopes.items(), theta.values(), strict=True):
         if not isinstance(slope, Traced) or slope.shape != w.shape:
-            raise TypeError(f"loss_and_grad: expected a model whose {name} is an array of shape {w.shape}, the "
-                            f"derivatives with respect to {name}; got a {type(grad).__name__} "
-                            + ("without it" if slope is None else f"with {slope!r}"))
+            raise TypeError(
+                f"loss_and_grad: expected a model whose {name} is an array of shape {w.shape}, the "
+                f"derivatives with respect to {name}; got a {type(grad).__name__} "
+                + ("without it" if slope is None else f"with {slope!r}")
+            )
     for name in scalars:
         if getattr(grad, name, None) is not getattr(model, name):
-            raise TypeError(f"loss_and_grad: expected derivatives that carry the {name} of the model, as "
-                            f"dataclasses.replace(self, {', '.join(f'{weight}=d{weight}' for weight in theta)}) has it")
+            raise TypeError(
+                f"loss_and_grad: expected derivatives that carry the {name} of the model, as "
+                f"dataclasses.replace(self, "
+                f"{', '.join(f'{weight}=d{weight}' for weight in theta)}) has it"
+            )
     return loss, slopes
 
 
 def _numbered(prefix, names):
-    """Name → how the program calls it. A name itself, which may come from anywhere, is never printed."""
+    """Name → how the program calls it. A name itself, which may come from anywhere, is never
+    printed."""
     return {name: f"{prefix}_{k}" for k, name in enumerate(names)}
 
 

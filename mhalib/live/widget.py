@@ -1,4 +1,5 @@
-"""The anywidget that carries a live figure: the same JavaScript in the built book, JupyterLab, Voilà and Colab."""
+"""The anywidget that carries a live figure: the same JavaScript in the built book, JupyterLab,
+Voilà and Colab."""
 
 import json
 import os
@@ -21,6 +22,7 @@ from mhalib.live.modules import widget_module
 from mhalib.live.spec import Control, FigureSpec
 
 if TYPE_CHECKING:
+
     class AnyWidget:
         """anywidget's, whose own base has no types."""
 
@@ -62,7 +64,8 @@ if (location.search === "?slides")
 
 
 def mark(title: str, alt: str) -> str:
-    """By what JavaScript finds a title and an alt text again: nothing but them, so equal figures are equal text."""
+    """By what JavaScript finds a title and an alt text again: nothing but them, so equal figures
+    are equal text."""
     return sha256(f"{title}\n{alt}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -77,19 +80,25 @@ def name_of(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
-# JupyterLab says "model not found" below what a notebook showed when it was saved. What stands above says more.
-NO_COMPLAINT = ("<style>.jp-OutputArea-child:has([data-fallback]) + .jp-OutputArea-child"
-                " > .jp-OutputArea-output.jupyter-widgets { display: none; }</style>")
+# JupyterLab says "model not found" below what a notebook showed when it was saved. What stands
+# above says more.
+NO_COMPLAINT = (
+    "<style>.jp-OutputArea-child:has([data-fallback]) + .jp-OutputArea-child"
+    " > .jp-OutputArea-output.jupyter-widgets { display: none; }</style>"
+)
 
 
 class Shown(AnyWidget):
-    """A widget that a notebook shows below ``fallback()``: HTML for where no script runs and no kernel has the widget.
+    """A widget that a notebook shows below ``fallback()``: HTML for where no script runs and no
+    kernel has the widget.
 
-    Its JavaScript hides that. A notebook that was run, saved and opened again has nothing else to show.
+    Its JavaScript hides that. A notebook that was run, saved and opened again has nothing else to
+    show.
     """
 
     def fallback(self) -> str:
-        """What stands there without the widget, as HTML; it is hidden by its attribute ``data-fallback``."""
+        """What stands there without the widget, as HTML; it is hidden by its attribute
+        ``data-fallback``."""
         raise NotImplementedError
 
     def _ipython_display_(self, **_):
@@ -97,17 +106,19 @@ class Shown(AnyWidget):
         fallback = self.fallback()
         if not book_is_asked():
             fallback += NO_COMPLAINT
-            bundle["text/html"] = ""  # else a program without widgets shows the repr, below the fallback
+            # else a program without widgets shows the repr, below the fallback
+            bundle["text/html"] = ""
         if fallback:
             display(HTML(fallback))
         display(bundle, metadata=metadata, raw=True)
 
 
 class Widget(Shown):
-    """What a live figure and the laboratory share: the words that stand until JavaScript runs, and plotly.js.
+    """What a live figure and the laboratory share: the words that stand until JavaScript runs, and
+    plotly.js.
 
-    A subclass says in ``_said`` its title, its alt text, and their ``mark`` as ``fallback``, by which JavaScript finds
-    them, and in ``_frame`` what it draws at the start.
+    A subclass says in ``_said`` its title, its alt text, and their ``mark`` as ``fallback``, by
+    which JavaScript finds them, and in ``_frame`` what it draws at the start.
     """
 
     def __init__(self, **traits: Any) -> None:
@@ -115,15 +126,19 @@ class Widget(Shown):
         self.on_msg(self._answer)
 
     def fallback(self) -> str:
-        """Title, picture and alt text as HTML, until the live figure takes their place; the book draws the picture."""
+        """Title, picture and alt text as HTML, until the live figure takes their place; the book
+        draws the picture."""
         said = self._said()
         words = f'<p class="mha-alt">{escape(said["alt"])}</p>'
         shown = words if book_is_asked() else still.image(self._frame(), said["alt"])
-        return (f'<figure class="mha-fallback" data-fallback="{said["fallback"]}"><figcaption>{escape(said["title"])}'
-                f"</figcaption>{shown}</figure>")
+        return (
+            f'<figure class="mha-fallback" data-fallback="{said["fallback"]}"><figcaption>{escape(said["title"])}'
+            f"</figcaption>{shown}</figure>"
+        )
 
     def _answer(self, _, content, __):
-        # The built book has plotly.js on its pages; a notebook asks for the one that the plotly wheel carries.
+        # The built book has plotly.js on its pages; a notebook asks for the one that the plotly
+        # wheel carries.
         if content.get("want") == "plotly":
             self.send({"plotly": True}, [plotly.offline.get_plotlyjs().encode()])
 
@@ -131,17 +146,21 @@ class Widget(Shown):
 class LiveFigure(Widget):
     """A figure that trains where it is read. Made by ``mha.live.heads`` and its siblings.
 
-    ``controls`` names what can be moved; ``values`` is where the controls stand, in Python as in the browser, and can
-    be set; ``path()`` is the ``Path`` that mhalib computes for them. ``entry`` is the figure's JavaScript, or the
-    file of Python beside it that has the same name.
+    ``controls`` names what can be moved; ``values`` is where the controls stand, in Python as in
+    the browser, and can be set; ``path()`` is the ``Path`` that mhalib computes for them. ``entry``
+    is the figure's JavaScript, or the file of Python beside it that has the same name.
     """
 
     _css = (HERE / "widget.css").read_text("utf-8")
     spec: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     values: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, description: FigureSpec, entry: str | Path = HERE / "heads.js",
-                 program: str | None = None) -> None:
+    def __init__(
+        self,
+        description: FigureSpec,
+        entry: str | Path = HERE / "heads.js",
+        program: str | None = None,
+    ) -> None:
         self._description = description
         self._esm = widget_module(Path(entry).with_suffix(".js"), program)
         spec = description.to_json()
@@ -158,14 +177,16 @@ class LiveFigure(Widget):
         return f"LiveFigure({self._description.title}: {values})"
 
     def path(self, /, **values: Any) -> training.Path:
-        """The ``Path`` of the figure's run by mhalib, for the controls as they stand, or for other values.
+        """The ``Path`` of the figure's run by mhalib, for the controls as they stand, or for other
+        values.
 
         Raises ValueError for a name that no control has, or a value that it cannot take.
         """
         return self._description.path(self._description.values(self.values | values))
 
     def drawn(self, /, **values: Any) -> dict[str, Any]:
-        """What is drawn, by name: ``steps``, the curves, and what is measured of the last model; by mhalib."""
+        """What is drawn, by name: ``steps``, the curves, and what is measured of the last model; by
+        mhalib."""
         return self._description.results(self._description.values(self.values | values))
 
     def figure(self, /, **values: Any) -> go.Figure:
@@ -173,14 +194,18 @@ class LiveFigure(Widget):
         return self._description.figure(self._description.values(self.values | values))
 
     def save(self, file: str | Path) -> None:
-        """Write the figure as one HTML file (some 5 MB, plotly's own library among them) that needs nothing else.
+        """Write the figure as one HTML file (some 5 MB, plotly's own library among them) that needs
+        nothing else.
 
-        It opens from a disk and trains there, without a kernel and without the network, from where the controls stand.
-        If it cannot be written, what was there stays as it was.
+        It opens from a disk and trains there, without a kernel and without the network, from where
+        the controls stand. If it cannot be written, what was there stays as it was.
 
-        Raises TypeError or ValueError if ``file`` is the name of no file; OSError if it cannot be written.
+        Raises TypeError or ValueError if ``file`` is the name of no file; OSError if it cannot be
+        written.
         """
-        text = alone(self.spec, self.values, self._esm, plotly.offline.get_plotlyjs(), self.fallback())
+        text = alone(
+            self.spec, self.values, self._esm, plotly.offline.get_plotlyjs(), self.fallback()
+        )
         _write(file, text.encode())
 
     def _said(self):
@@ -194,15 +219,24 @@ class LiveFigure(Widget):
         return self._description.values(self.values | proposal["value"])
 
 
-def alone(spec: dict[str, Any], values: dict[str, Any], module: str, plotly_js: str, fallback: str = "") -> str:
+def alone(
+    spec: dict[str, Any], values: dict[str, Any], module: str, plotly_js: str, fallback: str = ""
+) -> str:
     """A page of one live figure that needs nothing else, as high as the window: its text in HTML.
 
-    ``fallback`` stands there where no script runs. ``#?lr=0.3`` at the end of its address sets its controls.
+    ``fallback`` stands there where no script runs. ``#?lr=0.3`` at the end of its address sets its
+    controls.
     """
     state = json.dumps({"spec": spec | {"alone": True}, "values": values}, allow_nan=False)
-    return PAGE.format(title=escape(spec["title"]), css=LiveFigure._css, fallback=fallback, plotly=plotly_js,
-                       state=state.replace("<", r"\u003c"),  # no word of it ends the script, or opens a comment
-                       module=module.replace("export default", "const made ="))
+    return PAGE.format(
+        title=escape(spec["title"]),
+        css=LiveFigure._css,
+        fallback=fallback,
+        plotly=plotly_js,
+        # no word of it ends the script, or opens a comment
+        state=state.replace("<", r"\u003c"),
+        module=module.replace("export default", "const made ="),
+    )
 
 
 def _write(file, content):

@@ -1,7 +1,8 @@
 """The derived gradient of a reader's own model, compiled where that is faster than numpy.
 
-A program has the sizes of the model's weights as they are, and of its samples any number. It is compared with numpy at
-a few samples in a process of its own, and at all of them here, before it is used.
+A program has the sizes of the model's weights as they are, and of its samples any number. It is
+compared with numpy at a few samples in a process of its own, and at all of them here, before it is
+used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,13 +33,19 @@ TOLERANCE = 1e-9
 
 
 def compiled_or(evaluator: Evaluator, model: Any, X: Array, y: Array, steps: int) -> Executor:
-    """The gradient of a model on some samples, compiled; ``evaluator``, which does the same, where numpy is to do it.
+    """The gradient of a model on some samples, compiled; ``evaluator``, which does the same, where
+    numpy is to do it.
 
-    Which of the two depends on the arguments, and what ``mhalib.compiler.native`` finds on this machine. For no steps
-    it is numpy: so is what a program is compared with.
+    Which of the two depends on the arguments, and what ``mhalib.compiler.native`` finds on this
+    machine. For no steps it is numpy: so is what a program is compared with.
     """
     seconds = steps * (SECONDS_A_STEP * evaluator.steps + SECONDS_AN_ENTRY * evaluator.entries)
-    if seconds <= WORTH or evaluator.steps > LONGEST or not native.switched_on() or not _is_for_compiler(model, X, y):
+    if (
+        seconds <= WORTH
+        or evaluator.steps > LONGEST
+        or not native.switched_on()
+        or not _is_for_compiler(model, X, y)
+    ):
         return evaluator
     own, sizes = _program(model, X, y), {"n": len(X)}
     library = native.library(own)
@@ -50,17 +57,25 @@ def compiled_or(evaluator: Evaluator, model: Any, X: Array, y: Array, steps: int
 
 
 def _is_for_compiler(model, X, y):
-    """Whether the arrays are numpy's, in double precision, with a row a sample, and no weight is too wide."""
+    """Whether the arrays are numpy's, in double precision, with a row a sample, and no weight is
+    too wide."""
     weights = model.arrays().values()
-    return (all(type(a) is np.ndarray and a.dtype == float for a in (X, y, *weights))
-            and X.ndim > 0 and y.ndim > 0 and len(X) == len(y) > 0
-            and all(length <= WIDEST for a in weights for length in a.shape))
+    return (
+        all(type(a) is np.ndarray and a.dtype == float for a in (X, y, *weights))
+        and X.ndim > 0
+        and y.ndim > 0
+        and len(X) == len(y) > 0
+        and all(length <= WIDEST for a in weights for length in a.shape)
+    )
 
 
 def _program(model, X, y):
-    """The program of a model's loss and its derivatives; of its sizes only the number of samples is open."""
-    axes = Axes({f"theta_{name}": _sizes(a.shape) for name, a in model.arrays().items()},
-                {"X": f"n {_sizes(X.shape[1:])}", "y": f"n {_sizes(y.shape[1:])}"})
+    """The program of a model's loss and its derivatives; of its sizes only the number of samples is
+    open."""
+    axes = Axes(
+        {f"theta_{name}": _sizes(a.shape) for name, a in model.arrays().items()},
+        {"X": f"n {_sizes(X.shape[1:])}", "y": f"n {_sizes(y.shape[1:])}"},
+    )
 
     def formulas(a):
         point = model.with_arrays(**{name.removeprefix("theta_"): a[name] for name in axes.weights})
@@ -73,7 +88,9 @@ def _program(model, X, y):
         return parts("theta_", beside) | {"X": X[:samples], "y": y[:samples]}
 
     examples = [example(9, 0.1), example(4, -0.1)]
-    return program(axes, formulas, {"theta": ""}, {"slope": "d"}, name=type(model).__name__, examples=examples)
+    return program(
+        axes, formulas, {"theta": ""}, {"slope": "d"}, name=type(model).__name__, examples=examples
+    )
 
 
 def _sizes(shape):
@@ -81,15 +98,17 @@ def _sizes(shape):
 
 
 class Gradient:
-    """The entry ``gradient`` of a program, whose weights lie one after the other in ``theta``, and their derivatives in
-    ``slope``."""
+    """The entry ``gradient`` of a program, whose weights lie one after the other in ``theta``, and
+    their derivatives in ``slope``."""
 
     def __init__(self, arena: native.Arena, shapes: Mapping[str, Sequence[int]]) -> None:
         self._arena, self._ask = arena, arena.entry("gradient")
         self._theta, self._slope = arena.array("theta"), arena.array("slope")
         ends = np.cumsum([prod(shape) for shape in shapes.values()]).tolist()
-        self._parts = {name: (slice(end - prod(shape), end), shape)
-                       for (name, shape), end in zip(shapes.items(), ends, strict=True)}
+        self._parts = {
+            name: (slice(end - prod(shape), end), shape)
+            for (name, shape), end in zip(shapes.items(), ends, strict=True)
+        }
         self._samples: tuple[Any, Any] = None, None
 
     def load(self, X: Array, y: Array) -> None:
@@ -103,11 +122,15 @@ class Gradient:
         for name, (part, _) in self._parts.items():
             self._theta[part] = weights[name].ravel()
         loss = self._ask()
-        return loss, {name: self._slope[part].reshape(shape).copy() for name, (part, shape) in self._parts.items()}
+        return loss, {
+            name: self._slope[part].reshape(shape).copy()
+            for name, (part, shape) in self._parts.items()
+        }
 
 
 class Compiled:
-    """Loss and derivatives by a program, called as the ``Evaluator`` is; what is not finite is numpy's to say."""
+    """Loss and derivatives by a program, called as the ``Evaluator`` is; what is not finite is
+    numpy's to say."""
 
     def __init__(self, gradient: Gradient, evaluator: Evaluator) -> None:
         self._gradient, self._evaluator = gradient, evaluator
@@ -125,6 +148,10 @@ class Compiled:
         loss, *slopes = self(inputs)
         wanted, *others = self._evaluator(inputs)
         scale = max(np.abs(slope).max(initial=0.0) for slope in others)
-        return bool(abs(loss - wanted) <= TOLERANCE * max(abs(wanted), scale) and all(
-            np.abs(one - other).max(initial=0.0) <= TOLERANCE * scale
-            for one, other in zip(slopes, others, strict=True)))
+        return bool(
+            abs(loss - wanted) <= TOLERANCE * max(abs(wanted), scale)
+            and all(
+                np.abs(one - other).max(initial=0.0) <= TOLERANCE * scale
+                for one, other in zip(slopes, others, strict=True)
+            )
+        )

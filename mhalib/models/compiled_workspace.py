@@ -1,4 +1,5 @@
-"""The workspaces of ``train`` on a compiled program: the model's own formulas, recorded once for all sizes."""
+"""The workspaces of ``train`` on a compiled program: the model's own formulas, recorded once for
+all sizes."""
 
 from functools import cache
 from pathlib import Path
@@ -7,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import Array
-from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, normalized_gaussian, softmax
+from mhalib.attention import (
+    Gaussian,
+    NormalizedGaussian,
+    Softmax,
+    gaussian,
+    normalized_gaussian,
+    softmax,
+)
 from mhalib.compiler import Program
 from mhalib.compiler.native import Arena, library
 from mhalib.models.compiled_gradient import Gradient
@@ -18,25 +26,34 @@ from mhalib.models.programs import parts, program
 from mhalib.models.workspace import ClassifierWorkspace, Workspace
 
 WIDEST, WIDEST_ALONE, WIDEST_LAYER = 24, 50, 64
-"""Lengths of a token beyond which numpy's products of matrices are faster: for several heads, for one, for a layer."""
+"""Lengths of a token beyond which numpy's products of matrices are faster: for several heads, for
+one, for a layer."""
 LARGEST = 1 << 28
 """Bytes of a program beyond which numpy, which divides the work into parts, does it."""
-SOURCES = tuple(path for folder in (Path(__file__).parents[1], Path(__file__).parent)
-                for path in sorted(folder.glob("*.py")))
+SOURCES = tuple(
+    path
+    for folder in (Path(__file__).parents[1], Path(__file__).parent)
+    for path in sorted(folder.glob("*.py"))
+)
 """The files that the formulas of the package's own models stand in."""
 
 
 def compiled_workspace(model: Any, X: Array, y: Array, entrywise: bool = True) -> Workspace | None:
-    """A workspace on a compiled program of one of the package's models; None where numpy or torch is to do the work.
+    """A workspace on a compiled program of one of the package's models; None where numpy or torch
+    is to do the work.
 
-    ``entrywise`` says that the update rule moves every number by its own gradient alone: equal heads stay equal.
-    Which of the two depends on the model's kind and sizes, the rule, and what ``mhalib.compiler.native`` finds on this
-    machine.
+    ``entrywise`` says that the update rule moves every number by its own gradient alone: equal
+    heads stay equal. Which of the two depends on the model's kind and sizes, the rule, and what
+    ``mhalib.compiler.native`` finds on this machine.
 
     Raises what ``model.workspace(X, y)`` does.
     """
-    kind: Any = {MultiHeadAttention: HeadsWorkspace, AttentionLayer: LayerWorkspace}.get(type(model))
-    if kind is None or any(type(a) is not np.ndarray or a.dtype != float for a in (X, y, *model.arrays().values())):
+    kind: Any = {MultiHeadAttention: HeadsWorkspace, AttentionLayer: LayerWorkspace}.get(
+        type(model)
+    )
+    if kind is None or any(
+        type(a) is not np.ndarray or a.dtype != float for a in (X, y, *model.arrays().values())
+    ):
         return None
     model.require_batch(X, y)
     if (program := kind.program(model, entrywise)) is None:
@@ -52,12 +69,16 @@ def _program(axes, formulas, name, more=None):
 
 
 def _heads(a):
-    """What is computed of the classifier, and what a recorded step says of it, the score for each head."""
+    """What is computed of the classifier, and what a recorded step says of it, the score for each
+    head."""
     model, X, y = MultiHeadAttention(a["W"], a["U"]), a["X"], a["y"]
     loss, grad = model.loss_and_grad(X, y)
     scores = (model.attention(X) * a["relevant"][:, None, None, :]).sum(axis=-1).mean(axis=(0, 2))
     measured = {"accuracy": (model.margins(X, y) > 0).mean(), "score": scores}
-    return {"gradient": {"loss": loss} | parts("d", grad) | measured, "summary": {"loss": loss} | measured}
+    return {
+        "gradient": {"loss": loss} | parts("d", grad) | measured,
+        "summary": {"loss": loss} | measured,
+    }
 
 
 HEADS = _program(MultiHeadAttention.axes, _heads, "MultiHeadAttention", {"relevant": "n T"})
@@ -69,18 +90,22 @@ def _groups(model: MultiHeadAttention, entrywise: bool) -> Groups:
 
 
 class HeadsWorkspace(ClassifierWorkspace):
-    """``MultiHeadWorkspace``, compiled. θ is one vector, as ``ravel`` has it, of a head for each group of equal ones.
+    """``MultiHeadWorkspace``, compiled. θ is one vector, as ``ravel`` has it, of a head for each
+    group of equal ones.
 
-    The program knows no copies. But a logit is linear in U: c equal heads of H, in G groups, are one of G whose U is
-    c √(G/H) times as long.
+    The program knows no copies. But a logit is linear in U: c equal heads of H, in G groups, are
+    one of G whose U is c √(G/H) times as long.
     """
 
-    def __init__(self, model: MultiHeadAttention, X: Array, y: Array, arena: Arena, entrywise: bool) -> None:
+    def __init__(
+        self, model: MultiHeadAttention, X: Array, y: Array, arena: Arena, entrywise: bool
+    ) -> None:
         super().__init__(model, X, y)
         (H, T, d), (self._first, self._member) = model.sizes, _groups(model, entrywise)
         copies, groups = np.bincount(self._member), len(self._first)
         self._share, self._d = copies / H, d
-        # How many heads each entry of θ stands for, and how much longer the program's is; None where all are 1.
+        # How many heads each entry of θ stands for, and how much longer the program's is; None
+        # where all are 1.
         self._counts = self._lengths = None
         if groups < H:
             self._counts = np.repeat(copies, d * d + T * d)
@@ -89,7 +114,8 @@ class HeadsWorkspace(ClassifierWorkspace):
             self._lengths = np.hstack([ones, longer]).ravel()
         self._arena, self._relevant = arena, None
         self._theta, self._grad, self._loss, self._accuracy, self._score = map(
-            arena.array, ("theta", "slope", "loss", "accuracy", "score"))
+            arena.array, ("theta", "slope", "loss", "accuracy", "score")
+        )
         self._compute_all, self._compute_summary = arena.entry("gradient"), arena.entry("summary")
         self._load(X=X, y=y)
 
@@ -124,13 +150,16 @@ class HeadsWorkspace(ClassifierWorkspace):
 
     def _parts(self, theta):
         rows, d = theta.reshape(len(self._first), -1), self._d
-        return rows[:, :d * d].reshape(-1, d, d), rows[:, d * d:].reshape(len(rows), -1, d)
+        return rows[:, : d * d].reshape(-1, d, d), rows[:, d * d :].reshape(len(rows), -1, d)
 
     def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
-        """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the next call."""
+        """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the
+        next call."""
         np.copyto(self._theta, self._longer(theta))
         loss = self._compute_all()
-        return loss, self._grad if self._counts is None else self._grad * (self._lengths / self._counts)
+        return loss, self._grad if self._counts is None else self._grad * (
+            self._lengths / self._counts
+        )
 
     def summary(self, theta: Array, relevant: Array | None = None) -> dict[str, float]:
         """As of every classifier; for nothing where ``loss_and_grad`` was just asked at θ."""
@@ -141,11 +170,18 @@ class HeadsWorkspace(ClassifierWorkspace):
             np.copyto(self._theta, self._longer(theta))
             self._compute_summary()
         measured = {"loss": float(self._loss[0]), "accuracy": float(self._accuracy[0])}
-        return measured if relevant is None else measured | {"attention_score": float(self._share @ self._score)}
+        return (
+            measured
+            if relevant is None
+            else measured | {"attention_score": float(self._share @ self._score)}
+        )
 
     def norms(self, theta: Array, model: Any) -> dict[str, float]:
         """As of the model."""
-        W, U = (np.sqrt(np.einsum("hij,hij->h", part, part)) @ self._share for part in self._parts(theta))
+        W, U = (
+            np.sqrt(np.einsum("hij,hij->h", part, part)) @ self._share
+            for part in self._parts(theta)
+        )
         return {"norm_W": float(W), "norm_U": float(U) * len(self._member) ** 0.5}
 
     def grad_norm(self, grad: Array) -> float:
@@ -156,6 +192,7 @@ class HeadsWorkspace(ClassifierWorkspace):
 @cache
 def _layer(kernel):
     """The program of a layer with this kernel."""
+
     def formulas(a):
         layer = AttentionLayer(*(a[name] for name in AttentionLayer.axes.weights), kernel)
         loss, grad = layer.loss_and_grad(a["X"], a["y"])
@@ -165,17 +202,24 @@ def _layer(kernel):
 
 
 class LayerWorkspace(Workspace):
-    """The gradient of a layer, compiled; θ stays the model itself, because a step takes long anyway."""
+    """The gradient of a layer, compiled; θ stays the model itself, because a step takes long
+    anyway."""
 
-    def __init__(self, model: AttentionLayer, X: Array, y: Array, arena: Arena, entrywise: bool) -> None:
+    def __init__(
+        self, model: AttentionLayer, X: Array, y: Array, arena: Arena, entrywise: bool
+    ) -> None:
         super().__init__(model, X, y)
         self._gradient = Gradient(arena, {name: a.shape for name, a in model.arrays().items()})
         self._gradient.load(X, y)
 
     @staticmethod
     def program(model: AttentionLayer, entrywise: bool) -> Program | None:
-        """What is compiled: the formula of the usual kernels, where values are as wide as keys, where it pays."""
-        usual = type(model.kernel) in (Softmax, Gaussian, NormalizedGaussian) and model.WV.shape == model.WK.shape
+        """What is compiled: the formula of the usual kernels, where values are as wide as keys,
+        where it pays."""
+        usual = (
+            type(model.kernel) in (Softmax, Gaussian, NormalizedGaussian)
+            and model.WV.shape == model.WK.shape
+        )
         return _layer(model.kernel) if usual and model.sizes[1] <= WIDEST_LAYER else None
 
     @staticmethod

@@ -1,4 +1,5 @@
-"""Is the gradient that a model brings the slope of its loss? Asked where a run or a landscape begins."""
+"""Is the gradient that a model brings the slope of its loss? Asked where a run or a landscape
+begins."""
 
 from typing import Any
 
@@ -12,15 +13,19 @@ STEPS = {8: 1e-6, 4: 3e-3}
 """How far to look to both sides, relative to the weights, by the bytes of a number."""
 TOLERANCES = {8: 1e-4, 4: 3e-2}
 """How far the slope may be from a difference of the loss, relative to the gradient."""
-CURE = ("is that its gradient? A subclass that changes what its loss is made of writes loss_and_grad, too, or says "
-        "loss_and_grad = mha.models.Vector.loss_and_grad, which derives it")
+CURE = (
+    "is that its gradient? A subclass that changes what its loss is made of writes "
+    "loss_and_grad, too, or says loss_and_grad = mha.models.Vector.loss_and_grad, which derives "
+    "it"
+)
 
 
 def require_gradient(model: Any, X: Array, y: Array) -> None:
-    """Check that ``loss_and_grad`` gives the loss of ``loss``, and its slope along a direction that moves all weights.
+    """Check that ``loss_and_grad`` gives the loss of ``loss``, and its slope along a direction that
+    moves all weights.
 
-    At a kink the slope is between those to either side. Models of the package's own classes are not asked, nor those
-    that write their loss alone.
+    At a kink the slope is between those to either side. Models of the package's own classes are not
+    asked, nor those that write their loss alone.
 
     Raises ArithmeticError that names the class.
     """
@@ -34,24 +39,37 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
         loss, grad = model.loss_and_grad(X, y)
         loss, own = float(loss), float(model.loss(X, y))
     slopes = {name: to_numpy(a) for name, a in weights(grad).items()}
-    if not (np.isfinite(own) and slopes.keys() == moving.keys() and all(map(_is_finite, slopes.values()))):
+    if not (
+        np.isfinite(own)
+        and slopes.keys() == moving.keys()
+        and all(map(_is_finite, slopes.values()))
+    ):
         return  # the run says so
     rounding = 2.0 ** (-52 if size == 8 else -23)
-    if not np.isclose(loss, own, rtol=rounding ** 0.5, atol=rounding):
-        raise ArithmeticError(f"at the start the loss is {own:.6g} by {kind.__name__}.loss, and {loss:.6g} by its "
-                              f"loss_and_grad: {CURE}")
+    if not np.isclose(loss, own, rtol=rounding**0.5, atol=rounding):
+        raise ArithmeticError(
+            f"at the start the loss is {own:.6g} by {kind.__name__}.loss, and {loss:.6g} by its "
+            f"loss_and_grad: {CURE}"
+        )
     far = STEPS[size] * max(1.0, float(model.dot(model)) ** 0.5)
-    way = with_weights(model, {name: as_like(np.cos(np.arange(a.size) + k + 1.0).reshape(a.shape), moving[name])
-                               for k, (name, a) in enumerate(slopes.items())})
+    way = with_weights(
+        model,
+        {
+            name: as_like(np.cos(np.arange(a.size) + k + 1.0).reshape(a.shape), moving[name])
+            for k, (name, a) in enumerate(slopes.items())
+        },
+    )
     way = way * (1.0 / float(way.dot(way)) ** 0.5)
     with np.errstate(all="ignore"):
         sides = [(float((model + way * by).loss(X, y)) - own) / by for by in (far, -far)]
     slope, steepness = float(grad.dot(way)), float(grad.dot(grad)) ** 0.5
     off = TOLERANCES[size] * steepness + 20 * rounding * max(1.0, abs(own)) / far
     if np.isfinite(sides).all() and not min(sides) - off <= slope <= max(sides) + off:
-        raise ArithmeticError(f"at the start the loss rises by {sum(sides) / 2:.6g} along a direction in which all "
-                              f"weights move, by differences of {kind.__name__}.loss, and by {slope:.6g} by its "
-                              f"loss_and_grad: {CURE}")
+        raise ArithmeticError(
+            f"at the start the loss rises by {sum(sides) / 2:.6g} along a direction in which all "
+            f"weights move, by differences of {kind.__name__}.loss, and by {slope:.6g} by its "
+            f"loss_and_grad: {CURE}"
+        )
 
 
 def _is_finite(a):

@@ -32,12 +32,13 @@ WEIGHTS = ("WQ", "WK", "WV", "WO")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttentionLayer(Vector):
-    r"""One layer of multi-head attention with separate queries and keys, by a softmax or a Gaussian kernel.
+    r"""One layer of multi-head attention with separate queries and keys, by a softmax or a Gaussian
+    kernel.
 
     .. math:: f(X) = \sum_h S_h X W^V_h W^O_h, \qquad S_h = \mathrm{kernel}(X W^Q_h, X W^K_h)
 
-    Raises TypeError if the weights differ in library or dtype or are not floating point, or the kernel is none;
-    ValueError if shapes do not fit, an axis is empty, or an entry is not finite.
+    Raises TypeError if the weights differ in library or dtype or are not floating point, or the
+    kernel is none; ValueError if shapes do not fit, an axis is empty, or an entry is not finite.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ class AttentionLayer(Vector):
     WO: Array
     kernel: Softmax | Gaussian = softmax
     axes: ClassVar[Axes] = Axes(
-        {"WQ": "H D d", "WK": "H D d", "WV": "H D d", "WO": "H d m"}, {"X": "N n D", "y": "N n m"})
+        {"WQ": "H D d", "WK": "H D d", "WV": "H D d", "WO": "H d m"}, {"X": "N n D", "y": "N n m"}
+    )
     # of the usual layer, whose values are as wide as its keys
 
     def __post_init__(self) -> None:
@@ -72,15 +74,29 @@ class AttentionLayer(Vector):
         require("WO", self.WO, (self.WQ.shape[0], self.WV.shape[2], "m"))
         require_same_dtype(WQ=self.WQ, WK=self.WK, WV=self.WV, WO=self.WO)
         if not isinstance(self.kernel, (Softmax, Gaussian)):
-            raise TypeError("kernel: expected mhalib.softmax or a Gaussian such as mhalib.gaussian, "
-                            f"got {shown(self.kernel)}")
+            raise TypeError(
+                "kernel: expected mhalib.softmax or a Gaussian such as mhalib.gaussian, "
+                f"got {shown(self.kernel)}"
+            )
 
     @classmethod
-    def random(cls, D: int, d: int, m: int, H: int = 1, scale: float = 1.0, tied: bool = False,
-               kernel: Softmax | Gaussian = softmax, seed: int = 0, dtype: DTypeLike = np.float64) -> Self:
-        """Entries N(0, scale²/D) in the queries, keys and values, N(0, 1/d) in the outputs, from one seeded stream.
+    def random(
+        cls,
+        D: int,
+        d: int,
+        m: int,
+        H: int = 1,
+        scale: float = 1.0,
+        tied: bool = False,
+        kernel: Softmax | Gaussian = softmax,
+        seed: int = 0,
+        dtype: DTypeLike = np.float64,
+    ) -> Self:
+        """Entries N(0, scale²/D) in the queries, keys and values, N(0, 1/d) in the outputs, from
+        one seeded stream.
 
-        ``tied`` starts with W^K = W^Q: then every token looks at itself most under the Gaussian kernel.
+        ``tied`` starts with W^K = W^Q: then every token looks at itself most under the Gaussian
+        kernel.
         """
         require_count(D=D, d=d, m=m, H=H)
         require_number("scale", scale, above=-LARGE, below=LARGE)
@@ -88,8 +104,8 @@ class AttentionLayer(Vector):
         require_seed(seed)
         dtype = precision(dtype)
         rng = np.random.default_rng([seed, 4])
-        WQ, WK, WV = (scale / D ** 0.5 * rng.standard_normal((H, D, d)) for _ in range(3))
-        WO = rng.standard_normal((H, d, m)) / d ** 0.5
+        WQ, WK, WV = (scale / D**0.5 * rng.standard_normal((H, D, d)) for _ in range(3))
+        WO = rng.standard_normal((H, d, m)) / d**0.5
         weights = (WQ, WQ.copy() if tied else WK, WV, WO)
         return cls(*(W.astype(dtype) for W in weights), kernel)
 
@@ -104,7 +120,8 @@ class AttentionLayer(Vector):
         return self.kernel(self._scores(X))
 
     def mixed(self, X: Array) -> Array:
-        """The matrix B = [S_1 X … S_H X] (N n, H D), a row for each token: outputs are B times the values.
+        """The matrix B = [S_1 X … S_H X] (N n, H D), a row for each token: outputs are B times the
+        values.
 
         Full row rank, which needs H D ≥ N n, is what the training theorem asks for.
         """
@@ -124,8 +141,8 @@ class AttentionLayer(Vector):
     def loss_and_grad(self, X: Array, y: Array) -> tuple[Any, Self]:
         r"""Loss and gradient, which is again an ``AttentionLayer``.
 
-        With U = X W^V W^O, R = f(X) − Y and G = R Uᵀ/N for each sample and head, the scores have the gradient
-        kernel.vjp(S, G), and
+        With U = X W^V W^O, R = f(X) − Y and G = R Uᵀ/N for each sample and head, the scores have
+        the gradient kernel.vjp(S, G), and
 
         .. math:: \nabla W^V = \tfrac1N X^\top S^\top R\, W^{O\top}, \qquad
                   \nabla W^O = \tfrac1N W^{V\top} X^\top S^\top R
@@ -140,12 +157,17 @@ class AttentionLayer(Vector):
         dS = self.kernel.vjp(S, (R[:, None] @ (V @ self.WO).mT) / X.shape[0])
         dQ, dK = self.kernel.scores_vjp(Q, K, dS)
         back = S.mT @ R[:, None] / X.shape[0]
-        gradient = {"WQ": _pull(X, dQ), "WK": _pull(X, dK), "WV": _pull(X, back @ self.WO.mT),
-                    "WO": (V.mT @ back).sum(axis=0)}
+        gradient = {
+            "WQ": _pull(X, dQ),
+            "WK": _pull(X, dK),
+            "WV": _pull(X, back @ self.WO.mT),
+            "WO": (V.mT @ back).sum(axis=0),
+        }
         return (R * R).sum() / (2 * X.shape[0]), self._with(gradient)
 
     def hvp(self, X: Array, y: Array, V: Self) -> Self:
-        """Product ∇²f(θ) V of the Hessian of the loss with a direction V (an ``AttentionLayer``), in closed form.
+        """Product ∇²f(θ) V of the Hessian of the loss with a direction V (an ``AttentionLayer``),
+        in closed form.
 
         It is the derivative of ``loss_and_grad`` along V, line by line.
         """
@@ -162,9 +184,14 @@ class AttentionLayer(Vector):
         dS, dS_ = kernel.vjp(S, dA), kernel.vjp_along(S, dA, S_, dA_)
         (dQ1, dK1), (dQ2, dK2) = kernel.scores_vjp(Q, K, dS_), kernel.scores_vjp(Q_, K_, dS)
         back, back_ = S.mT @ R[:, None] / N, (S_.mT @ R[:, None] + S.mT @ R_[:, None]) / N
-        return self._with({"WQ": _pull(X, dQ1 + dQ2), "WK": _pull(X, dK1 + dK2),
-                           "WV": _pull(X, back_ @ self.WO.mT + back @ V.WO.mT),
-                           "WO": (values_.mT @ back + values.mT @ back_).sum(axis=0)})
+        return self._with(
+            {
+                "WQ": _pull(X, dQ1 + dQ2),
+                "WK": _pull(X, dK1 + dK2),
+                "WV": _pull(X, back_ @ self.WO.mT + back @ V.WO.mT),
+                "WO": (values_.mT @ back + values.mT @ back_).sum(axis=0),
+            }
+        )
 
     def workspace(self, X: Array, y: Array) -> Workspace:
         """What ``train`` runs on: this formula; a recorded step measures the loss."""
@@ -173,7 +200,9 @@ class AttentionLayer(Vector):
 
     def norms(self) -> dict[str, float]:
         """The Euclidean norm of every weight: norm_WQ, norm_WK, norm_WV, norm_WO."""
-        return {f"norm_{name}": float(np.linalg.norm(to_numpy(W))) for name, W in self.arrays().items()}
+        return {
+            f"norm_{name}": float(np.linalg.norm(to_numpy(W))) for name, W in self.arrays().items()
+        }
 
     def _scores(self, X):
         return self.kernel.scores(_heads(X, self.WQ), _heads(X, self.WK))

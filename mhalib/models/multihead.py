@@ -1,4 +1,5 @@
-"""The multi-head attention classifier of Part I: forward, closed-form gradient, Hessian-vector product."""
+"""The multi-head attention classifier of Part I: forward, closed-form gradient, Hessian-vector
+product."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -29,8 +30,10 @@ from mhalib.models.workspace import ClassifierWorkspace, PlainClassifierWorkspac
 
 
 def normals(count: int, seed: int) -> np.ndarray:
-    """The first ``count`` standard normals of the stream that random models of this seed are drawn from."""
-    # default_rng(seed) itself is the stream that data patterns of the same seed come from: W would know them.
+    """The first ``count`` standard normals of the stream that random models of this seed are drawn
+    from."""
+    # default_rng(seed) itself is the stream that data patterns of the same seed come from: W would
+    # know them.
     return np.random.default_rng([seed, 3]).standard_normal(count)
 
 
@@ -40,8 +43,8 @@ class MultiHeadAttention(Vector):
 
     .. math:: \Phi(X) = H^{-1/2} \sum_h \langle U_h, \mathrm{softmax}(X W_h X^\top)\, X \rangle
 
-    Raises TypeError if W and U differ in library or dtype, or are not floating point; ValueError if shapes do not fit,
-    an axis is empty (H = 0 among them), or an entry is not finite.
+    Raises TypeError if W and U differ in library or dtype, or are not floating point; ValueError if
+    shapes do not fit, an axis is empty (H = 0 among them), or an entry is not finite.
 
     Parameters
     ----------
@@ -62,7 +65,9 @@ class MultiHeadAttention(Vector):
 
     W: Array
     U: Array
-    axes: ClassVar[Axes] = Axes({"W": "H d d", "U": "H T d"}, {"X": "n T d", "y": "n"}, by_head=True)
+    axes: ClassVar[Axes] = Axes(
+        {"W": "H d d", "U": "H T d"}, {"X": "n T d", "y": "n"}, by_head=True
+    )
 
     def __post_init__(self) -> None:
         require("W", self.W, ("H", "d", "d"))
@@ -70,8 +75,10 @@ class MultiHeadAttention(Vector):
         require_same_dtype(W=self.W, U=self.U)
         (H, d, d2), (H2, _, d3) = self.W.shape, self.U.shape
         if d != d2 or H != H2 or d != d3:
-            raise ValueError("expected W (H, d, d) and U (H, T, d) with the same H and d, "
-                             f"got W {tuple(self.W.shape)} and U {tuple(self.U.shape)}")
+            raise ValueError(
+                "expected W (H, d, d) and U (H, T, d) with the same H and d, "
+                f"got W {tuple(self.W.shape)} and U {tuple(self.U.shape)}"
+            )
 
     @classmethod
     def zeros(cls, H: int, T: int, d: int, dtype: DTypeLike = np.float64) -> Self:
@@ -81,14 +88,25 @@ class MultiHeadAttention(Vector):
         return cls(np.zeros((H, d, d), dtype), np.zeros((H, T, d), dtype))
 
     @classmethod
-    def random(cls, H: int, T: int, d: int, scale: float = 1.0, seed: int = 0, dtype: DTypeLike = np.float64) -> Self:
-        """Independent N(0, scale²) entries: first all of W, then all of U, from one seeded stream."""
+    def random(
+        cls,
+        H: int,
+        T: int,
+        d: int,
+        scale: float = 1.0,
+        seed: int = 0,
+        dtype: DTypeLike = np.float64,
+    ) -> Self:
+        """Independent N(0, scale²) entries: first all of W, then all of U, from one seeded
+        stream."""
         require_count(H=H, T=T, d=d)
         require_number("scale", scale, above=-LARGE, below=LARGE)
         require_seed(seed)
         dtype = precision(dtype)
         W, U = np.split(normals(H * (d * d + T * d), seed), [H * d * d])
-        return cls((scale * W).reshape(H, d, d).astype(dtype), (scale * U).reshape(H, T, d).astype(dtype))
+        return cls(
+            (scale * W).reshape(H, d, d).astype(dtype), (scale * U).reshape(H, T, d).astype(dtype)
+        )
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -101,7 +119,8 @@ class MultiHeadAttention(Vector):
         return (A * P).sum(axis=-1).sum(axis=(1, 2)) / self.sizes[0] ** 0.5
 
     def attention(self, X: Array) -> Array:
-        """Attention weights A (n, H, T, T): A[i, h, t] = softmax(X_i W_hᵀ x_t), one row for each query token t."""
+        """Attention weights A (n, H, T, T): A[i, h, t] = softmax(X_i W_hᵀ x_t), one row for each
+        query token t."""
         self._check(X)
         Xh = X[:, None]  # (n, 1, T, d)
         return softmax(Xh @ self.W @ Xh.mT)
@@ -121,7 +140,7 @@ class MultiHeadAttention(Vector):
         .. math:: \nabla_{U_h} = \sum_i g_i A X, \qquad
                   \nabla_{W_h} = \sum_i g_i X^\top [A \circ (P - \mathrm{rowsum}(A \circ P))] X
 
-        with P = U_h Xᵀ and g_i = y_i ℓ′(y_i Φ_i)/(n √H).  Source: Deora et al. 2023, Lemma 1 (ours).
+        with P = U_h Xᵀ and g_i = y_i ℓ′(y_i Φ_i)/(n √H). Source: Deora et al. 2023, Lemma 1 (ours).
 
         Examples
         --------
@@ -133,8 +152,8 @@ class MultiHeadAttention(Vector):
         require_labels(y, X)
         A, P = self._attend(X)
         H = self.sizes[0]
-        z = y * (A * P).sum(axis=-1).sum(axis=(1, 2)) / H ** 0.5
-        g = y * logistic.slope(z) / (len(y) * H ** 0.5)
+        z = y * (A * P).sum(axis=-1).sum(axis=(1, 2)) / H**0.5
+        g = y * logistic.slope(z) / (len(y) * H**0.5)
         return logistic(z).mean(), self._pull(X, g, softmax.vjp(A, P), A)
 
     def require_batch(self, X: Array, y: Array) -> None:
@@ -145,13 +164,15 @@ class MultiHeadAttention(Vector):
     def workspace(self, X: Array, y: Array) -> ClassifierWorkspace:
         """Buffers for many fast steps on one batch: equal to ``loss_and_grad``, only faster.
 
-        Heads that are equal here are computed as one. They have equal gradients, so they stay equal under rules that
-        move every number by its own gradient alone, ``mhalib.optim.ENTRYWISE``: for these ``train`` asks for it.
+        Heads that are equal here are computed as one. They have equal gradients, so they stay equal
+        under rules that move every number by its own gradient alone, ``mhalib.optim.ENTRYWISE``:
+        for these ``train`` asks for it.
         """
         return self._workspace(X, y, equal_heads)
 
     def workspace_of_all_heads(self, X: Array, y: Array) -> ClassifierWorkspace:
-        """The same with every head on its own, for any update rule: it may tell equal heads apart."""
+        """The same with every head on its own, for any update rule: it may tell equal heads
+        apart."""
         return self._workspace(X, y, all_heads)
 
     def _workspace(self, X, y, grouped):
@@ -167,43 +188,57 @@ class MultiHeadAttention(Vector):
         return Xh.mT @ softmax.vjp(A, P) @ Xh / root, A @ Xh / root
 
     def features(self, X: Array) -> Array:
-        """Gradients ∇Φ(X_i) of the logits, one row an example: (n, H (d² + T d)) in the order of ``ravel``."""
+        """Gradients ∇Φ(X_i) of the logits, one row an example: (n, H (d² + T d)) in the order of
+        ``ravel``."""
         n, H = len(X), self.sizes[0]
         blocks = [part.reshape(n, H, -1) for part in self.logit_gradients(X)]
         return namespace(X).concatenate(blocks, axis=2).reshape(n, -1)
 
     def hvp(self, X: Array, y: Array, V: Self) -> Self:
-        """Product ∇²L(θ) V of the loss Hessian with a direction V (a ``MultiHeadAttention``), in closed form.
+        """Product ∇²L(θ) V of the loss Hessian with a direction V (a ``MultiHeadAttention``), in
+        closed form.
 
         Many products at one point: ``hessian_operator``, of which this is one call.
         """
         return self.hessian_operator(X, y)(V)
 
     def hessian_operator(self, X: Array, y: Array) -> MultiHeadHessian:
-        """The map V ↦ ∇²L(θ) V on a batch, with everything that does not depend on V computed once."""
+        """The map V ↦ ∇²L(θ) V on a batch, with everything that does not depend on V computed
+        once."""
         return MultiHeadHessian.at(self, X, y)
 
     def norms(self) -> dict[str, float]:
-        """The averages that the paper plots: norm_W = (1/H) Σ‖W_h‖ and norm_U = H^{−1/2} Σ‖U_h‖ (Frobenius).
+        """The averages that the paper plots: norm_W = (1/H) Σ‖W_h‖ and norm_U = H^{−1/2} Σ‖U_h‖
+        (Frobenius).
 
         Source: Deora et al. 2023, caption of Figure 2 [paper].
         """
-        per_head = {name: namespace(a).norm(a.reshape(a.shape[0], -1), axis=1) for name, a in self.arrays().items()}
+        per_head = {
+            name: namespace(a).norm(a.reshape(a.shape[0], -1), axis=1)
+            for name, a in self.arrays().items()
+        }
         mean = {name: as_number(norms.mean()) for name, norms in per_head.items()}
         return {"norm_W": mean["W"], "norm_U": mean["U"] * self.sizes[0] ** 0.5}
 
     def ravel(self) -> Array:
         """All parameters as one vector, head after head: W_h row by row, then U_h row by row."""
         H = self.sizes[0]
-        return namespace(self.W).concatenate([self.W.reshape(H, -1), self.U.reshape(H, -1)], axis=1).reshape(-1)
+        return (
+            namespace(self.W)
+            .concatenate([self.W.reshape(H, -1), self.U.reshape(H, -1)], axis=1)
+            .reshape(-1)
+        )
 
     def unravel(self, vector: Array) -> Self:
-        """The inverse of ``ravel``: a ``MultiHeadAttention`` of this one's sizes from a vector (H (d² + T d),)."""
+        """The inverse of ``ravel``: a ``MultiHeadAttention`` of this one's sizes from a vector (H
+        (d² + T d),)."""
         H, T, d = self.sizes
         require("vector", vector, (H * (d * d + T * d),), finite=False)
         require_same_dtype(vector=vector, W=self.W)
         rows = vector.reshape(H, -1) + 0  # a copy: the model owns its arrays
-        return self._with({"W": rows[:, :d * d].reshape(H, d, d), "U": rows[:, d * d:].reshape(H, T, d)})
+        return self._with(
+            {"W": rows[:, : d * d].reshape(H, d, d), "U": rows[:, d * d :].reshape(H, T, d)}
+        )
 
     def _check(self, X):
         _, T, d = self.sizes
@@ -211,15 +246,18 @@ class MultiHeadAttention(Vector):
         require_same_dtype(X=X, W=self.W)
 
     def _attend(self, X):
-        """Attention weights A and decoder readings P = U Xᵀ, both (n, H, T, T), queries before keys."""
+        """Attention weights A and decoder readings P = U Xᵀ, both (n, H, T, T), queries before
+        keys."""
         return MultiHeadAttention.attention(self, X), self._readings(X)
 
     def _readings(self, X):
         return self.U @ X[:, None].mT
 
     def _pull(self, X, g, dS, A):
-        """Σ_i g_i (Xᵀ dS X, A X): from derivatives with respect to the scores to those with respect to (W, U)."""
+        """Σ_i g_i (Xᵀ dS X, A X): from derivatives with respect to the scores to those with respect
+        to (W, U)."""
         xp, Xh = namespace(X), X[:, None]
         gX = g[:, None, None] * X
-        return self._with({"W": xp.einsum("nta,nhtb->hab", gX, dS @ Xh),
-                           "U": xp.einsum("nhtj,njb->htb", A, gX)})
+        return self._with(
+            {"W": xp.einsum("nta,nhtb->hab", gX, dS @ Xh), "U": xp.einsum("nhtj,njb->htb", A, gX)}
+        )

@@ -1,4 +1,5 @@
-"""The Hessian of the multi-head classifier's loss at one point, as an operator: many products, one forward pass."""
+"""The Hessian of the multi-head classifier's loss at one point, as an operator: many products, one
+forward pass."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +20,8 @@ class MultiHeadHessian:
         dṠ = g (Ȧ ∘ (P − v) + A ∘ (Ṗ − v̇)) + ġ A ∘ (P − v)     ġ = ℓ″(z) Σ v̇ / (n H)
         (∇²L V)_W = Xᵀ dṠ X     (∇²L V)_U = (g Ȧ + ġ A) X
 
-    Arrays of attention are (n, T H, T): for each query all heads, so that a product with X serves them all. The row sum
-    of Ȧ is zero, hence Ȧ ∘ P has the row sum of Ȧ ∘ (P − v).
+    Arrays of attention are (n, T H, T): for each query all heads, so that a product with X serves
+    them all. The row sum of Ȧ is zero, hence Ȧ ∘ P has the row sum of Ȧ ∘ (P − v).
 
     Parameters
     ----------
@@ -44,7 +45,8 @@ class MultiHeadHessian:
 
     @classmethod
     def at(cls, model: Any, X: Array, y: Array) -> Self:
-        """The Hessian at a model on a batch X (n, T, d) with labels y (n,): everything that knows no direction.
+        """The Hessian at a model on a batch X (n, T, d) with labels y (n,): everything that knows
+        no direction.
 
         Raises ValueError or TypeError if sizes, labels, libraries or dtypes do not fit.
         """
@@ -53,8 +55,8 @@ class MultiHeadHessian:
         (n, T, _), H, xp = X.shape, len(model.W), namespace(X)
         A, P = (xp.ascontiguousarray(part.swapaxes(1, 2)).reshape(n, T * H, T) for part in (A, P))
         read = (A * P) @ xp.new_ones((T, 1), X)
-        z = y * read.sum(axis=(1, 2)) / H ** 0.5
-        g = (y * logistic.slope(z) / (n * H ** 0.5))[:, None, None]
+        z = y * read.sum(axis=(1, 2)) / H**0.5
+        g = (y * logistic.slope(z) / (n * H**0.5))[:, None, None]
         return cls(model, X, A, P - read, g, logistic.curvature(z) / (n * H))  # y² = 1
 
     @cached_property
@@ -99,5 +101,9 @@ class MultiHeadHessian:
         W = self._flat.mT @ (dS @ self.X).reshape(n * T, H * d)
         U = dP.swapaxes(0, 1).reshape(T * H, n * T) @ self._flat
         own = xp.ascontiguousarray
-        return self.model._with({"W": own(W.reshape(d, H, d).swapaxes(0, 1)),
-                                 "U": own(U.reshape(T, H, d).swapaxes(0, 1))})
+        return self.model._with(
+            {
+                "W": own(W.reshape(d, H, d).swapaxes(0, 1)),
+                "U": own(U.reshape(T, H, d).swapaxes(0, 1)),
+            }
+        )

@@ -1,4 +1,5 @@
-"""The multi-head classifier's closed form, ordered as large matrix products over buffers that are used again."""
+"""The multi-head classifier's closed form, ordered as large matrix products over buffers that are
+used again."""
 
 from typing import Any, TypeAlias
 
@@ -9,18 +10,21 @@ from mhalib.losses import logistic
 from mhalib.models.workspace import ClassifierWorkspace
 
 BLOCK_BYTES = 1 << 22
-"""Heads are taken in blocks whose largest buffer has about this size, so that it stays in the cache."""
+"""Heads are taken in blocks whose largest buffer has about this size, so that it stays in the
+cache."""
 HELD_BYTES = 1 << 28
-"""A batch whose arrays would take more than this goes through in parts: the weights and readings of all heads are kept
-from the way forward to the way back."""
+"""A batch whose arrays would take more than this goes through in parts: the weights and readings of
+all heads are kept from the way forward to the way back."""
 
 
 Groups: TypeAlias = tuple[list[int], list[int]]
-"""Heads that are computed as one: the index of each group's first head, and for every head the number of its group."""
+"""Heads that are computed as one: the index of each group's first head, and for every head the
+number of its group."""
 
 
 def workspace_of(model: Any, X: Array, y: Array, groups: Groups) -> ClassifierWorkspace:
-    """The workspace of a batch: in one part, or in as many as keep its memory near ``HELD_BYTES``."""
+    """The workspace of a batch: in one part, or in as many as keep its memory near
+    ``HELD_BYTES``."""
     _, T, d = X.shape
     rows = max(1, HELD_BYTES // (T * (2 * len(groups[0]) * T + T + 3 * d) * X.itemsize))
     if len(X) <= rows:
@@ -35,7 +39,8 @@ def all_heads(model: Any) -> Groups:
 
 
 def equal_heads(model: Any) -> Groups:
-    """The groups of equal heads, which stay equal under a rule that moves every number by its own gradient alone."""
+    """The groups of equal heads, which stay equal under a rule that moves every number by its own
+    gradient alone."""
     groups, member = {}, []
     for W, U in zip(to_numpy(model.W), to_numpy(model.U), strict=True):
         member.append(groups.setdefault((W.tobytes(), U.tobytes()), len(groups)))
@@ -43,9 +48,11 @@ def equal_heads(model: Any) -> Groups:
 
 
 class MultiHeadWorkspace(ClassifierWorkspace):
-    """Loss and gradient of ``MultiHeadAttention`` on one batch, equal to the plain formula and several times faster.
+    """Loss and gradient of ``MultiHeadAttention`` on one batch, equal to the plain formula and
+    several times faster.
 
-    Each group of heads that are equal, and stay so, is computed as one head and counted as often as it occurs.
+    Each group of heads that are equal, and stay so, is computed as one head and counted as often as
+    it occurs.
 
     θ is one matrix (d, G (d + T)), G the number of groups, which is H when all heads differ: the columns of all
     W_hᵀ, then those of all U_hᵀ, one h a group. A step is two products with θ,
@@ -55,7 +62,8 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         R = X Wᵀ      S = R Xᵀ      P = X Uᵀ      E = exp(S)      v = Σ_j E P / Σ_j E      Φ = H^{−1/2} Σ v
         gA = g E / Σ_j E      dS = gA (P − v)      dWᵀ = Xᵀ (dS X)      dUᵀ = Xᵀ gA
 
-    In ``R``, ``E`` and ``P`` keys come before queries: the sum over keys then runs along a middle axis.
+    In ``R``, ``E`` and ``P`` keys come before queries: the sum over keys then runs along a middle
+    axis.
     """
 
     def __init__(self, model: Any, X: Array, y: Array, heads: Groups) -> None:
@@ -63,40 +71,55 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         (n, T, d), H, self._xp = X.shape, model.sizes[0], namespace(X)
         self._heads, (self._first, self._member) = heads, heads
         groups = len(self._first)
-        self._share = y / (n * H ** 0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
+        self._share = y / (n * H**0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
         self._grad = self._xp.new_empty((d, groups * (d + T)), X)
         count = min(groups, -(-groups * n * T * max(d, T) * X.itemsize // BLOCK_BYTES))
         size = -(-groups // count)  # groups a block, the last one perhaps fewer
-        self._seen: tuple[Any, Any, Any] = None, None, None  # θ, its logits and, once their gradient was taken, its g
+        # θ, its logits and, once their gradient was taken, its g
+        self._seen: tuple[Any, Any, Any] = None, None, None
         batch, copies = _Batch(X, size), np.bincount(self._member)
         self._counts = as_like(np.concatenate([np.repeat(copies, d), np.repeat(copies, T)]), X)
-        self.blocks: list[_Heads] = [_Heads(batch, at, copies[at:at + size], groups) for at in range(0, groups, size)]
+        self.blocks: list[_Heads] = [
+            _Heads(batch, at, copies[at : at + size], groups) for at in range(0, groups, size)
+        ]
 
     def pack(self, model: Any) -> Array:
         """θ = [W_1ᵀ … W_Gᵀ, U_1ᵀ … U_Gᵀ], a copy (d, G (d + T)), with one head for each group.
 
-        Raises ValueError if two heads that were equal in the model of this workspace are not equal in this one.
+        Raises ValueError if two heads that were equal in the model of this workspace are not equal
+        in this one.
         """
         if any(not (part == part[self._first][self._member]).all() for part in (model.W, model.U)):
-            raise ValueError(f"model: this workspace counts {len(self._member)} heads as {len(self._first)}, because "
-                             "the others were copies of them; expected a model with the same copies")
+            raise ValueError(
+                f"model: this workspace counts {len(self._member)} heads as {len(self._first)}, "
+                f"because "
+                "the others were copies of them; expected a model with the same copies"
+            )
         return self.pack_unchecked(model)
 
     def pack_unchecked(self, model: Any) -> Array:
-        """The same of a model or gradient whose copies are equal by construction: the first of a group stands for all.
+        """The same of a model or gradient whose copies are equal by construction: the first of a
+        group stands for all.
 
-        They need not be equal to the bit, because a product rounds each head by itself, nor be numbers at all in a run
-        that is to end here.
+        They need not be equal to the bit, because a product rounds each head by itself, nor be
+        numbers at all in a run that is to end here.
         """
-        columns = [part[self._first].mT.swapaxes(0, 1).reshape(part.shape[2], -1) for part in (model.W, model.U)]
+        columns = [
+            part[self._first].mT.swapaxes(0, 1).reshape(part.shape[2], -1)
+            for part in (model.W, model.U)
+        ]
         return self._xp.concatenate(columns, axis=1)
 
     def unpack(self, theta: Array) -> Any:
         """The model of θ, with all H heads."""
         d, groups = len(theta), len(self._first)
-        heads = {name: part.reshape(d, groups, -1).swapaxes(0, 1).mT[self._member] for name, part in
-                 (("W", theta[:, :groups * d]), ("U", theta[:, groups * d:]))}
-        return self.model.with_arrays(**{name: self._xp.ascontiguousarray(part + 0) for name, part in heads.items()})
+        heads = {
+            name: part.reshape(d, groups, -1).swapaxes(0, 1).mT[self._member]
+            for name, part in (("W", theta[:, : groups * d]), ("U", theta[:, groups * d :]))
+        }
+        return self.model.with_arrays(
+            **{name: self._xp.ascontiguousarray(part + 0) for name, part in heads.items()}
+        )
 
     def logits(self, theta: Array) -> Array:
         """Φ (n,); for nothing where ``loss_and_grad`` was just asked at θ."""
@@ -109,7 +132,8 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         return logits
 
     def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
-        """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the next call."""
+        """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the
+        next call."""
         logits = self._forward(theta)
         z = self.y * logits
         values = logistic(z)
@@ -120,12 +144,16 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         return values.mean(), self._grad
 
     def attention_score(self, theta: Array, relevant: Array) -> float:
-        """The weight on relevant tokens, averaged; from the pass that ``logits`` or ``loss_and_grad`` took."""
+        """The weight on relevant tokens, averaged; from the pass that ``logits`` or
+        ``loss_and_grad`` took."""
         (n, T, _), g = self.X.shape, self._seen[2]
-        if g is not None and not abs(g).min() > np.exp(-0.5 * self._xp.log_max(g)):  # too small to divide by
+        # too small to divide by
+        if g is not None and not abs(g).min() > np.exp(-0.5 * self._xp.log_max(g)):
             self._forward(theta)
             g = None
-        return sum(float(block.weight_on(relevant, g)) for block in self.blocks) / (n * len(self._member) * T)
+        return sum(float(block.weight_on(relevant, g)) for block in self.blocks) / (
+            n * len(self._member) * T
+        )
 
     def grad_norm(self, grad: Array) -> float:
         """The norm of the gradient of all H heads."""
@@ -135,7 +163,8 @@ class MultiHeadWorkspace(ClassifierWorkspace):
 class MultiHeadParts(MultiHeadWorkspace):
     """The workspace of a large batch, a part of its samples at a time.
 
-    Loss, gradient, accuracy and attention score are means over samples; each part counts by its share of them.
+    Loss, gradient, accuracy and attention score are means over samples; each part counts by its
+    share of them.
     """
 
     def __init__(self, model: Any, X: Array, y: Array, heads: Groups, rows: int) -> None:
@@ -145,14 +174,19 @@ class MultiHeadParts(MultiHeadWorkspace):
         self.parts: list[slice] = [slice(at, at + rows) for at in range(0, len(X), rows)]
 
     def _each(self, ask):
-        """For every part its share of the samples, and what its workspace answers; only one of them is alive."""
+        """For every part its share of the samples, and what its workspace answers; only one of them
+        is alive."""
         for rows in self.parts:
-            answer = ask(MultiHeadWorkspace(self.model, self.X[rows], self.y[rows], self._heads), rows)
+            answer = ask(
+                MultiHeadWorkspace(self.model, self.X[rows], self.y[rows], self._heads), rows
+            )
             yield len(self.y[rows]) / len(self.y), answer
 
     def logits(self, theta: Array) -> Array:
         """Φ (n,)."""
-        return self._xp.concatenate([own for _, own in self._each(lambda space, _: space.logits(theta))])
+        return self._xp.concatenate(
+            [own for _, own in self._each(lambda space, _: space.logits(theta))]
+        )
 
     def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
         """Mean logistic loss and its gradient in the form of θ."""
@@ -163,15 +197,20 @@ class MultiHeadParts(MultiHeadWorkspace):
 
     def summary(self, theta: Array, relevant: Array | None = None) -> dict[str, float]:
         """Loss, accuracy and attention score, as in ``ClassifierWorkspace``."""
+
         def ask(space, rows):
             return space.summary(theta, None if relevant is None else relevant[rows])
 
         shares, found = zip(*self._each(ask), strict=True)
-        return {name: sum(share * own[name] for share, own in zip(shares, found, strict=True)) for name in found[0]}
+        return {
+            name: sum(share * own[name] for share, own in zip(shares, found, strict=True))
+            for name in found[0]
+        }
 
 
 class _Batch:
-    """What all blocks of heads share: the tokens in four arrangements, and two buffers for passing values."""
+    """What all blocks of heads share: the tokens in four arrangements, and two buffers for passing
+    values."""
 
     def __init__(self, X: Array, heads: int) -> None:
         xp, (n, T, d) = namespace(X), X.shape
@@ -179,7 +218,10 @@ class _Batch:
         self.flat = self.X.reshape(n * T, d)
         self.flat_t = xp.ascontiguousarray(self.flat.mT)
         self.ones = xp.new_ones((1, T), X)
-        self.R, self.EP = xp.new_empty((n * T * heads * d,), X), xp.new_empty((n * T * heads * T,), X)
+        self.R, self.EP = (
+            xp.new_empty((n * T * heads * d,), X),
+            xp.new_empty((n * T * heads * T,), X),
+        )
 
 
 class _Heads:
@@ -193,14 +235,21 @@ class _Heads:
         H = len(copies)
         self.columns_W = slice(first * d, (first + H) * d)
         self.columns_U = slice(all_heads * d + first * T, all_heads * d + (first + H) * T)
-        self.R, self.EP = batch.R[:n * T * H * d].reshape(n * T, -1), batch.EP[:n * T * H * T].reshape(n, T, -1)
-        keys, sums = ([self.xp.new_empty((n, rows, H * T), batch.X) for _ in range(2)] for rows in (T, 1))
+        self.R, self.EP = (
+            batch.R[: n * T * H * d].reshape(n * T, -1),
+            batch.EP[: n * T * H * T].reshape(n, T, -1),
+        )
+        keys, sums = (
+            [self.xp.new_empty((n, rows, H * T), batch.X) for _ in range(2)] for rows in (T, 1)
+        )
         self.E, self.P = keys  # E: scores, then their exponentials, then the weights times g
         self.total, self.v = sums
         self.v_rows, self.copies = self.v.reshape(n, H * T), as_like(np.repeat(copies, T), batch.X)
         # The same memory as matrices (n T, H T), and per example with a row for each key and head.
         self.E_flat, self.P_flat = self.E.reshape(n * T, H * T), self.P.reshape(n * T, H * T)
-        self.R_rows, self.E_rows, self.P_rows = (a.reshape(n, T * H, -1) for a in (self.R, self.E, self.P))
+        self.R_rows, self.E_rows, self.P_rows = (
+            a.reshape(n, T * H, -1) for a in (self.R, self.E, self.P)
+        )
 
     def forward(self, theta: Array) -> Array:
         """Σ_h,t of what the queries read (n,), with copies counted.
@@ -214,17 +263,19 @@ class _Heads:
         self._keep_in_range(self.E)
         xp.exp(self.E, out=self.E)
         xp.multiply(self.E, self.P, out=self.EP)
-        # A sum over the middle axis is a product with a row of ones: four times faster than a strided reduction.
+        # A sum over the middle axis is a product with a row of ones: four times faster than a
+        # strided reduction.
         xp.matmul(batch.ones, self.E, out=self.total)
         xp.matmul(batch.ones, self.EP, out=self.v)
         self.v /= self.total
         return self.v_rows @ self.copies
 
     def _keep_in_range(self, S):
-        # Softmax ignores a shift of a query's scores, and most steps need none. Half of the dtype's exponents are
-        # left for P, which multiplies exp(S) before the division by its sum.
+        # Softmax ignores a shift of a query's scores, and most steps need none. Half of the dtype's
+        # exponents are left for P, which multiplies exp(S) before the division by its sum.
         limit = 0.5 * self.xp.log_max(S)
-        if not (-limit <= S.min() and S.max() <= limit):  # or not a number, in a run that is to end here
+        # or not a number, in a run that is to end here
+        if not (-limit <= S.min() and S.max() <= limit):
             S -= self.xp.amax(S, axis=1, keepdims=True)
 
     def backward(self, g: Array, grad: Array) -> None:
@@ -239,7 +290,9 @@ class _Heads:
         xp.matmul(batch.flat_t, self.R, out=grad[:, self.columns_W])
 
     def weight_on(self, relevant: Array, g: Array | None) -> Array:
-        """Attention weight on the marked tokens (n, T), summed over examples, heads and queries; after ``forward``, or
-        given its g after ``backward``."""
-        weights = self.xp.matmul(relevant[:, None, :], self.E) / (self.total if g is None else g[:, None, None])
+        """Attention weight on the marked tokens (n, T), summed over examples, heads and queries;
+        after ``forward``, or given its g after ``backward``."""
+        weights = self.xp.matmul(relevant[:, None, :], self.E) / (
+            self.total if g is None else g[:, None, None]
+        )
         return (weights.reshape(len(relevant), -1) @ self.copies).sum()

@@ -1,4 +1,5 @@
-"""Programs of a model, made of what it says of its axes: where its weights lie in a vector, and what is read."""
+"""Programs of a model, made of what it says of its axes: where its weights lie in a vector, and
+what is read."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +18,7 @@ def places(axes: Axes, buffer: str, prefix: str = "") -> dict[str, Place]:
     length = f"{shapes[0][0]} * {whole}" if axes.by_head else whole
     found = {}
     for k, (name, shape) in enumerate(zip(axes.weights, shapes, strict=True)):
-        strides = [product_of(shape[axis + 1:]) for axis in range(len(shape))]
+        strides = [product_of(shape[axis + 1 :]) for axis in range(len(shape))]
         if axes.by_head:
             strides[0] = whole
         found[f"{prefix}{name}"] = Place(buffer, length, _sum(blocks[:k]), strides)
@@ -38,15 +39,22 @@ def program(
     ----------
     axes : the model's
     formulas : as of ``Program``: of arrays by name
-    reads, writes : name of a vector of weights → what the names of its parts begin with: {"theta": "", "slope": "d"}
-        has W in ``theta`` and dW in ``slope``
+    reads, writes : name of a vector of weights → what the names of its parts begin with: {"theta":
+        "", "slope": "d"} has W in ``theta`` and dW in ``slope``
     more : the sizes of other arrays that are read
     options : of ``Program``
     """
     shapes = {**axes.samples, **(more or {})}
-    shapes |= {f"{prefix}{name}": shape for prefix in reads.values() for name, shape in axes.weights.items()}
-    lie = {name: place for buffer, prefix in {**reads, **writes}.items()
-           for name, place in places(axes, buffer, prefix).items()}
+    shapes |= {
+        f"{prefix}{name}": shape
+        for prefix in reads.values()
+        for name, shape in axes.weights.items()
+    }
+    lie = {
+        name: place
+        for buffer, prefix in {**reads, **writes}.items()
+        for name, place in places(axes, buffer, prefix).items()
+    }
     return Program(formulas, shapes, axes.samples["y"].split()[0], lie, **options)
 
 
@@ -57,4 +65,9 @@ def parts(prefix: str, point: Any) -> dict[str, Any]:
 
 def _sum(lengths: Iterable[str]) -> str:
     counted = Counter(lengths)
-    return " + ".join(length if count == 1 else f"{count} * {length}" for length, count in counted.items()) or "0"
+    return (
+        " + ".join(
+            length if count == 1 else f"{count} * {length}" for length, count in counted.items()
+        )
+        or "0"
+    )

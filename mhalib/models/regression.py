@@ -1,7 +1,8 @@
-"""The softmax self-attention layer of Part II, which does linear regression: forward, gradient, Hessian times vector.
+"""The softmax self-attention layer of Part II, which does linear regression: forward, gradient,
+Hessian times vector.
 
-All n tokens of a batch are context for every one of them. The n × n attention matrix is never held: queries are taken
-in blocks, and a block's weights are used and forgotten.
+All n tokens of a batch are context for every one of them. The n × n attention matrix is never held:
+queries are taken in blocks, and a block's weights are used and forgotten.
 """
 
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from mhalib.models.axes import Axes
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import Workspace
 
-ENTRIES = 2 ** 18
+ENTRIES = 2**18
 """About how many attention weights a block has: two such arrays stay in a processor's cache."""
 
 
@@ -38,15 +39,16 @@ class AttentionRegression(Vector):
 
     .. math:: f(x_i) = A \sum_j \pi_{ij} x_j, \qquad \pi_i = \mathrm{softmax}_j(x_i^\top B x_j)
 
-    Raises TypeError if A and B differ in library or dtype, or are not floating point; ValueError if shapes do not fit,
-    an axis is empty, or an entry is not finite.
+    Raises TypeError if A and B differ in library or dtype, or are not floating point; ValueError if
+    shapes do not fit, an axis is empty, or an entry is not finite.
 
     Parameters
     ----------
     A : (p, d) output matrix
     B : (d, d) key–query product
 
-    Source: Goel et al. 2026 [paper]; that every token attends to all, itself included, is this book's choice.
+    Source: Goel et al. 2026 [paper]; that every token attends to all, itself included, is this
+    book's choice.
 
     Examples
     --------
@@ -66,18 +68,25 @@ class AttentionRegression(Vector):
         require("B", self.B, ("d", "d"))
         require_same_dtype(A=self.A, B=self.B)
         if not self.A.shape[1] == self.B.shape[0] == self.B.shape[1]:
-            raise ValueError("expected A (p, d) and B (d, d) with the same d, "
-                             f"got A {tuple(self.A.shape)} and B {tuple(self.B.shape)}")
+            raise ValueError(
+                "expected A (p, d) and B (d, d) with the same d, "
+                f"got A {tuple(self.A.shape)} and B {tuple(self.B.shape)}"
+            )
 
     @classmethod
-    def random(cls, d: int, p: int, scale: float = 1.0, seed: int = 0, dtype: DTypeLike = np.float64) -> Self:
-        """Independent N(0, scale²) entries: first all of A, then all of B, from one seeded stream."""
+    def random(
+        cls, d: int, p: int, scale: float = 1.0, seed: int = 0, dtype: DTypeLike = np.float64
+    ) -> Self:
+        """Independent N(0, scale²) entries: first all of A, then all of B, from one seeded
+        stream."""
         require_count(d=d, p=p)
         require_number("scale", scale, above=-LARGE, below=LARGE)
         require_seed(seed)
         dtype = precision(dtype)
         rng = np.random.default_rng([seed, 3])
-        return cls(*((scale * rng.standard_normal(shape)).astype(dtype) for shape in ((p, d), (d, d))))
+        return cls(
+            *((scale * rng.standard_normal(shape)).astype(dtype) for shape in ((p, d), (d, d)))
+        )
 
     @classmethod
     def spectral(cls, data: Any) -> Self:
@@ -86,17 +95,20 @@ class AttentionRegression(Vector):
         .. math:: \Bigl(\frac1n \sum_i y_i x_i^\top\Bigr) \hat\Sigma^{-1/2} = P S W^\top, \qquad
                   A = P S^{1/2} \hat\Sigma^{-1/2}, \qquad B = \hat\Sigma^{-1/2} W S^{1/2} \hat\Sigma^{-1/2}
 
-        filled up with zeros where p < d. The signs of the columns of P and W are those that numpy's decomposition has:
-        the law of the excess for large n does not depend on them, the excess on given tokens does.
+        filled up with zeros where p < d. The signs of the columns of P and W are those that numpy's
+        decomposition has: the law of the excess for large n does not depend on them, the excess on
+        given tokens does.
 
-        Raises TypeError if data is no regression; ValueError if the second moment Σ̂ of the tokens is singular, as for
-        n < d.
+        Raises TypeError if data is no regression; ValueError if the second moment Σ̂ of the tokens
+        is singular, as for n < d.
 
         Source: this book, after the abstract of Goel et al. 2026.
         """
         if not all(hasattr(data, name) for name in ("x", "y", "whitening")):
-            raise TypeError(f"data: expected a RegressionDataset, got {shown(data)}; "
-                            "mhalib.data.regression_from_arrays(x, y) makes one")
+            raise TypeError(
+                f"data: expected a RegressionDataset, got {shown(data)}; "
+                "mhalib.data.regression_from_arrays(x, y) makes one"
+            )
         whitening, x, y = data.whitening(), to_numpy(data.x), to_numpy(data.y)
         P, S, Wt = np.linalg.svd(whitening.fit(x, y), full_matrices=False)
         width = np.eye(len(S), x.shape[1])
@@ -108,20 +120,26 @@ class AttentionRegression(Vector):
         return tuple(self.A.shape)
 
     def __call__(self, x: Array, context: Array | None = None) -> Array:
-        """Predictions f(x) (m, p) of queries x (m, d); they attend to ``context`` (n, d), by default to themselves."""
+        """Predictions f(x) (m, p) of queries x (m, d); they attend to ``context`` (n, d), by
+        default to themselves."""
         return self.means(x, context) @ self.A.mT
 
     def means(self, x: Array, context: Array | None = None) -> Array:
         """Attention means m_i = Σ_j π_ij x_j (m, d)."""
         context = self._context(x, context)
-        return namespace(x).concatenate([softmax(self._scores(rows, context)) @ context
-                                         for rows in _blocks(x, context)])
+        return namespace(x).concatenate(
+            [softmax(self._scores(rows, context)) @ context for rows in _blocks(x, context)]
+        )
 
     def effective_tokens(self, x: Array, context: Array | None = None) -> Array:
         """1/Σ_j π_ij² (m,): how many equal weights would spread as far, between 1 and n."""
         context = self._context(x, context)
-        return namespace(x).concatenate([1 / (softmax(self._scores(rows, context)) ** 2).sum(axis=1)
-                                         for rows in _blocks(x, context)])
+        return namespace(x).concatenate(
+            [
+                1 / (softmax(self._scores(rows, context)) ** 2).sum(axis=1)
+                for rows in _blocks(x, context)
+            ]
+        )
 
     def loss(self, x: Array, y: Array, context: Array | None = None) -> Any:
         """Half the mean squared error (1/2m) Σ‖y_i − f(x_i)‖² of targets y (m, p)."""
@@ -130,11 +148,13 @@ class AttentionRegression(Vector):
         return (residuals * residuals).sum() / (2 * len(y))
 
     def loss_and_grad(self, x: Array, y: Array, context: Array | None = None) -> tuple[Any, Self]:
-        r"""Loss and gradient, which is again an ``AttentionRegression``, in one pass over blocks of queries.
+        r"""Loss and gradient, which is again an ``AttentionRegression``, in one pass over blocks of
+        queries.
 
         .. math:: \nabla_A = -\frac1m \sum_i r_i m_i^\top, \qquad \nabla_B = \sum_i x_i g_i^\top C_i
 
-        with r_i = y_i − A m_i, g_i = −Aᵀ r_i/m and C_i = Σ_j π_ij x_j x_jᵀ − m_i m_iᵀ.  Source: this book.
+        with r_i = y_i − A m_i, g_i = −Aᵀ r_i/m and C_i = Σ_j π_ij x_j x_jᵀ − m_i m_iᵀ. Source: this
+        book.
         """
         self._require_targets(x, y)
         context = self._context(x, context)
@@ -151,7 +171,8 @@ class AttentionRegression(Vector):
         return total, self._with({"A": dA, "B": dB})
 
     def hvp(self, x: Array, y: Array, V: Self, context: Array | None = None) -> Self:
-        """Product ∇²L(θ) V of the Hessian with a direction V (an ``AttentionRegression``), in closed form.
+        """Product ∇²L(θ) V of the Hessian with a direction V (an ``AttentionRegression``), in
+        closed form.
 
         It is the derivative of ``loss_and_grad`` along V, term by term, in the same blocks.
         """
@@ -168,7 +189,11 @@ class AttentionRegression(Vector):
             g, g_ = r @ self.A / -len(x), (r @ V.A + r_ @ self.A) / -len(x)
             Q = g @ context.mT
             C_ = _covary(P, g_ @ context.mT, context, mean, g_) + (P_ * Q) @ context
-            C_ = C_ - mean_ * (mean * g).sum(axis=1)[:, None] - mean * (mean_ * g).sum(axis=1)[:, None]
+            C_ = (
+                C_
+                - mean_ * (mean * g).sum(axis=1)[:, None]
+                - mean * (mean_ * g).sum(axis=1)[:, None]
+            )
             dA = dA - (r_.mT @ mean + r.mT @ mean_) / len(x)
             dB = dB + rows.mT @ C_
         return self._with({"A": dA, "B": dB})
@@ -180,13 +205,21 @@ class AttentionRegression(Vector):
 
     def norms(self) -> dict[str, float]:
         """The spectral norms of the two matrices: norm_A and norm_B."""
-        return {f"norm_{name}": float(np.linalg.norm(to_numpy(a), 2)) for name, a in self.arrays().items()}
+        return {
+            f"norm_{name}": float(np.linalg.norm(to_numpy(a), 2))
+            for name, a in self.arrays().items()
+        }
 
     def against(self, data: Any) -> dict[str, float]:
-        """What the truth behind ``data`` says, where it is known: {"excess": L(A, B) − L*} of the population loss."""
+        """What the truth behind ``data`` says, where it is known: {"excess": L(A, B) − L*} of the
+        population loss."""
         if getattr(data, "Sigma", None) is None:
             return {}
-        return {"excess": excess(to_numpy(self.A), to_numpy(self.B), to_numpy(data.Sigma), to_numpy(data.M))}
+        return {
+            "excess": excess(
+                to_numpy(self.A), to_numpy(self.B), to_numpy(data.Sigma), to_numpy(data.M)
+            )
+        }
 
     def _scores(self, rows, context):
         return rows @ self.B @ context.mT
@@ -206,7 +239,8 @@ class AttentionRegression(Vector):
 
 
 def excess(A: np.ndarray, B: np.ndarray, Sigma: np.ndarray, M: np.ndarray) -> float:
-    """Population loss above its minimum, ½‖(A Σ Bᵀ − M) Σ^{1/2}‖²: the risk of infinitely many tokens."""
+    """Population loss above its minimum, ½‖(A Σ Bᵀ − M) Σ^{1/2}‖²: the risk of infinitely many
+    tokens."""
     return float(excess_and_grad(A, B, Sigma, M)[0])
 
 
@@ -220,11 +254,12 @@ def excess_and_grad(A: Array, B: Array, Sigma: Array, M: Array) -> tuple[Any, Ar
 def _blocks(a, context):
     """The rows of a, as many at a time as have ``ENTRIES`` weights on the context."""
     size = max(1, ENTRIES // len(context))
-    return (a[first:first + size] for first in range(0, len(a), size))
+    return (a[first : first + size] for first in range(0, len(a), size))
 
 
 def _covary(P, Q, context, mean, g):
-    """C_i g_i for every query, (b, d), with Q = g contextᵀ: the weighted covariance of the tokens, times g_i."""
+    """C_i g_i for every query, (b, d), with Q = g contextᵀ: the weighted covariance of the tokens,
+    times g_i."""
     return (P * Q) @ context - mean * (mean * g).sum(axis=1)[:, None]
 
 

@@ -16,19 +16,25 @@ from mhalib.models.workspace import Workspace
 # What derives a gradient is imported by the first model that has none of its own.
 
 OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {
-    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv,
-    np.power: operator.pow}
-"""What numpy calls for ``np.float64(0.1) * model``, and what is done then, for torch's tensors, too."""
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.divide: operator.truediv,
+    np.power: operator.pow,
+}
+"""What numpy calls for ``np.float64(0.1) * model``, and what is done then, for torch's tensors,
+too."""
 
 
 class Vector:
     """Arithmetic, field by field, for a frozen dataclass that holds arrays.
 
-    ``+ − * / **`` act elementwise, between two points of the same class and shape or with a number, so that
-    update rules, interpolation, Lanczos and gradient checks are written once for all models. Fields that hold
-    no array (a kernel, say) are carried along unchanged, and two points must agree in them: between a softmax layer and
-    a Gaussian one there is no third layer. So are those that a class names in ``fixed``, arrays or objects that hold
-    arrays: nothing else may hold arrays, nor depend on the weights without being a property.
+    ``+ − * / **`` act elementwise, between two points of the same class and shape or with a number,
+    so that update rules, interpolation, Lanczos and gradient checks are written once for all
+    models. Fields that hold no array (a kernel, say) are carried along unchanged, and two points
+    must agree in them: between a softmax layer and a Gaussian one there is no third layer. So are
+    those that a class names in ``fixed``, arrays or objects that hold arrays: nothing else may hold
+    arrays, nor depend on the weights without being a property.
     """
 
     fixed: ClassVar[tuple[str, ...]] = ()
@@ -39,16 +45,22 @@ class Vector:
         super().__init_subclass__(**options)
         for name in vars(cls).get("__annotations__", {}):
             if hasattr(Vector, name) and name != "fixed":
-                raise TypeError(f"{name}: expected a field with a name of its own, got one that every model has: "
-                                f"Vector.{name}; rename the field of {cls.__name__}")
+                raise TypeError(
+                    f"{name}: expected a field with a name of its own, got one that every model "
+                    f"has: Vector.{name}; rename the field of {cls.__name__}"
+                )
         for name in ("hvp", "hessian_operator"):
             if any(_is_newer(cls, loss, name) for loss in ("loss", "loss_and_grad")):
-                setattr(cls, name, getattr(Vector, name))  # an inherited one is that of another loss
+                # an inherited one is that of another loss
+                setattr(cls, name, getattr(Vector, name))
 
     def arrays(self) -> dict[str, Array]:
         """The array fields by name, in order, without those that are ``fixed``."""
-        return {name: value for name, value in attributes(self).items()
-                if is_array(value) and name not in self.fixed}
+        return {
+            name: value
+            for name, value in attributes(self).items()
+            if is_array(value) and name not in self.fixed
+        }
 
     def __repr__(self) -> str:
         arrays = self.arrays()
@@ -56,7 +68,8 @@ class Vector:
         return f"{type(self).__name__}({shapes}, {next(iter(arrays.values())).dtype})"
 
     def map(self, function: Callable[[Array], Array]) -> Self:
-        """The same model with ``function`` applied to every array: ``model.map(torch.as_tensor)``."""
+        """The same model with ``function`` applied to every array:
+        ``model.map(torch.as_tensor)``."""
         return self._with({name: function(a) for name, a in self.arrays().items()})
 
     def with_arrays(self, **arrays: Array) -> Self:
@@ -64,15 +77,23 @@ class Vector:
         return self._with(arrays)
 
     def only(self, names: str | Iterable[str]) -> Self:
-        """The same point with zeros in all arrays but the chosen: of a gradient, what moves these weights alone.
+        """The same point with zeros in all arrays but the chosen: of a gradient, what moves these
+        weights alone.
 
         Raises ValueError if a name is none of this model's arrays, or there is none.
         """
         chosen = self.chosen(names)
-        return self._with({name: namespace(a).zeros_like(a) for name, a in self.arrays().items() if name not in chosen})
+        return self._with(
+            {
+                name: namespace(a).zeros_like(a)
+                for name, a in self.arrays().items()
+                if name not in chosen
+            }
+        )
 
     def chosen(self, names: str | Iterable[str]) -> list[str]:
-        """The arrays that one name or several stand for, by name and in order: here each stands for itself.
+        """The arrays that one name or several stand for, by name and in order: here each stands for
+        itself.
 
         Raises ValueError if a name is none of this model's arrays, or there is none.
         """
@@ -87,20 +108,25 @@ class Vector:
     _with = with_attributes
 
     def _apply(self, op, other):
-        if isinstance(other, Real) or (is_array(other) and other.ndim == 0):  # an inner product, say
+        # an inner product, say
+        if isinstance(other, Real) or (is_array(other) and other.ndim == 0):
             number = as_number(other)
             return self._with({name: op(a, number) for name, a in self.arrays().items()})
         if type(other) is not type(self):
             return NotImplemented
         mine, theirs = self.arrays(), other.arrays()
         if mine.keys() != theirs.keys():
-            raise ValueError(f"expected two {type(self).__name__} with the same arrays, got one with "
-                             f"{', '.join(sorted(mine.keys() ^ theirs.keys()))} and one without")
+            raise ValueError(
+                f"expected two {type(self).__name__} with the same arrays, got one with "
+                f"{', '.join(sorted(mine.keys() ^ theirs.keys()))} and one without"
+            )
         for name in mine:
             require_same_dtype(**{f"left {name}": mine[name], f"right {name}": theirs[name]})
             if mine[name].shape != theirs[name].shape:
-                raise ValueError(f"{name}: expected two {type(self).__name__} of one shape, "
-                                 f"got {tuple(mine[name].shape)} and {tuple(theirs[name].shape)}")
+                raise ValueError(
+                    f"{name}: expected two {type(self).__name__} of one shape, "
+                    f"got {tuple(mine[name].shape)} and {tuple(theirs[name].shape)}"
+                )
         self._require_alike(other)
         return self._with({name: op(mine[name], theirs[name]) for name in mine})
 
@@ -112,8 +138,11 @@ class Vector:
                 raise self._unlike(name, repr(mine), repr(theirs), name)
 
     def _unlike(self, name, mine, theirs, field):
-        return ValueError(f"{name}: expected two {type(self).__name__} with the same {field}, got {mine} and {theirs}; "
-                          f"to compare their weights alone, take dataclasses.replace(second, {field}=first.{field})")
+        return ValueError(
+            f"{name}: expected two {type(self).__name__} with the same {field}, got {mine} and "
+            f"{theirs}; to compare their weights alone, take dataclasses.replace(second, "
+            f"{field}=first.{field})"
+        )
 
     def __add__(self, other: Self | float) -> Self:
         return self._apply(operator.add, other)
@@ -145,22 +174,33 @@ class Vector:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Self:
         """Functions of numpy act on every array: ``np.sign(grad)`` is ``grad.map(np.sign)``."""
         if method != "__call__" or options or len(inputs) > 2:
-            raise TypeError(f"np.{ufunc.__name__}.{method}: expected arrays, got a {type(self).__name__}; write "
-                            "theta.map(function), or ask its arrays()")
+            raise TypeError(
+                f"np.{ufunc.__name__}.{method}: expected arrays, got a {type(self).__name__}; "
+                f"write "
+                "theta.map(function), or ask its arrays()"
+            )
         if len(inputs) == 1:
             return self.map(ufunc)
         op = OPERATORS.get(ufunc, ufunc)
         left, right = inputs
-        moved = (left._apply(op, right) if isinstance(left, Vector)
-                 else right._apply(lambda a, number: op(number, a), left))
+        moved = (
+            left._apply(op, right)
+            if isinstance(left, Vector)
+            else right._apply(lambda a, number: op(number, a), left)
+        )
         if moved is NotImplemented:
-            kinds = [f"an array of shape {x.shape}" if is_array(x) else type(x).__name__ for x in inputs]
-            raise TypeError(f"np.{ufunc.__name__}: expected a number beside a {type(self).__name__}, or two points of "
-                            f"its space, got {' and '.join(kinds)}")
+            kinds = [
+                f"an array of shape {x.shape}" if is_array(x) else type(x).__name__ for x in inputs
+            ]
+            raise TypeError(
+                f"np.{ufunc.__name__}: expected a number beside a {type(self).__name__}, or two "
+                f"points of its space, got {' and '.join(kinds)}"
+            )
         return moved
 
     def dot(self, other: Self) -> float:
-        """The Euclidean inner product of all parameters with those of a point of the same class, a number.
+        """The Euclidean inner product of all parameters with those of a point of the same class, a
+        number.
 
         Examples
         --------
@@ -173,9 +213,11 @@ class Vector:
         return as_number(sum(a.sum() for a in self._apply(operator.mul, other).arrays().values()))
 
     def require_direction(self, V: Self) -> None:
-        """Check that V is a direction in the space of this model: of one class, shape, library and dtype with it.
+        """Check that V is a direction in the space of this model: of one class, shape, library and
+        dtype with it.
 
-        Raises TypeError if it is of another class, library or dtype; ValueError if its shapes are others.
+        Raises TypeError if it is of another class, library or dtype; ValueError if its shapes are
+        others.
         """
         if type(V) is not type(self):
             raise TypeError(f"V: expected a direction like {self!r}, got {type(V).__name__}")
@@ -186,11 +228,13 @@ class Vector:
             require_same_dtype(V=theirs[name], model=a)
 
     def norms(self) -> dict[str, float]:
-        """What a recorded step says of the size of the weights, name → number: nothing, unless a model overrides it."""
+        """What a recorded step says of the size of the weights, name → number: nothing, unless a
+        model overrides it."""
         return {}
 
     def against(self, data: Any) -> dict[str, float]:
-        """What the truth behind ``data`` says of this model, name → number: nothing, unless a model overrides it."""
+        """What the truth behind ``data`` says of this model, name → number: nothing, unless a model
+        overrides it."""
         return {}
 
     def loss(self, X: Array, y: Array) -> Any:
@@ -199,39 +243,48 @@ class Vector:
         Raises TypeError for a model with neither.
         """
         if type(self).loss_and_grad is Vector.loss_and_grad:
-            raise TypeError(f"{type(self).__name__}: expected a model with loss(X, y) or loss_and_grad(X, y)")
+            raise TypeError(
+                f"{type(self).__name__}: expected a model with loss(X, y) or loss_and_grad(X, y)"
+            )
         return self.loss_and_grad(X, y)[0]
 
     def loss_and_grad(self, X: Array, y: Array) -> tuple[Any, Self]:
-        """The loss and its gradient, derived from what ``loss`` does; a model with a closed form overrides it.
+        """The loss and its gradient, derived from what ``loss`` does; a model with a closed form
+        overrides it.
 
-        Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded, ArithmeticError where the record
-        is another function than ``loss``.
+        Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded,
+        ArithmeticError where the record is another function than ``loss``.
         """
         from mhalib.models.derived import derived_loss_and_grad
 
         return derived_loss_and_grad(self, X, y)
 
     def hvp(self, X: Array, y: Array, V: Self) -> Self:
-        """Product ∇²L(θ) V of the Hessian of the loss with a direction V, a point of the same class.
+        """Product ∇²L(θ) V of the Hessian of the loss with a direction V, a point of the same
+        class.
 
-        It is the gradient of ⟨∇L(θ), V⟩, derived from what ``loss`` or ``loss_and_grad`` do; a model with a closed form
-        overrides it.
+        It is the gradient of ⟨∇L(θ), V⟩, derived from what ``loss`` or ``loss_and_grad`` do; a
+        model with a closed form overrides it.
 
-        Raises Untraceable (a TypeError) where they do what cannot be recorded; as ``require_direction`` if V is none.
+        Raises Untraceable (a TypeError) where they do what cannot be recorded; as
+        ``require_direction`` if V is none.
         """
         return self.hessian_operator(X, y)(V)
 
     def hessian_operator(self, X: Array, y: Array) -> Callable[[Self], Self]:
-        """The map V ↦ ∇²L(θ) V on a batch, with everything that does not depend on V computed once."""
+        """The map V ↦ ∇²L(θ) V on a batch, with everything that does not depend on V computed
+        once."""
         if type(self).hvp is not Vector.hvp:
             return partial(self.hvp, X, y)
         from mhalib.models.derived import derived_hessian
 
-        return derived_hessian(self, X, y, closed=type(self).loss_and_grad is not Vector.loss_and_grad)
+        return derived_hessian(
+            self, X, y, closed=type(self).loss_and_grad is not Vector.loss_and_grad
+        )
 
     def workspace(self, X: Array, y: Array) -> Workspace:
-        """What ``train`` runs on: the plain formula here, a faster equivalent where a model has one."""
+        """What ``train`` runs on: the plain formula here, a faster equivalent where a model has
+        one."""
         if type(self).loss_and_grad is not Vector.loss_and_grad:
             return Workspace(self, X, y)
         from mhalib.models.derived import Derived
@@ -250,8 +303,12 @@ class Vector:
 
 
 def _is_newer(kind, name, than):
-    """Whether a class has, or inherits from one nearer by, another method of one name than of the other."""
-    of = [next(k for k, base in enumerate(kind.__mro__) if each in vars(base)) for each in (name, than)]
+    """Whether a class has, or inherits from one nearer by, another method of one name than of the
+    other."""
+    of = [
+        next(k for k, base in enumerate(kind.__mro__) if each in vars(base))
+        for each in (name, than)
+    ]
     return of[0] < of[1]
 
 
@@ -259,4 +316,6 @@ def _equal(mine, theirs):
     """Whether two values are equal, where points are if all their numbers are."""
     if not isinstance(mine, Vector):
         return mine == theirs
-    return type(mine) is type(theirs) and not any((a != 0).any() for a in (mine - theirs).arrays().values())
+    return type(mine) is type(theirs) and not any(
+        (a != 0).any() for a in (mine - theirs).arrays().values()
+    )

@@ -1,4 +1,5 @@
-"""What training changes in a model, and what it leaves: its own arrays move, and nothing else may depend on them."""
+"""What training changes in a model, and what it leaves: its own arrays move, and nothing else may
+depend on them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -15,9 +16,11 @@ DEPTH = 5
 
 
 def attributes(model: Any) -> dict[str, Any]:
-    """What a model holds, name → value: the fields of a dataclass, of another object what was set on it.
+    """What a model holds, name → value: the fields of a dataclass, of another object what was set
+    on it.
 
-    What it only remembers of them is left out: the value of a ``cached_property`` is that of one set of weights.
+    What it only remembers of them is left out: the value of a ``cached_property`` is that of one
+    set of weights.
     """
     names, held = _fields(type(model)), getattr(model, "__dict__", {})
     if names is None:
@@ -27,14 +30,17 @@ def attributes(model: Any) -> dict[str, Any]:
         return dict(held)
     if all(name in held for name in names):
         return {name: held[name] for name in names}
-    return {name: getattr(model, name) for name in names if hasattr(model, name)}  # slots, or not made by its class
+    # slots, or not made by its class
+    return {name: getattr(model, name) for name in names if hasattr(model, name)}
 
 
 def with_attributes(model: Any, changes: dict[str, Any]) -> Any:
-    """The same object with some of its attributes replaced, unchecked: a diverging run may reach infinity."""
+    """The same object with some of its attributes replaced, unchecked: a diverging run may reach
+    infinity."""
     new, held = object.__new__(type(model)), attributes(model)
     for name, value in changes.items():
-        held[name] = np.asarray(value) if isinstance(value, np.generic) else value  # what numpy makes of shape ()
+        # what numpy makes of shape ()
+        held[name] = np.asarray(value) if isinstance(value, np.generic) else value
     if _has_slots(type(model)):
         for name, value in held.items():
             object.__setattr__(new, name, value)  # past a dataclass that is frozen
@@ -58,11 +64,17 @@ def _has_slots(kind):
 @cache
 def _remembered(kind):
     """The names of the cached properties of a class."""
-    return {name for base in kind.__mro__ for name, value in vars(base).items() if isinstance(value, cached_property)}
+    return {
+        name
+        for base in kind.__mro__
+        for name, value in vars(base).items()
+        if isinstance(value, cached_property)
+    }
 
 
 def _vector_of(kind):
-    """The ``Vector`` that a class extends, which this file, beneath it, cannot import; None of another class."""
+    """The ``Vector`` that a class extends, which this file, beneath it, cannot import; None of
+    another class."""
     return next((base for base in kind.__mro__ if base.__module__ == "mhalib.models.vector"), None)
 
 
@@ -74,28 +86,37 @@ def weights(model: Any) -> dict[str, Array]:
 
 def with_weights(model: Any, arrays: Mapping[str, Array]) -> Any:
     """A point like the model, of its class, with other weights."""
-    return model.with_arrays(**arrays) if hasattr(model, "with_arrays") else with_attributes(model, dict(arrays))
+    return (
+        model.with_arrays(**arrays)
+        if hasattr(model, "with_arrays")
+        else with_attributes(model, dict(arrays))
+    )
 
 
 def require_weights(name: str, model: Any) -> None:
-    """Check that the weights of a model are its own arrays of floating-point numbers, and that nothing else it holds
-    could depend on them. ``train``, live figures and landscapes ask for it.
+    """Check that the weights of a model are its own arrays of floating-point numbers, and that
+    nothing else it holds could depend on them. ``train``, live figures and landscapes ask for it.
 
-    Arrays that training leaves as they are may stand anywhere if the class names them: ``fixed = ("positions",)``.
+    Arrays that training leaves as they are may stand anywhere if the class names them: ``fixed =
+    ("positions",)``.
 
-    Raises TypeError naming the attribute: arrays in a list, a dict or another object, or of the class; a value set
-    beside the fields; weights that are integers, masked, or want a gradient of torch. The same if there are no weights;
-    ``name`` is then the argument's.
+    Raises TypeError naming the attribute: arrays in a list, a dict or another object, or of the
+    class; a value set beside the fields; weights that are integers, masked, or want a gradient of
+    torch. The same if there are no weights; ``name`` is then the argument's.
     """
     if isinstance(model, type):
-        raise TypeError(f"{name}: expected a model, got the class {model.__name__}; write {model.__name__}(…)")
+        raise TypeError(
+            f"{name}: expected a model, got the class {model.__name__}; write {model.__name__}(…)"
+        )
     kind = type(model)
     _require_algebra(name, model)
     _require_own_gradient(kind)
     fixed = getattr(kind, "fixed", ())
     if not (isinstance(fixed, (tuple, list)) and all(isinstance(each, str) for each in fixed)):
-        raise TypeError(f'fixed: expected names of arrays that are no weights, as fixed = ("mask",) in the class '
-                        f"{kind.__name__}, got a {type(fixed).__name__}; a field needs another name")
+        raise TypeError(
+            f'fixed: expected names of arrays that are no weights, as fixed = ("mask",) in the class '
+            f"{kind.__name__}, got a {type(fixed).__name__}; a field needs another name"
+        )
     moving = weights(model)
     _require_no_arrays_of(kind, fixed)
     if is_dataclass(model):
@@ -104,26 +125,38 @@ def require_weights(name: str, model: Any) -> None:
     # A class that says itself where its weights are may keep them in a dictionary.
     known = {id(a) for a in moving.values()} if says_where(kind) else set()
     for attribute, value in attributes(model).items():
-        if attribute not in (*moving, *fixed) and any(id(a) not in known for a in _arrays_in(value)):
-            raise TypeError(f"{attribute}: expected an array or a number, got a {type(value).__name__} that holds "
-                            "arrays, which would not be trained; give each array a field of its own, or say "
-                            f'fixed = ("{attribute}",) in the class {kind.__name__} if they are to stay as they are')
+        if attribute not in (*moving, *fixed) and any(
+            id(a) not in known for a in _arrays_in(value)
+        ):
+            raise TypeError(
+                f"{attribute}: expected an array or a number, got a {type(value).__name__} that "
+                f"holds "
+                "arrays, which would not be trained; give each array a field of its own, or say "
+                f'fixed = ("{attribute}",) in the class {kind.__name__} if they are to stay as they are'
+            )
     if not moving:
-        raise TypeError(f"{name}: expected a model with weights that are arrays; {kind.__name__} has none")
+        raise TypeError(
+            f"{name}: expected a model with weights that are arrays; {kind.__name__} has none"
+        )
     for weight, a in moving.items():
         _require_moving(weight, a)
 
 
 def _require_own_gradient(kind):
     """A loss that a subclass writes anew has another gradient than the one that it inherits."""
-    names = [[name for name in ("loss", "loss_and_grad") if name in vars(base)] for base in kind.__mro__]
+    names = [
+        [name for name in ("loss", "loss_and_grad") if name in vars(base)] for base in kind.__mro__
+    ]
     first = next((found for found in names if found), [])
     vector = _vector_of(kind)
     derived = vector is not None and kind.loss_and_grad is vector.loss_and_grad
     if first == ["loss"] and hasattr(kind, "loss_and_grad") and not derived:
-        raise TypeError(f"loss: expected a {kind.__name__} whose loss_and_grad is of its own loss, got one inherited "
-                        "from a class with another loss; write loss_and_grad, too, or say loss_and_grad = "
-                        "mha.models.Vector.loss_and_grad in the class, which derives it")
+        raise TypeError(
+            f"loss: expected a {kind.__name__} whose loss_and_grad is of its own loss, got one "
+            f"inherited "
+            "from a class with another loss; write loss_and_grad, too, or say loss_and_grad = "
+            "mha.models.Vector.loss_and_grad in the class, which derives it"
+        )
 
 
 def says_where(kind: type) -> bool:
@@ -133,20 +166,24 @@ def says_where(kind: type) -> bool:
 
 
 def _require_algebra(name, model):
-    """Check that what a class says of ``map``, ``dot`` and ``norm`` is still what rules and landscapes ask of a point:
-    a layer that is called ``norm`` is something else.
+    """Check that what a class says of ``map``, ``dot`` and ``norm`` is still what rules and
+    landscapes ask of a point: a layer that is called ``norm`` is something else.
     """
     kind = type(model)
     vector = _vector_of(kind)
     if vector is None:
         return
     if _fields(kind) is None:
-        raise TypeError(f"{name}: expected a dataclass, whose fields are the weights; write @dataclass(frozen=True, "
-                        f"eq=False) above class {kind.__name__}")
-    asked = {"arrays": lambda: isinstance(model.arrays(), dict),
-             "map": lambda: type(model.map(lambda a: a)) is kind,
-             "dot": lambda: np.ndim(model.dot(model)) == 0,
-             "norm": lambda: np.ndim(model.norm()) == 0}
+        raise TypeError(
+            f"{name}: expected a dataclass, whose fields are the weights; write "
+            f"@dataclass(frozen=True, eq=False) above class {kind.__name__}"
+        )
+    asked = {
+        "arrays": lambda: isinstance(model.arrays(), dict),
+        "map": lambda: type(model.map(lambda a: a)) is kind,
+        "dot": lambda: np.ndim(model.dot(model)) == 0,
+        "norm": lambda: np.ndim(model.norm()) == 0,
+    }
     for method, answers in asked.items():
         if getattr(kind, method) is getattr(vector, method):
             continue
@@ -155,52 +192,77 @@ def _require_algebra(name, model):
         except Exception:  # it takes other arguments
             right = False
         if not right:
-            raise TypeError(f"{method}: expected the method that every model has, Vector.{method}, got another one of "
-                            f"{kind.__name__}; rename it")
+            raise TypeError(
+                f"{method}: expected the method that every model has, Vector.{method}, got "
+                f"another one of {kind.__name__}; rename it"
+            )
 
 
 def _require_no_arrays_of(kind, fixed):
     """An array of the class is no weight, though it looks like one: a field needs its type."""
     for base in kind.__mro__:
         for attribute, value in vars(base).items():
-            if is_array(value) and attribute not in (fixed if _fields(kind) is None else (*fixed, *_fields(kind))):
+            if is_array(value) and attribute not in (
+                fixed if _fields(kind) is None else (*fixed, *_fields(kind))
+            ):
                 if attribute in vars(base).get("__annotations__", {}):
-                    raise TypeError(f"{attribute}: expected a field of {kind.__name__}, got an array of the class, "
-                                    "which would not be trained; write @dataclass(frozen=True, eq=False) above class "
-                                    f"{base.__name__}, too")
-                raise TypeError(f"{attribute}: expected an array in a field of {kind.__name__}, got one of the class, "
-                                f"which would not be trained; write {attribute}: np.ndarray if it is a weight, or "
-                                f'fixed = ("{attribute}",) in the class if it is to stay as it is')
+                    raise TypeError(
+                        f"{attribute}: expected a field of {kind.__name__}, got an array of the "
+                        f"class, "
+                        "which would not be trained; write @dataclass(frozen=True, eq=False) "
+                        "above class "
+                        f"{base.__name__}, too"
+                    )
+                raise TypeError(
+                    f"{attribute}: expected an array in a field of {kind.__name__}, got one of "
+                    f"the class, which would not be trained; write {attribute}: np.ndarray if it "
+                    f"is a weight, or "
+                    f'fixed = ("{attribute}",) in the class if it is to stay as it is'
+                )
 
 
 def _require_nothing_beside_fields(model):
     """What ``__post_init__`` derives of the weights would stay as it was while they move."""
     kind = type(model)
     derived = [f.name for f in fields(model) if not f.init]
-    beside = [name for name in getattr(model, "__dict__", {}) if name not in (*_fields(kind), *_remembered(kind))]
+    beside = [
+        name
+        for name in getattr(model, "__dict__", {})
+        if name not in (*_fields(kind), *_remembered(kind))
+    ]
     if derived or beside:
         attribute = [*derived, *beside][0]
-        raise TypeError(f"{attribute}: expected a field that {kind.__name__}(…) is given, got a value that was set "
-                        "when it was made, which would stay as it is while the weights move; make it a property")
+        raise TypeError(
+            f"{attribute}: expected a field that {kind.__name__}(…) is given, got a value that "
+            f"was set "
+            "when it was made, which would stay as it is while the weights move; make it a "
+            "property"
+        )
 
 
 def _require_made_as_it_moves(model, moving):
-    """What ``__post_init__`` makes of weights when a model is made would not be done while they move."""
+    """What ``__post_init__`` makes of weights when a model is made would not be done while they
+    move."""
     kind = type(model)
     makers = [base for base in kind.__mro__ if "__post_init__" in vars(base)]
     if not makers or makers[0].__module__.startswith("mhalib."):
         return  # those of the package only check
     for sign in (-3.0, 3.0):
-        moved = {name: sign * (abs(a) + 1.0) + 0.5 for name, a in moving.items() if name in _fields(kind)}
+        moved = {
+            name: sign * (abs(a) + 1.0) + 0.5 for name, a in moving.items() if name in _fields(kind)
+        }
         try:
             made = kind(**{f.name: getattr(model, f.name) for f in fields(model)} | moved)
         except Exception:  # it refuses these numbers, and leaves those that it takes
             continue
         changed = [name for name, a in moved.items() if not _equal(getattr(made, name), a)]
         if changed:
-            raise TypeError(f"{changed[0]}: expected weights that {kind.__name__}.__post_init__ leaves as they are, "
-                            "because steps move them without it; do what it does to them in loss, or in an update rule "
-                            "of your own")
+            raise TypeError(
+                f"{changed[0]}: expected weights that {kind.__name__}.__post_init__ leaves as "
+                f"they are, "
+                "because steps move them without it; do what it does to them in loss, or in an "
+                "update rule of your own"
+            )
 
 
 def _equal(one, other):
@@ -229,8 +291,10 @@ def _require_moving(name, a):
     """Check that a weight is one that steps can move."""
     kind = str(a.dtype).removeprefix("torch.")
     if not kind.startswith(("float", "bfloat")):
-        raise TypeError(f"{name}: expected weights that are floating-point numbers, got {kind} of shape "
-                        f"{tuple(a.shape)}; write {name}.astype(float)")
+        raise TypeError(
+            f"{name}: expected weights that are floating-point numbers, got {kind} of shape "
+            f"{tuple(a.shape)}; write {name}.astype(float)"
+        )
     if isinstance(a, np.ndarray):
         require_own_meaning(name, a)
     require_detached(name, a)

@@ -7,11 +7,12 @@ from mhalib.losses import logistic
 
 
 class Workspace:
-    """The plain formula: θ is the model itself. The reference that every faster workspace must equal.
+    """The plain formula: θ is the model itself. The reference that every faster workspace must
+    equal.
 
-    A faster one keeps θ in whatever form its products want, and says how to get there and back with ``pack`` and
-    ``unpack``. Only the package's own entrywise rules see that form; every other rule sees models. ``loss_and_grad``
-    may reuse its buffers: a gradient is good until the next call.
+    A faster one keeps θ in whatever form its products want, and says how to get there and back with
+    ``pack`` and ``unpack``. Only the package's own entrywise rules see that form; every other rule
+    sees models. ``loss_and_grad`` may reuse its buffers: a gradient is good until the next call.
     """
 
     model: Any
@@ -23,7 +24,8 @@ class Workspace:
         self._last: tuple[Any, Any] = None, None  # θ and the loss that was found with its gradient
 
     def for_steps(self, steps: int) -> "Workspace":
-        """This workspace, told how many gradients a run will ask it for: more may be worth more preparation."""
+        """This workspace, told how many gradients a run will ask it for: more may be worth more
+        preparation."""
         return self
 
     def pack(self, model: Any) -> Any:
@@ -31,8 +33,8 @@ class Workspace:
         return model
 
     def pack_unchecked(self, model: Any) -> Any:
-        """θ of a model that came out of this workspace, or of its gradient: what must hold for ``pack`` holds by
-        construction, up to rounding, and is not checked."""
+        """θ of a model that came out of this workspace, or of its gradient: what must hold for
+        ``pack`` holds by construction, up to rounding, and is not checked."""
         return self.pack(model)
 
     def unpack(self, theta: Any) -> Any:
@@ -51,16 +53,18 @@ class Workspace:
         return loss, self.pack_unchecked(grad)
 
     def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
-        """What a recorded step says about the batch, name → number: the loss, for nothing if its gradient was just
-        asked at θ.
+        """What a recorded step says about the batch, name → number: the loss, for nothing if its
+        gradient was just asked at θ.
 
-        ``relevant`` (n, T) says which tokens are, where that is known: a model that attends to them has more to say.
+        ``relevant`` (n, T) says which tokens are, where that is known: a model that attends to them
+        has more to say.
         """
         last, loss = self._last
         return {"loss": float(loss if theta is last else theta.loss(self.X, self.y))}
 
     def norms(self, theta: Any, model: Any) -> dict[str, float]:
-        """What a recorded step says of the size of the weights, name → number, given θ and its model."""
+        """What a recorded step says of the size of the weights, name → number, given θ and its
+        model."""
         return model.norms() if hasattr(model, "norms") else {}
 
     def confirm(self, theta: Any, loss: float, k: int) -> None:
@@ -86,19 +90,29 @@ class ClassifierWorkspace(Workspace):
     def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
         """Loss, accuracy and, given which tokens are relevant (n, T), the attention score."""
         logits = self.logits(theta)
-        summary = {"loss": float(logistic(self.y * logits).mean()), "accuracy": accuracy(self.y, logits)}
-        return summary if relevant is None else summary | {"attention_score": self.attention_score(theta, relevant)}
+        summary = {
+            "loss": float(logistic(self.y * logits).mean()),
+            "accuracy": accuracy(self.y, logits),
+        }
+        return (
+            summary
+            if relevant is None
+            else summary | {"attention_score": self.attention_score(theta, relevant)}
+        )
 
     def attention_score(self, theta: Any, relevant: Array) -> float:
-        """The weight on relevant tokens, averaged over examples, heads and queries; asked for after ``logits``."""
+        """The weight on relevant tokens, averaged over examples, heads and queries; asked for after
+        ``logits``."""
         return float((theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean())
 
 
 class PlainClassifierWorkspace(ClassifierWorkspace):
-    """The plain formulas of a classifier, its loss among them, which need not be the logistic loss."""
+    """The plain formulas of a classifier, its loss among them, which need not be the logistic
+    loss."""
 
     def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
-        """The model's own loss, accuracy and, given which tokens are relevant (n, T), the attention score."""
+        """The model's own loss, accuracy and, given which tokens are relevant (n, T), the attention
+        score."""
         return super().summary(theta, relevant) | Workspace.summary(self, theta)
 
 

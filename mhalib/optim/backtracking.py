@@ -1,4 +1,5 @@
-"""Gradient descent that finds its step size: each step tries, and halves what does not descend enough."""
+"""Gradient descent that finds its step size: each step tries, and halves what does not descend
+enough."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -16,10 +17,12 @@ class Backtracking:
     .. math:: \theta \leftarrow \theta - \eta \nabla L(\theta), \qquad
               L(\theta - \eta \nabla L) \le L(\theta) - \tfrac12\, \eta\, \|\nabla L\|^2
 
-    with the first η of lr, lr·shrink, lr·shrink², … that satisfies this, where lr is twice the η of the step before.
-    An η ≤ 1/λ always does if no curvature on the way exceeds λ. ``train`` tells it the data by calling ``on``.
+    with the first η of lr, lr·shrink, lr·shrink², … that satisfies this, where lr is twice the η of
+    the step before. An η ≤ 1/λ always does if no curvature on the way exceeds λ. ``train`` tells it
+    the data by calling ``on``.
 
-    ``train`` refuses it with ``batch``: the test would compare the full loss with the slope of another one.
+    ``train`` refuses it with ``batch``: the test would compare the full loss with the slope of
+    another one.
 
     Source: Armijo 1966.
     """
@@ -29,7 +32,8 @@ class Backtracking:
     data: Any = None
 
     whole = True
-    """A step needs the gradient of all samples: that of a minibatch says nothing of how the full loss descends."""
+    """A step needs the gradient of all samples: that of a minibatch says nothing of how the full
+    loss descends."""
 
     def __post_init__(self) -> None:
         if not is_positive(self.lr):
@@ -44,8 +48,10 @@ class Backtracking:
     def start(self, theta: Any) -> float:
         """The step size to try first."""
         if self.data is None:
-            raise ValueError("optimizer: expected a Backtracking that knows the data, got one that does not; "
-                             "train tells it, and rule.on(data) does")
+            raise ValueError(
+                "optimizer: expected a Backtracking that knows the data, got one that does not; "
+                "train tells it, and rule.on(data) does"
+            )
         if not hasattr(theta, "loss"):
             raise TypeError(f"model: expected one with loss(X, y), got {type(theta).__name__}")
         return float(self.lr)

@@ -1,11 +1,12 @@
-"""Update rules on anything with ``+ − * / **``: a number, an array, a model. They know no attention.
+"""Update rules on anything with ``+ − * / **``: a number, an array, a model. They know no
+attention.
 
-A rule is a frozen dataclass with two methods: ``start(theta)`` gives the state before the first step, and
-``step(theta, grad, state, k)`` gives the parameters and the state after step k = 0, 1, 2, …
-Everywhere ``lr`` is a positive number, or a function of k that returns a number ≥ 0.
+A rule is a frozen dataclass with two methods: ``start(theta)`` gives the state before the first
+step, and ``step(theta, grad, state, k)`` gives the parameters and the state after step k = 0, 1, 2,
+… Everywhere ``lr`` is a positive number, or a function of k that returns a number ≥ 0.
 
-The rules of this file move every number by itself, so ``train`` may give them θ in whatever form is fast, and a
-gradient that the next one overwrites. A rule of any other class sees copies of models.
+The rules of this file move every number by itself, so ``train`` may give them θ in whatever form is
+fast, and a gradient that the next one overwrites. A rule of any other class sees copies of models.
 """
 
 from collections.abc import Callable
@@ -40,19 +41,26 @@ def require_rate(lr: LearningRate) -> None:
     Raises ValueError if it is neither.
     """
     if not callable(lr) and not is_positive(lr):
-        raise ValueError(f"lr: expected a positive number or a function of the step, got {shown(lr)}")
+        raise ValueError(
+            f"lr: expected a positive number or a function of the step, got {shown(lr)}"
+        )
 
 
 def rate(lr: LearningRate, k: int) -> float:
     """The step size of step k, for a number or a function of the step."""
     value = lr(k) if callable(lr) else lr
-    if type(value) is float and 0 <= value < inf:  # the usual case, decided without a question to torch
+    # the usual case, decided without a question to torch
+    if type(value) is float and 0 <= value < inf:
         return value
     if not (isinstance(value, Real) or is_array(value)) or getattr(value, "ndim", 0):
-        raise ValueError(f"lr: expected a function that returns numbers ≥ 0, got {shown(value)} at step {k}")
+        raise ValueError(
+            f"lr: expected a function that returns numbers ≥ 0, got {shown(value)} at step {k}"
+        )
     value = as_number(value)
     if not is_array(value) and not 0 <= value < inf:
-        raise ValueError(f"lr: expected a function that returns numbers ≥ 0, got {value} at step {k}")
+        raise ValueError(
+            f"lr: expected a function that returns numbers ≥ 0, got {value} at step {k}"
+        )
     return value
 
 
@@ -106,7 +114,8 @@ class Momentum:
 class Adam:
     """Adam with bias correction (Kingma and Ba 2015), elementwise.
 
-    m ← β₁ m + (1−β₁) g, v ← β₂ v + (1−β₂) g², θ ← θ − η_k m̂ / (√v̂ + ε), m̂ = m/(1−β₁^{k+1}), v̂ = v/(1−β₂^{k+1}).
+    m ← β₁ m + (1−β₁) g, v ← β₂ v + (1−β₂) g², θ ← θ − η_k m̂ / (√v̂ + ε), m̂ = m/(1−β₁^{k+1}), v̂ =
+    v/(1−β₂^{k+1}).
 
     Examples
     --------
@@ -137,12 +146,13 @@ class Adam:
         m = beta1 * state[0] + (1 - beta1) * grad
         v = beta2 * state[1] + (1 - beta2) * grad * grad
         m_hat, v_hat = m / (1 - beta1 ** (k + 1)), v / (1 - beta2 ** (k + 1))
-        return theta - rate(self.lr, k) * (m_hat / (v_hat ** 0.5 + eps)), (m, v)
+        return theta - rate(self.lr, k) * (m_hat / (v_hat**0.5 + eps)), (m, v)
 
 
 @dataclass(frozen=True)
 class AdamW(Adam):
-    """Adam with decoupled weight decay: θ ← (1 − η_k λ) θ − η_k m̂ / (√v̂ + ε), with λ = ``weight_decay``.
+    """Adam with decoupled weight decay: θ ← (1 − η_k λ) θ − η_k m̂ / (√v̂ + ε), with λ =
+    ``weight_decay``.
 
     Source: Loshchilov and Hutter 2019.
     """
@@ -160,4 +170,5 @@ class AdamW(Adam):
 
 
 ENTRYWISE: tuple[type, ...] = (GradientDescent, Momentum, Adam, AdamW)
-"""The rules that move every number by its own gradient alone. Not their subclasses, which may step otherwise."""
+"""The rules that move every number by its own gradient alone. Not their subclasses, which may step
+otherwise."""

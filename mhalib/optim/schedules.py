@@ -1,7 +1,8 @@
 """Step sizes that change along a run: functions of the step, to be given to a rule as its ``lr``.
 
-``GradientDescent(lr=Cosine(0.1, steps=500))`` takes 500 steps whose size falls from 0.1 to zero. Every rule takes them,
-and every function of the step k = 0, 1, 2, … that returns numbers ≥ 0 is one as well.
+``GradientDescent(lr=Cosine(0.1, steps=500))`` takes 500 steps whose size falls from 0.1 to zero.
+Every rule takes them, and every function of the step k = 0, 1, 2, … that returns numbers ≥ 0 is one
+as well.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,8 @@ class InverseRoot(_Schedule):
 
 @dataclass(frozen=True)
 class Warmup(_Schedule):
-    """A step size that rises on a straight line to its peak, and stays: η_k = peak · min((k + 1)/rise, 1).
+    """A step size that rises on a straight line to its peak, and stays: η_k = peak · min((k +
+    1)/rise, 1).
 
     ``rise`` is a number of steps, a whole one; that of ``OneCycle`` is a share.
 
@@ -52,7 +54,8 @@ class Warmup(_Schedule):
 
 @dataclass(frozen=True)
 class Cosine(_Schedule):
-    """A step size that falls to zero on half a period of the cosine: η_k = peak · (1 + cos(π k/steps))/2.
+    """A step size that falls to zero on half a period of the cosine: η_k = peak · (1 + cos(π
+    k/steps))/2.
 
     Source: Loshchilov and Hutter 2017, without restarts.
     """
@@ -73,11 +76,12 @@ class Cosine(_Schedule):
 class OneCycle(_Schedule):
     """A step size for ``lr`` that rises once and falls once, on two straight lines.
 
-    It begins at peak/25, is ``peak`` after the share ``rise`` of the ``steps``, and ends at peak/250,000. The rise must
-    take more than one step, so 0.1 is for more than ten; that of ``Warmup`` is a number of steps.
+    It begins at peak/25, is ``peak`` after the share ``rise`` of the ``steps``, and ends at
+    peak/250,000. The rise must take more than one step, so 0.1 is for more than ten; that of
+    ``Warmup`` is a number of steps.
 
-    Raises ValueError if peak is no positive number, steps no whole number ≥ 2, or rise · steps does not lie between 1
-    and steps.
+    Raises ValueError if peak is no positive number, steps no whole number ≥ 2, or rise · steps does
+    not lie between 1 and steps.
 
     Source: Smith and Topin 2019, with the constants of PyTorch's OneCycleLR.
 
@@ -98,8 +102,10 @@ class OneCycle(_Schedule):
             raise ValueError(f"steps: expected a whole number ≥ 2, got {shown(self.steps)}")
         require_number("rise", self.rise, above=0, below=1)
         if self.rise * self.steps <= 1:
-            raise ValueError(f"rise: expected a share of the steps between one step and all, got {self.rise!r} of "
-                             f"{self.steps} steps, which is {self.rise * self.steps:g}")
+            raise ValueError(
+                f"rise: expected a share of the steps between one step and all, got "
+                f"{self.rise!r} of {self.steps} steps, which is {self.rise * self.steps:g}"
+            )
 
     def __call__(self, k: int) -> float:
         """The step size of step k = 0, 1, …, steps − 1."""
@@ -107,4 +113,6 @@ class OneCycle(_Schedule):
         low, end = self.peak / 25, self.peak / 250_000
         xp = of_numbers(k)
         fall = xp.minimum((k - top) / (last - top), 1)
-        return xp.where(k <= top, low + (self.peak - low) * k / top, self.peak + (end - self.peak) * fall)
+        return xp.where(
+            k <= top, low + (self.peak - low) * k / top, self.peak + (end - self.peak) * fall
+        )

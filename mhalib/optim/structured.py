@@ -1,9 +1,11 @@
-"""Structure-aware descent for a layer of two matrices, A (p, d) and B (d, d), on tokens of any covariance.
+"""Structure-aware descent for a layer of two matrices, A (p, d) and B (d, d), on tokens of any
+covariance.
 
-Both rules of this file are this book's reconstruction of what the abstract of Goel et al. 2026 describes; they are not
-its Algorithm 1, whose lines we do not know. They work on U = A Σ̂^{1/2} and V = Σ̂^{1/2} B Σ̂^{1/2}, with Σ̂ the
-second moment of the training tokens: in (U, V) the population loss is ½‖U Vᵀ − M Σ^{1/2}‖², a matrix factorization that
-does not know how the tokens are conditioned. ``train`` tells a rule the data by calling ``on``.
+Both rules of this file are this book's reconstruction of what the abstract of Goel et al. 2026
+describes; they are not its Algorithm 1, whose lines we do not know. They work on U = A Σ̂^{1/2} and
+V = Σ̂^{1/2} B Σ̂^{1/2}, with Σ̂ the second moment of the training tokens: in (U, V) the population
+loss is ½‖U Vᵀ − M Σ^{1/2}‖², a matrix factorization that does not know how the tokens are
+conditioned. ``train`` tells a rule the data by calling ``on``.
 """
 
 from dataclasses import dataclass, replace
@@ -32,26 +34,36 @@ class _OnData:
         require_rate(self.lr)
         require_number("balance", self.balance, least=0)
         if not (self.whitening is None or isinstance(self.whitening, Whitening)):
-            raise TypeError(f"whitening: expected a Whitening or None, got {shown(self.whitening)}; "
-                            "data.whitening() makes one")
+            raise TypeError(
+                f"whitening: expected a Whitening or None, got {shown(self.whitening)}; "
+                "data.whitening() makes one"
+            )
 
     def on(self, data: Any) -> Self:
         """This rule for the tokens of ``data``; a whitening that was chosen stays."""
         if self.whitening is not None:
             return self
         if not hasattr(data, "whitening"):
-            raise TypeError(f"data: expected a RegressionDataset, whose tokens can be whitened, got {shown(data)}; "
-                            "mhalib.data.regression_from_arrays(x, y) makes one")
+            raise TypeError(
+                f"data: expected a RegressionDataset, whose tokens can be whitened, got "
+                f"{shown(data)}; "
+                "mhalib.data.regression_from_arrays(x, y) makes one"
+            )
         return replace(self, whitening=data.whitening())
 
     def start(self, theta: Any) -> None:
         """No state; the rule must know the data, and the model must have the two matrices."""
         if self.whitening is None:
-            raise ValueError(f"optimizer: expected a {type(self).__name__} that knows the data, got one that does not; "
-                             "train tells it, and rule.on(data) does")
+            raise ValueError(
+                f"optimizer: expected a {type(self).__name__} that knows the data, got one that "
+                f"does not; "
+                "train tells it, and rule.on(data) does"
+            )
         if not (hasattr(theta, "A") and hasattr(theta, "B")):
-            raise TypeError("model: expected the matrices A and B of an AttentionRegression, "
-                            f"got {type(theta).__name__}")
+            raise TypeError(
+                "model: expected the matrices A and B of an AttentionRegression, "
+                f"got {type(theta).__name__}"
+            )
 
     def descended(self, U: Array, V: Array, dU: Array, dV: Array, lr: float) -> tuple[Array, Array]:
         """(U, V) − η (∇_U L + (λ/2) U D, ∇_V L − (λ/2) V D) with D = UᵀU − VᵀV."""
@@ -76,13 +88,16 @@ class Preconditioned(_OnData):
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, None]:
         """The gradient step on Q."""
-        moved = self.descended(*self.whitening.whiten(theta), *self.whitening.pull(grad), rate(self.lr, k))
+        moved = self.descended(
+            *self.whitening.whiten(theta), *self.whitening.pull(grad), rate(self.lr, k)
+        )
         return self.back(*moved, theta), state
 
 
 @dataclass(frozen=True)
 class StructureAware(_OnData):
-    r"""Whitened, balanced and renormalized descent whose step does not depend on the size of the parameters.
+    r"""Whitened, balanced and renormalized descent whose step does not depend on the size of the
+    parameters.
 
     Each step, with spectral norms u = ‖U‖, v = ‖V‖ and α = √(v/u): (U, V) ← (αU, V/α), then
 
@@ -91,9 +106,10 @@ class StructureAware(_OnData):
 
     with D = UᵀU − VᵀV of the rescaled layer and the gradients of the layer before the rescaling,
 
-    and last, with r = ``radius`` and c = max(1, ‖V‖/r), (U, V) ← (cU, V/c): the population loss sees only U Vᵀ, and
-    attention needs a small V to average over many tokens. ``radius`` = ∞ does not renormalize, ``balance`` = 0 does not
-    balance, ``whitening`` = ``Whitening.none(d)`` does not whiten.
+    and last, with r = ``radius`` and c = max(1, ‖V‖/r), (U, V) ← (cU, V/c): the population loss
+    sees only U Vᵀ, and attention needs a small V to average over many tokens. ``radius`` = ∞ does
+    not renormalize, ``balance`` = 0 does not balance, ``whitening`` = ``Whitening.none(d)`` does
+    not whiten.
 
     Raises ValueError if U or V is zero: then no step is defined.
 
@@ -105,24 +121,33 @@ class StructureAware(_OnData):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (isinstance(self.radius, Real) and self.radius > 0):
-            raise ValueError(f"radius: expected a positive number or infinity, got {shown(self.radius)}")
+            raise ValueError(
+                f"radius: expected a positive number or infinity, got {shown(self.radius)}"
+            )
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, None]:
         """The three moves of one step."""
         U, V = self.whitening.whiten(theta)
         u, v = (float(np.linalg.norm(part, 2)) for part in (U, V))
         if not u * v > 0:
-            raise ValueError(f"model: expected A and B that are not zero, got ‖U‖ = {u:.3g} and ‖V‖ = {v:.3g}; "
-                             "start from AttentionRegression.random or .spectral")
+            raise ValueError(
+                f"model: expected A and B that are not zero, got ‖U‖ = {u:.3g} and ‖V‖ = {v:.3g}; "
+                "start from AttentionRegression.random or .spectral"
+            )
         U, V = self.moved(U, V, grad, u, v, k)
         return self.renormalized(U, V, float(np.linalg.norm(V, 2)), theta), state
 
-    def moved(self, U: Array, V: Array, grad: Any, u: float, v: float, k: int) -> tuple[Array, Array]:
+    def moved(
+        self, U: Array, V: Array, grad: Any, u: float, v: float, k: int
+    ) -> tuple[Array, Array]:
         """The first two: (U, V), whose spectral norms are u and v, rescaled and a step further."""
         (dU, dV), alpha = self.whitening.pull(grad), (v / u) ** 0.5
-        return self.descended(alpha * U, V / alpha, dU / alpha, alpha * dV, rate(self.lr, k) / (u * v))
+        return self.descended(
+            alpha * U, V / alpha, dU / alpha, alpha * dV, rate(self.lr, k) / (u * v)
+        )
 
     def renormalized(self, U: Array, V: Array, v: float, theta: Any) -> Any:
-        """The third: the model, like ``theta`` in all else, of (U, V), of which V has the spectral norm v."""
+        """The third: the model, like ``theta`` in all else, of (U, V), of which V has the spectral
+        norm v."""
         c = of_numbers(v).maximum(1.0, v / self.radius)
         return self.back(c * U, V / c, theta)

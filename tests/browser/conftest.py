@@ -26,9 +26,12 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """What is the same code for all pages is tested on a page of each kind, and on the others every week."""
+    """What is the same code for all pages is tested on a page of each kind, and on the others every
+    week."""
     for item in items:
-        if item.get_closest_marker("of_each_kind") and not begins_with(item.callspec.params["visit"] or "", KINDS):
+        if item.get_closest_marker("of_each_kind") and not begins_with(
+            item.callspec.params["visit"] or "", KINDS
+        ):
             item.add_marker("weekly")
 
 
@@ -66,7 +69,8 @@ def new_visit(site, chromium):
 
 @pytest.fixture(scope="session")
 def open_page(new_visit):
-    """Give the page of a name, its dropdowns closed; tests that need the same one after each other share it."""
+    """Give the page of a name, its dropdowns closed; tests that need the same one after each other
+    share it."""
     last = None
 
     def open_one(name):

@@ -1,4 +1,5 @@
-"""Exercises that check themselves, by keyboard, on the page of sheets; guesses, and what is kept of both; the map."""
+"""Exercises that check themselves, by keyboard, on the page of sheets; guesses, and what is kept of
+both; the map."""
 
 import re
 from math import exp
@@ -31,10 +32,13 @@ def sheets(new_visit):
 def field(sheets):
     """The first field of an exercise of sheet 1: H equal heads with the logit φ each.
 
-    The page is opened again for each test, with nothing kept: a field counts the tries, and the hints it gave.
+    The page is opened again for each test, with nothing kept: a field counts the tries, and the
+    hints it gave.
     """
     sheets.page.evaluate("() => localStorage.clear()")
-    box = sheets.open().page.get_by_role("group", name="Check your answer: The logit of H equal heads")
+    box = sheets.open().page.get_by_role(
+        "group", name="Check your answer: The logit of H equal heads"
+    )
     return box.locator(".mha-part").first
 
 
@@ -47,9 +51,18 @@ def answer(field, text):
 
 
 def test_every_exercise_of_the_page_takes_its_answer(sheets):
-    asked = [question for label in QUESTIONS if label.startswith("ex-sheet") for question in QUESTIONS[label]]
+    asked = [
+        question
+        for label in QUESTIONS
+        if label.startswith("ex-sheet")
+        for question in QUESTIONS[label]
+    ]
     for question in asked:
-        field = sheets.page.locator(".mha-part").filter(has=sheets.page.get_by_text(question.ask, exact=True)).first
+        field = (
+            sheets.page.locator(".mha-part")
+            .filter(has=sheets.page.get_by_text(question.ask, exact=True))
+            .first
+        )
         field.locator("input").fill(question.answer)
         field.get_by_role("button", name="Check").click()
         assert field.get_by_role("status").inner_text().startswith("Right")
@@ -59,8 +72,17 @@ def test_every_exercise_of_the_page_takes_its_answer(sheets):
 def test_problems_are_numbered_within_their_sheet(sheets):
     titles = sheets.page.locator(".exercise > .admonition-title").all_inner_texts()
     assert [re.match(r"Exercise (S\d\.\d) ", title)[1] for title in titles] == [
-        "S1.5", "S1.6", "S2.6", "S3.6", "S4.6", "S5.7", "S6.7"]
-    assert "Exercise S3.6" in " ".join(sheets.page.locator(".solution > .admonition-title").all_inner_texts())
+        "S1.5",
+        "S1.6",
+        "S2.6",
+        "S3.6",
+        "S4.6",
+        "S5.7",
+        "S6.7",
+    ]
+    assert "Exercise S3.6" in " ".join(
+        sheets.page.locator(".solution > .admonition-title").all_inner_texts()
+    )
 
 
 def test_a_wrong_answer_is_told_where_it_differs_and_after_two_what_is_right(field):
@@ -74,7 +96,9 @@ def test_a_wrong_answer_is_told_where_it_differs_and_after_two_what_is_right(fie
 
 
 def test_what_cannot_be_read_is_marked(field):
-    assert answer(field, "phi 2").startswith("At character 5: Between these two an operation is missing")
+    assert answer(field, "phi 2").startswith(
+        "At character 5: Between these two an operation is missing"
+    )
     assert field.locator("mark").inner_text() == "2"
     assert field.locator("input").get_attribute("aria-invalid") == "true"
     assert answer(field, "sqrt(H)*phi").startswith("Right")
@@ -94,7 +118,9 @@ def test_hints_come_one_by_one_and_the_keyboard_is_not_lost(sheets, field):
     assert field.locator("input").evaluate("(node) => node === document.activeElement")
 
 
-def test_a_formula_without_signs_is_shown_as_it_was_read_and_a_letter_that_is_missing_is_asked_for(field):
+def test_a_formula_without_signs_is_shown_as_it_was_read_and_a_letter_that_is_missing_is_asked_for(
+    field,
+):
     assert answer(field, "√Hφ").startswith("At character 1: Give sqrt its argument in parentheses")
     assert "Read as sqrt(H)*φ" in answer(field, r"\sqrt{H}φ")
     assert "where is φ (the logit of one of them alone)?" in answer(field, "√H")
@@ -112,13 +138,21 @@ def test_an_answer_comes_back_and_nothing_is_sent(sheets, field):
     assert sheets.page.evaluate(KEPT) == {}
 
 
-@pytest.mark.parametrize("text", ["(" * 5000 + "1" + ")" * 5000, "-" * 1000 + "1", "min(" + "1," * 100_000 + "1)"])
-def test_what_is_too_long_or_too_deep_is_said_and_not_kept_and_takes_no_exercise_away(sheets, field, text):
+@pytest.mark.parametrize(
+    "text", ["(" * 5000 + "1" + ")" * 5000, "-" * 1000 + "1", "min(" + "1," * 100_000 + "1)"]
+)
+def test_what_is_too_long_or_too_deep_is_said_and_not_kept_and_takes_no_exercise_away(
+    sheets, field, text
+):
     field.locator("input").fill(text)
     field.locator("input").press("Enter")
-    assert re.search("This formula is (too long|nested too deep): ", field.get_by_role("status").inner_text())
+    assert re.search(
+        "This formula is (too long|nested too deep): ", field.get_by_role("status").inner_text()
+    )
     assert sheets.page.evaluate(KEPT) == {}
-    sheets.page.evaluate("(text) => localStorage.setItem('mha:answer:ex-sheet-copies:0', text)", text)
+    sheets.page.evaluate(
+        "(text) => localStorage.setItem('mha:answer:ex-sheet-copies:0', text)", text
+    )
     count = sheets.page.locator(".mha-part").count()
     sheets.open()
     assert sheets.page.locator(".mha-part").count() == count
@@ -147,7 +181,8 @@ def test_a_guess_comes_back_beside_its_result_and_on_the_page_of_all_until_it_is
     link = page.get_by_role("link", name="0.7", exact=True)
     assert link.get_attribute("href").endswith("06_a_planted_head.html#said-chapter-6-1")
     assert page.locator(".mha-your-guess:visible").count() == 1
-    assert page.locator(".mha-all-guesses tbody:visible").count() == 1  # of the others only the titles
+    # of the others only the titles
+    assert page.locator(".mha-all-guesses tbody:visible").count() == 1
     forget = page.get_by_role("button", name="Forget all")
     page.once("dialog", lambda question: question.dismiss())
     forget.click()
@@ -190,12 +225,15 @@ def curve(new_visit):
 
 
 def pull(page, *points):
-    """Press the mouse at the first point, in columns and from top to bottom, move it to the others, and let it go."""
+    """Press the mouse at the first point, in columns and from top to bottom, move it to the others,
+    and let it go."""
     plot = page.locator(".mha-guesses .mha-plot svg")
     plot.scroll_into_view_if_needed()
     box, columns = plot.bounding_box(), page.locator(".mha-guesses .mha-plot input").count()
     for k, (column, down) in enumerate(points):
-        page.mouse.move(box["x"] + (column + 0.5) / columns * box["width"], box["y"] + down * box["height"])
+        page.mouse.move(
+            box["x"] + (column + 0.5) / columns * box["width"], box["y"] + down * box["height"]
+        )
         if k == 0:
             page.mouse.down()
     page.mouse.up()
@@ -203,28 +241,43 @@ def pull(page, *points):
 
 def line(place):
     """What a plot shows as the reader's: a value for each point."""
-    return [-float(y) for y in re.findall(r" ([-\d.]+)", place.locator(".mha-yours").get_attribute("d"))]
+    return [
+        -float(y) for y in re.findall(r" ([-\d.]+)", place.locator(".mha-yours").get_attribute("d"))
+    ]
 
 
-def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_until_it_is_forgotten(curve):
+def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_until_it_is_forgotten(
+    curve,
+):
     page, said = curve.page, curve.page.locator("#said-chapter-12-1b")
     mine, values = page.locator(".mha-guesses .mha-plot"), [0, 0.15, 0.35, 0.5, 0.65, 0.85, 1]
-    assert "mha-none" in mine.get_attribute("class") and line(mine) == [0.5] * 7 and not said.is_visible()
+    assert (
+        "mha-none" in mine.get_attribute("class")
+        and line(mine) == [0.5] * 7
+        and not said.is_visible()
+    )
     pull(page, (0, 0.99), (3, 0.5), (9, -0.5))  # past columns without a stop, and over the edge
     assert page.evaluate(KEPT) == {"mha:guess:chapter-12-1b": "0, 0.15, 0.35, 0.5, 0.85, 1, 1"}
     pull(page, (6, 0.01), (3, 0.5))
-    assert page.evaluate(KEPT) == {"mha:guess:chapter-12-1b": ", ".join(f"{value:g}" for value in values)}
+    assert page.evaluate(KEPT) == {
+        "mha:guess:chapter-12-1b": ", ".join(f"{value:g}" for value in values)
+    }
     assert "mha-none" not in mine.get_attribute("class") and said.is_visible()
     curve.open()
     assert "mha-none" not in mine.get_attribute("class") and line(mine) == line(said) == values
     true = re.findall(r"([\d.]+) -([\d.]+)", said.locator(".mha-result").get_attribute("d"))
-    at = {float(column) - 3.5: float(value) for column, value in true}  # query → weight; the keys are −2, 0 and 1
+    # query → weight; the keys are −2, 0 and 1
+    at = {float(column) - 3.5: float(value) for column, value in true}
     assert all(abs(at[q] - 1 / (exp(-2 * q) + 1 + exp(q))) < 2e-3 for q in range(-3, 4))
     assert not axe.serious(page)
     page.goto(curve.site + ALL)
     link = page.get_by_role("link", name="0, 0.15, 0.35, 0.5, 0.65, 0.85, 1", exact=True)
     assert link.get_attribute("href").endswith("12_two_kernels_one_rank.html#said-chapter-12-1b")
-    assert line(link) == values and link.locator("svg").bounding_box()["width"] > 90 and not axe.serious(page)
+    assert (
+        line(link) == values
+        and link.locator("svg").bounding_box()["width"] > 90
+        and not axe.serious(page)
+    )
     page.once("dialog", lambda question: question.accept())
     page.get_by_role("button", name="Forget all").click()
     assert not link.is_visible() and page.evaluate(KEPT) == {}
@@ -232,9 +285,17 @@ def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_unt
     assert "mha-none" in mine.get_attribute("class") and not said.is_visible()
 
 
-@pytest.mark.parametrize("kept", [
-    "NaN", "<b>", "NaN, NaN, NaN, NaN, NaN, NaN, NaN", "0, 0, 0, 0, 0, 0", "0, 0, 0, 0, 0, 0, 0, 0",
-    "0, 0, 0, 0, 0, 0, 7"])
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "NaN",
+        "<b>",
+        "NaN, NaN, NaN, NaN, NaN, NaN, NaN",
+        "0, 0, 0, 0, 0, 0",
+        "0, 0, 0, 0, 0, 0, 0, 0",
+        "0, 0, 0, 0, 0, 0, 7",
+    ],
+)
 def test_a_curve_that_nobody_can_have_drawn_is_as_if_nothing_were_kept(curve, kept):
     curve.page.evaluate("(kept) => localStorage.setItem('mha:guess:chapter-12-1b', kept)", kept)
     curve.open()
@@ -254,10 +315,18 @@ def test_where_the_first_stroke_has_not_been_the_curve_goes_on_level(curve):
 def test_a_curve_is_drawn_by_the_keyboard(curve):
     page = curve.page
     group = page.get_by_role("group", name=f"1b. {HOW_IT_GOES}")
-    page.get_by_label("1a. What is the largest share that a query can give the middle key under softmax?").press("Tab")
-    for name, key, value in (("−3", "ArrowUp", "0.55"), ("−2", "ArrowDown", "0.45"), ("−1", "End", "1")):
+    page.get_by_label(
+        "1a. What is the largest share that a query can give the middle key under softmax?"
+    ).press("Tab")
+    for name, key, value in (
+        ("−3", "ArrowUp", "0.55"),
+        ("−2", "ArrowDown", "0.45"),
+        ("−1", "End", "1"),
+    ):
         point = group.get_by_role("slider", name=f"query {name}", exact=True)
-        assert point.evaluate("(node) => node === document.activeElement && node.matches(':focus-visible')")
+        assert point.evaluate(
+            "(node) => node === document.activeElement && node.matches(':focus-visible')"
+        )
         ring = point.locator("..").evaluate("(label) => getComputedStyle(label).outlineStyle")
         page.keyboard.press(key)
         assert (point.input_value(), ring) == (value, "solid")
@@ -275,7 +344,9 @@ def test_a_curve_is_drawn_where_nothing_is_kept(new_visit):
     visit.context.close()
 
 
-def test_in_print_and_without_a_script_a_curve_is_asked_for_in_words_alone(new_visit, site, chromium):
+def test_in_print_and_without_a_script_a_curve_is_asked_for_in_words_alone(
+    new_visit, site, chromium
+):
     visit = new_visit(CURVE).open()
     visit.page.emulate_media(media="print")
     context = chromium.new_context(java_script_enabled=False)
@@ -300,7 +371,9 @@ def test_every_box_of_the_map_leads_to_a_page_and_lights_its_lines(new_visit):
 
     def only_its_lines_are_bright():
         bright = visit.page.locator(".course-map .edge").evaluate_all(
-            "(all) => all.filter((edge) => getComputedStyle(edge).opacity === '1').map((edge) => edge.dataset.to)")
+            "(all) => all.filter((edge) => getComputedStyle(edge).opacity === '1').map((edge) => "
+            "edge.dataset.to)"
+        )
         assert bright and set(bright) == {file}
 
     eventually(visit.page, only_its_lines_are_bright)

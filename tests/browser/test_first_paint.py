@@ -7,7 +7,8 @@ LOGOS = "() => [...document.querySelectorAll('.navbar-brand img')].filter((logo)
 
 @pytest.fixture
 def bare(site, chromium):
-    """Give the way to open a page none of whose script files comes, for a system in light or dark."""
+    """Give the way to open a page none of whose script files comes, for a system in light or
+    dark."""
     contexts = []
 
     def open_one(scheme, chosen=None):
@@ -24,9 +25,16 @@ def bare(site, chromium):
         context.close()
 
 
-@pytest.mark.parametrize(("scheme", "chosen", "theme"), [
-    ("light", None, "light"), ("dark", None, "dark"), ("dark", "light", "light"), ("light", "dark", "dark"),
-    ("dark", "auto", "dark")])
+@pytest.mark.parametrize(
+    ("scheme", "chosen", "theme"),
+    [
+        ("light", None, "light"),
+        ("dark", None, "dark"),
+        ("dark", "light", "light"),
+        ("light", "dark", "dark"),
+        ("dark", "auto", "dark"),
+    ],
+)
 def test_the_theme_is_that_of_the_reader(bare, scheme, chosen, theme):
     page = bare(scheme, chosen)
     assert page.evaluate("() => document.documentElement.dataset.theme") == theme
@@ -37,7 +45,9 @@ def test_the_theme_is_that_of_the_reader(bare, scheme, chosen, theme):
 def test_formulas_are_set_in_their_fonts(bare):
     page = bare("light")
     page.evaluate("() => document.fonts.ready.then(() => null)")
-    assert page.evaluate("() => document.fonts.check('16px MJXTEX') && document.fonts.check('16px MJXTEX-I')")
+    assert page.evaluate(
+        "() => document.fonts.check('16px MJXTEX') && document.fonts.check('16px MJXTEX-I')"
+    )
     box = page.locator(".bd-article p > .math mjx-container").first.bounding_box()
     assert box["width"] > 5 and box["height"] > 5
 
@@ -45,7 +55,9 @@ def test_formulas_are_set_in_their_fonts(bare):
 def test_icons_are_there(bare):
     page = bare("light")
     icons = page.locator(".bd-header-article svg.svg-inline--fa:visible")
-    assert icons.count() > 3 and all(box["width"] > 5 for box in (icon.bounding_box() for icon in icons.all()))
+    assert icons.count() > 3 and all(
+        box["width"] > 5 for box in (icon.bounding_box() for icon in icons.all())
+    )
 
 
 # What stands in a fold: which of it takes room, and which of it the browser lays out.
@@ -53,5 +65,9 @@ FOLDED = """(parts) => parts.map((part) => [part.offsetHeight, getComputedStyle(
 
 
 def test_what_will_be_folded_is_folded_and_is_not_laid_out(bare):
-    folded = bare("light").locator(".bd-article .admonition.dropdown > .admonition-title ~ *").evaluate_all(FOLDED)
+    folded = (
+        bare("light")
+        .locator(".bd-article .admonition.dropdown > .admonition-title ~ *")
+        .evaluate_all(FOLDED)
+    )
     assert len(folded) > 10 and folded == [[0, "hidden"]] * len(folded)

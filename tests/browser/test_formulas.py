@@ -15,9 +15,12 @@ from visits import BUILD, NO_BUILD, built_pages
 
 mathematics = load("book/_ext/mathematics.py")
 FORMULA = re.compile(r"(?s)\$\$(.+?)\$\$|\$([^$]+)\$")
-SET = re.compile(r'(?s)<(span|div) class="math [^>]*? data-tex="([^"]*)".*?(<mjx-container.*?</mjx-container>)')
+SET = re.compile(
+    r'(?s)<(span|div) class="math [^>]*? data-tex="([^"]*)".*?(<mjx-container.*?</mjx-container>)'
+)
 CONFIGURE = "window.MathJax = { startup: { typeset: false }, options: { enableMenu: false } }"
-# Which formulas MathJax sets otherwise in this browser. Styles and classes are read anew: there are ways to write them.
+# Which formulas MathJax sets otherwise in this browser. Styles and classes are read anew: there are
+# ways to write them.
 DIFFERENT = """async (formulas) => {
   const different = [];
   const read = (html) => {
@@ -33,13 +36,15 @@ DIFFERENT = """async (formulas) => {
   }
   return different;
 }"""
-# The size of formulas on a page, and that which MathJax gives to formulas in the same places, in pixels.
+# The size of formulas on a page, and that which MathJax gives to formulas in the same places, in
+# pixels.
 SIZES = """() => [...document.querySelectorAll(".bd-article .math > mjx-container")].slice(0, 40).map((formula) => {
   const { em, scale } = MathJax.getMetricsFor(formula.parentElement, false);
   return [parseFloat(getComputedStyle(formula).fontSize), em * scale];
 })"""
 
-# Of the bars of transpositions in displays, how far each stands below the edge that would cut it, in pixels.
+# Of the bars of transpositions in displays, how far each stands below the edge that would cut it,
+# in pixels.
 BARS = """() => [...document.querySelectorAll('mjx-container[display="true"]')].flatMap((formula) =>
   [...formula.querySelectorAll("mjx-c.mjx-c22A4")].map((bar) =>
     bar.getBoundingClientRect().top - formula.getBoundingClientRect().top))"""
@@ -115,19 +120,28 @@ def test_no_line_begins_with_the_mark_that_follows_a_formula(tilting):
 
 
 def test_the_mark_after_a_formula_is_kept_with_it():
-    line = nodes.paragraph("", "", nodes.Text("(the edge "), nodes.math("", "x"), nodes.Text("), above it"))
+    line = nodes.paragraph(
+        "", "", nodes.Text("(the edge "), nodes.math("", "x"), nodes.Text("), above it")
+    )
     mathematics.keep_marks(None, line, "")
     assert [(type(part), part.astext()) for part in line] == [
-        (nodes.Text, "(the edge "), (nodes.inline, "x),"), (nodes.Text, " above it")]
+        (nodes.Text, "(the edge "),
+        (nodes.inline, "x),"),
+        (nodes.Text, " above it"),
+    ]
 
 
 def between_dollars():
     """The TeX between dollars in all notebooks, each once."""
     if not (folder := BUILD.parent / "notebooks").exists():
         missing(NO_BUILD)
-    texts = [re.sub(r"(?m)^(?:> ?)+", "", re.sub(r"`[^`\n]*`", "", notebooks.text(notebooks.read(path))))
-             for path in notebooks.paths(folder)]
-    return sorted({display or inline for text in texts for display, inline in FORMULA.findall(text)})
+    texts = [
+        re.sub(r"(?m)^(?:> ?)+", "", re.sub(r"`[^`\n]*`", "", notebooks.text(notebooks.read(path))))
+        for path in notebooks.paths(folder)
+    ]
+    return sorted(
+        {display or inline for text in texts for display, inline in FORMULA.findall(text)}
+    )
 
 
 def test_every_formula_of_the_notebooks_can_be_set():
@@ -137,11 +151,17 @@ def test_every_formula_of_the_notebooks_can_be_set():
         mathematics.setter().set(tex, False)
 
 
-@pytest.mark.parametrize(("tex", "fault"), [
-    (r"\frac{1}", r"Missing argument for \frac"), (r"\nosuchcommand x", r"\nosuchcommand")])
+@pytest.mark.parametrize(
+    ("tex", "fault"),
+    [(r"\frac{1}", r"Missing argument for \frac"), (r"\nosuchcommand x", r"\nosuchcommand")],
+)
 def test_a_formula_that_cannot_be_set_is_named_with_its_place(tex, fault, caplog):
-    writer = SimpleNamespace(body=[], encode=str, starttag=lambda *_, CLASS: f'<span class="{CLASS}">',
-                             builder=SimpleNamespace(config=SimpleNamespace(mathjax_inline=(r"\(", r"\)"))))
+    writer = SimpleNamespace(
+        body=[],
+        encode=str,
+        starttag=lambda *_, CLASS: f'<span class="{CLASS}">',
+        builder=SimpleNamespace(config=SimpleNamespace(mathjax_inline=(r"\(", r"\)"))),
+    )
     node = nodes.math(tex, tex)
     with pytest.raises(nodes.SkipNode):
         mathematics.visiting(html_visit_math)(writer, node)

@@ -1,5 +1,5 @@
-"""What a lecturer takes along: slides that fit and in which figures train, sheets, a packed week that opens from disk,
-quizzes that check themselves, and what a class guessed, summed up.
+"""What a lecturer takes along: slides that fit and in which figures train, sheets, a packed week
+that opens from disk, quizzes that check themselves, and what a class guessed, summed up.
 """
 
 import json
@@ -20,7 +20,9 @@ deck = load("book/_ext/deck.py")
 WEEKS = dict(enumerate(course.course()["weeks"], 1))
 READY = "() => window.Reveal?.isReady() && document.fonts.status === 'loaded'"
 LEAST = 15  # pixels of a letter on a slide of 1280
-PICTURES = "() => Array.from(Reveal.getCurrentSlide().querySelectorAll('img'), (one) => one.naturalWidth)"
+PICTURES = (
+    "() => Array.from(Reveal.getCurrentSlide().querySelectorAll('img'), (one) => one.naturalWidth)"
+)
 ROOM = """() => {
   const slide = Reveal.getCurrentSlide();
   return [slide.scrollHeight, slide.scrollWidth, parseFloat(getComputedStyle(slide).fontSize)];
@@ -51,21 +53,32 @@ def assert_drawn(page):
 
 
 def left(fault):
-    """Whether it is a live figure that was still on its way when its slide was left, or the worker that trains it."""
+    """Whether it is a live figure that was still on its way when its slide was left, or the worker
+    that trains it."""
     address = fault.removeprefix("failed: ")
-    return address.startswith("blob:") or (address.startswith(("http:", "file:")) and "/figures/" in address)
+    return address.startswith("blob:") or (
+        address.startswith(("http:", "file:")) and "/figures/" in address
+    )
 
 
 def notes_of(k, name):
     """The notes of a slide of week k."""
-    page = BeautifulSoup((BUILD / "kit" / f"week-{k}" / "slides.html").read_text("utf-8"), "html.parser")
+    page = BeautifulSoup(
+        (BUILD / "kit" / f"week-{k}" / "slides.html").read_text("utf-8"), "html.parser"
+    )
     names = [name for part in WEEKS[k]["lecture"] for name in part["slides"]]
-    return page.select(".slides > section")[2 + names.index(name)].select_one(".notes").get_text(" ")
+    return (
+        page.select(".slides > section")[2 + names.index(name)].select_one(".notes").get_text(" ")
+    )
 
 
 def test_notes_of_a_statement_are_its_proof_and_those_of_guesses_what_is_true():
-    assert "A covariance is at most the product of two standard deviations" in notes_of(2, "2/prop-1-hessian")
-    answers = [guess["answer"] for guess in load("book/_ext/guesses.py").groups()["chapter-2"].values()]
+    assert "A covariance is at most the product of two standard deviations" in notes_of(
+        2, "2/prop-1-hessian"
+    )
+    answers = [
+        guess["answer"] for guess in load("book/_ext/guesses.py").groups()["chapter-2"].values()
+    ]
     assert all(answer in notes_of(2, "2/guesses") for answer in answers) and len(answers) == 3
 
 
@@ -82,7 +95,12 @@ def test_every_slide_fits_and_can_be_read_from_the_back(slides, k):
     for number in range(len(named) + 3):
         page.evaluate(f"Reveal.slide({number})")
         height, width, letters = page.evaluate(ROOM)
-        assert height <= 720 and width <= 1280 and letters >= LEAST, (number, height, width, letters)
+        assert height <= 720 and width <= 1280 and letters >= LEAST, (
+            number,
+            height,
+            width,
+            letters,
+        )
         eventually(page, partial(assert_drawn, page))
     assert not page.evaluate(BROKEN)
     assert not [fault for fault in visit.failures if not left(fault)] and not visit.complaints
@@ -98,7 +116,9 @@ def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
     summary = frame.locator(".mha-live-summary")
     before = summary.inner_text()
     frame.locator("input[type=range]").first.press("End")
-    frame.locator(".mha-live-summary").filter(has_not_text=before).filter(has_not_text="Training").wait_for()
+    frame.locator(".mha-live-summary").filter(has_not_text=before).filter(
+        has_not_text="Training"
+    ).wait_for()
     notes = page.locator("section.present .notes").text_content()
     assert "About 5 of 15 minutes" in notes and "Ask how much the loss curves downward" in notes
     moved = summary.inner_text()
@@ -118,13 +138,17 @@ def test_a_part_that_no_page_has_is_named(name):
 @pytest.mark.parametrize("k", WEEKS)
 def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_them(k):
     folder = BUILD / "kit" / f"week-{k}"
-    sheet, solved = (BeautifulSoup((folder / f"{name}.html").read_text("utf-8"), "html.parser")
-                     for name in ("sheet", "solutions"))
+    sheet, solved = (
+        BeautifulSoup((folder / f"{name}.html").read_text("utf-8"), "html.parser")
+        for name in ("sheet", "solutions")
+    )
     count = len(WEEKS[k]["sheet"]) + len(WEEKS[k]["own"])
     problems = sheet.select("ol > li > p:first-child, .exercise > .admonition-title")
     assert len(problems) == count == len(solved.select(".solution"))
     assert len(re.findall(r"about \d+ minutes, \d+ points?", sheet.get_text())) == count
-    assert not sheet.select(".solution, .mha-exercise, script") and not solved.select(".mha-exercise, script")
+    assert not sheet.select(".solution, .mha-exercise, script") and not solved.select(
+        ".mha-exercise, script"
+    )
     assert all(len(each.get_text()) > 80 for each in solved.select(".solution"))
 
 
@@ -151,7 +175,9 @@ def test_a_packed_week_opens_from_disk_with_all_that_it_needs(chromium, tmp_path
 
 
 def test_links_of_a_packed_week_lead_to_the_published_book_or_are_words(monkeypatch):
-    link = 'See <a class="x" href="../../book/start/map.html#a" target="_blank">the <em>map</em></a>.'
+    link = (
+        'See <a class="x" href="../../book/start/map.html#a" target="_blank">the <em>map</em></a>.'
+    )
     monkeypatch.setattr(kit.edition, "web_address", lambda root: "https://someone.github.io/book/")
     assert 'href="https://someone.github.io/book/book/start/map.html#a"' in kit.online(link)
     monkeypatch.setattr(kit.edition, "web_address", lambda root: "")
@@ -171,14 +197,20 @@ def test_a_quiz_says_at_once_what_is_right_and_what_is_wrong_with_a_choice(open_
     assert page.locator(".mha-quiz fieldset").count() == 30
 
 
-# --- a class --------------------------------------------------------------------------------------------------
+# --- a class
+# --------------------------------------------------------------------------------------------------
 
 CLASS = "book/start/class.html"
 
 
 def handed(reader, at=None, **guesses):
-    sheet = {"reader": reader, "guesses": {name.replace("_", "-"): guess for name, guess in guesses.items()}}
-    return "https://any.where/class.html#guesses=" + quote(json.dumps(sheet | ({"at": at} if at else {})))
+    sheet = {
+        "reader": reader,
+        "guesses": {name.replace("_", "-"): guess for name, guess in guesses.items()},
+    }
+    return "https://any.where/class.html#guesses=" + quote(
+        json.dumps(sheet | ({"at": at} if at else {}))
+    )
 
 
 @pytest.fixture
@@ -201,12 +233,22 @@ def answers(page, name):
 
 def test_guesses_of_a_class_are_counted_by_choice_and_its_curves_drawn(of_a_class):
     page = of_a_class
-    said = added(page, handed("a", chapter_1_1a="0.8", chapter_1_1b="0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6"),
-                 handed("b", chapter_1_1a="0.8"), handed("c", chapter_1_1a="0.1"), handed("c", chapter_1_1a="0.5"))
+    said = added(
+        page,
+        handed("a", chapter_1_1a="0.8", chapter_1_1b="0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6"),
+        handed("b", chapter_1_1a="0.8"),
+        handed("c", chapter_1_1a="0.1"),
+        handed("c", chapter_1_1a="0.5"),
+    )
     assert said.startswith("Guesses of 3 readers.")
     row = page.locator("[data-asked='chapter-1-1a']")
     assert row.locator(".mha-count").inner_text() == "3"
-    assert answers(page, "chapter-1-1a") == ["0.1: 0 (0%)", "0.5: 1 (33%)", "0.8: 2 (67%)", "1: 0 (0%)"]
+    assert answers(page, "chapter-1-1a") == [
+        "0.1: 0 (0%)",
+        "0.5: 1 (33%)",
+        "0.8: 2 (67%)",
+        "1: 0 (0%)",
+    ]
     row.locator("summary").click()
     assert row.locator("details").inner_text().startswith("What is true\n0.8: ")
     drawn = page.locator("[data-asked='chapter-1-1b'] .mha-yours").get_attribute("d")
@@ -215,20 +257,31 @@ def test_guesses_of_a_class_are_counted_by_choice_and_its_curves_drawn(of_a_clas
 
 
 def test_what_is_no_guess_is_named_and_the_rest_is_counted(of_a_class):
-    said = added(of_a_class, "https://elsewhere.org", handed("a", chapter_1_1a="0.8")[:-9],
-                 "x#guesses=" + quote('{"reader": 3, "guesses": {}}'),
-                 handed("b", chapter_1_1a="<b>0.9</b>", chapter_99_1="no"), handed("c", chapter_1_1a="0.8"))
+    said = added(
+        of_a_class,
+        "https://elsewhere.org",
+        handed("a", chapter_1_1a="0.8")[:-9],
+        "x#guesses=" + quote('{"reader": 3, "guesses": {}}'),
+        handed("b", chapter_1_1a="<b>0.9</b>", chapter_99_1="no"),
+        handed("c", chapter_1_1a="0.8"),
+    )
     assert said.split("\n\n") == [
-        "Guesses of 2 readers.", "Read just now: 4, of 2 new readers.",
-        "Line 2 is cut off: copy the whole link, or hand in the file.", "Line 3 holds something else than guesses.",
+        "Guesses of 2 readers.",
+        "Read just now: 4, of 2 new readers.",
+        "Line 2 is cut off: copy the whole link, or hand in the file.",
+        "Line 3 holds something else than guesses.",
         "Line 4: 2 of its guesses fit no question of this page and were left out.",
-        "Without a link of guesses: Line 1."]
+        "Without a link of guesses: Line 1.",
+    ]
     assert of_a_class.locator("[data-asked='chapter-1-1a'] .mha-count").inner_text() == "1"
 
 
 def test_links_are_found_in_whatever_stands_around_them(of_a_class):
-    said = added(of_a_class, f"Ann: <{handed('a', chapter_1_1a='0.8')}> (hers), {handed('b', chapter_1_1a='0.8')}.",
-                 f'"{handed("c", chapter_5_further_1b="it’s (about) two!")}"; see you!')
+    said = added(
+        of_a_class,
+        f"Ann: <{handed('a', chapter_1_1a='0.8')}> (hers), {handed('b', chapter_1_1a='0.8')}.",
+        f'"{handed("c", chapter_5_further_1b="it’s (about) two!")}"; see you!',
+    )
     assert said.split("\n\n") == ["Guesses of 3 readers.", "Read just now: 3, of 3 new readers."]
     assert answers(of_a_class, "chapter-5-further-1b") == ["it’s (about) two!: 1 (100%)"]
 
@@ -238,14 +291,19 @@ def test_links_that_a_mail_program_changed_are_read(of_a_class):
     wrapped = f"https://safe.links/?url={quote(handed('b', chapter_1_1a='0.8'), safe='')}&data=05%7C02%7C0"
     written = unquote(handed("c", chapter_1_1a="0.8", chapter_5_further_1b="about two"))
     said = added(of_a_class, "Ann wrote:", plain[:70], plain[70:90], plain[90:], wrapped, written)
-    assert said.split("\n\n") == ["Guesses of 3 readers.", "Read just now: 3, of 3 new readers.",
-                                   "Without a link of guesses: Line 1."]
+    assert said.split("\n\n") == [
+        "Guesses of 3 readers.",
+        "Read just now: 3, of 3 new readers.",
+        "Without a link of guesses: Line 1.",
+    ]
 
 
 def test_a_link_that_is_opened_in_the_window_of_the_class_is_counted(of_a_class):
     page = of_a_class
     added(page, handed("a", chapter_1_1a="0.8"))
-    page.evaluate("(link) => { location.hash = link.split('#')[1]; }", handed("b", chapter_1_1a="0.1"))
+    page.evaluate(
+        "(link) => { location.hash = link.split('#')[1]; }", handed("b", chapter_1_1a="0.1")
+    )
     eventually(page, lambda: assert_counts(page, "0.1: 1 (50%)"))
 
 
@@ -254,8 +312,11 @@ def assert_counts(page, bar):
 
 
 def test_of_a_reader_the_newer_guess_to_each_question_counts_whichever_was_pasted_last(of_a_class):
-    added(of_a_class, handed("a", "2026-10-02T10:00", chapter_1_1a="0.8"),
-          handed("a", "2026-10-01T10:00", chapter_1_1a="0.1", chapter_4_3="7"))
+    added(
+        of_a_class,
+        handed("a", "2026-10-02T10:00", chapter_1_1a="0.8"),
+        handed("a", "2026-10-01T10:00", chapter_1_1a="0.1", chapter_4_3="7"),
+    )
     assert answers(of_a_class, "chapter-1-1a")[2] == "0.8: 1 (100%)"
     assert answers(of_a_class, "chapter-4-3") == ["7: 1 (100%)"], "an older sheet may answer more"
 
@@ -263,7 +324,11 @@ def test_of_a_reader_the_newer_guess_to_each_question_counts_whichever_was_paste
 def test_spellings_of_one_number_are_one_answer(of_a_class):
     spellings = ["1e6", "10^6", "1000000", "a million", "A million ", "64"]
     added(of_a_class, *(handed(str(k), chapter_4_3=guess) for k, guess in enumerate(spellings)))
-    assert answers(of_a_class, "chapter-4-3") == ["64: 1 (17%)", "1e6: 3 (50%)", "a million: 2 (33%)"]
+    assert answers(of_a_class, "chapter-4-3") == [
+        "64: 1 (17%)",
+        "1e6: 3 (50%)",
+        "a million: 2 (33%)",
+    ]
 
 
 def test_the_sum_is_there_after_a_look_at_a_chapter_and_gone_once_it_is_cleared(of_a_class):
@@ -286,12 +351,17 @@ def test_the_guesses_of_one_chapter_alone_can_be_handed_in(new_visit):
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visit.open().page
     for name, guess in (("1-1a", "0.8"), ("1-further-1", "up"), ("4-3", "7")):
-        page.evaluate("([name, guess]) => localStorage.setItem(`mha:guess:chapter-${name}`, guess)", [name, guess])
+        page.evaluate(
+            "([name, guess]) => localStorage.setItem(`mha:guess:chapter-${name}`, guess)",
+            [name, guess],
+        )
     page.get_by_label("Hand in").select_option("chapter-1")
     status = page.locator(".mha-hands-in [role=status]")
     page.get_by_role("button", name="Copy a link").click()
     status.filter(has_text="copied").wait_for()
-    sheet = json.loads(unquote(page.evaluate("() => navigator.clipboard.readText()").split("#guesses=")[1]))
+    sheet = json.loads(
+        unquote(page.evaluate("() => navigator.clipboard.readText()").split("#guesses=")[1])
+    )
     assert sheet["guesses"] == {"chapter-1-1a": "0.8"} and sheet["at"].startswith("20")
     visit.context.close()
 
@@ -305,7 +375,10 @@ def test_a_page_from_a_disk_hands_in_no_address(chromium):
     page.get_by_role("button", name="Copy a link").click()
     status = page.locator(".mha-hands-in [role=status]")
     status.filter(has_text="pasted").wait_for()
-    assert status.inner_text().startswith("This page was opened from a disk") and "file:" not in status.inner_text()
+    assert (
+        status.inner_text().startswith("This page was opened from a disk")
+        and "file:" not in status.inner_text()
+    )
     assert page.evaluate("() => navigator.clipboard.readText()").startswith("guesses=%7B")
     context.close()
 
@@ -327,8 +400,16 @@ def test_a_reader_hands_in_by_link_and_by_file_and_the_class_reads_both(new_visi
         page.get_by_role("button", name="Save a file").click()
     page.goto(link)
     status = page.locator(".mha-hand-in [role=status]")
-    assert status.inner_text().split("\n\n")[0] == "Guesses of 1 reader." and "that led here" in status.inner_text()
+    assert (
+        status.inner_text().split("\n\n")[0] == "Guesses of 1 reader."
+        and "that led here" in status.inner_text()
+    )
     page.locator("input[type=file]").set_input_files(got.value.path())
-    eventually(page, partial(assert_says, status, "Guesses of 1 reader.\n\nRead just now: 1, of 0 new readers."))
-    assert page.locator("[data-asked='chapter-1-1a'] .mha-count").inner_text() == "1", "who hands in twice counts once"
+    eventually(
+        page,
+        partial(assert_says, status, "Guesses of 1 reader.\n\nRead just now: 1, of 0 new readers."),
+    )
+    assert page.locator("[data-asked='chapter-1-1a'] .mha-count").inner_text() == "1", (
+        "who hands in twice counts once"
+    )
     visit.context.close()

@@ -72,7 +72,9 @@ def test_every_model_is_exported_with_its_curve(lab):
         lab.choose("model", model)
         assert_same_curve(lab)
     table = lab.saved("curves, CSV").decode().splitlines()
-    assert table[0].startswith("step,loss,test_loss") and len({row.count(",") for row in table}) == 1
+    assert (
+        table[0].startswith("step,loss,test_loss") and len({row.count(",") for row in table}) == 1
+    )
     assert lab.saved("figure, SVG").startswith(b"<svg") and lab.saved("figure, PNG")[1:4] == b"PNG"
 
 
@@ -92,8 +94,12 @@ def test_reset_restores_the_axes(lab):
     plot.evaluate("(box) => Plotly.relayout(box, { 'xaxis.range': [0.25, 0.5] })")
     assert plot.evaluate(RANGES) != before
     lab.reset()
-    eventually(lab.page, lambda: np.testing.assert_allclose(
-        [row[1:] for row in plot.evaluate(RANGES)], [row[1:] for row in before], rtol=1e-9))
+    eventually(
+        lab.page,
+        lambda: np.testing.assert_allclose(
+            [row[1:] for row in plot.evaluate(RANGES)], [row[1:] for row in before], rtol=1e-9
+        ),
+    )
 
 
 def test_a_link_restores_the_state(lab):
@@ -110,11 +116,20 @@ def test_a_link_restores_the_state(lab):
         assert not lab.page.evaluate("() => window.location.hash")
 
 
-@pytest.mark.parametrize("bad, words", [
-    ("#laboratory=2&model=heads", "version 2"), ("#laboratory=1&model=heads&lr=abc", "step size η to “abc”"),
-    ("#laboratory=1&nonsense=3", "“nonsense”"), ("#laboratory=1&experiment=none", "“none”"),
-    ("#laboratory=", "version"), ("#laboratory=1&%E0%A4%A", "does not have"), ("#laboratory=1&H=3", "“3”"),
-    ("#H=16&lr=abc", "lost its beginning"), ("#experiment=few", "lost its beginning")])
+@pytest.mark.parametrize(
+    "bad, words",
+    [
+        ("#laboratory=2&model=heads", "version 2"),
+        ("#laboratory=1&model=heads&lr=abc", "step size η to “abc”"),
+        ("#laboratory=1&nonsense=3", "“nonsense”"),
+        ("#laboratory=1&experiment=none", "“none”"),
+        ("#laboratory=", "version"),
+        ("#laboratory=1&%E0%A4%A", "does not have"),
+        ("#laboratory=1&H=3", "“3”"),
+        ("#H=16&lr=abc", "lost its beginning"),
+        ("#experiment=few", "lost its beginning"),
+    ],
+)
 def test_a_bad_link_gets_a_message_and_the_defaults(lab, bad, words):
     lab.go_to(bad)
     assert words in lab.note.inner_text() and "starts anew" in lab.note.inner_text()
@@ -122,7 +137,8 @@ def test_a_bad_link_gets_a_message_and_the_defaults(lab, bad, words):
 
 
 def test_files_that_are_refused_leave_everything_as_it_was(lab):
-    """What V8 has no means for: sizes, endings, text in UTF-8, arrays that are packed. The others are refused there."""
+    """What V8 has no means for: sizes, endings, text in UTF-8, arrays that are packed. The others
+    are refused there."""
     lab.reset()
     before = lab.lines()
     for name in ("empty.csv", "noise.csv", "labels.csv", "picture.png", *OVERSIZED):
@@ -172,11 +188,14 @@ def test_a_link_to_a_file_waits_for_it(lab):
 
 def test_a_file_can_be_dropped(lab):
     lab.reset()
-    lab.root.evaluate("""(root, text) => {
+    lab.root.evaluate(
+        """(root, text) => {
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File([text], "dropped.csv"));
       root.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
-    }""", GOOD["heads.csv"].decode())
+    }""",
+        GOOD["heads.csv"].decode(),
+    )
     lab.note.filter(has_text="“dropped.csv” is open").wait_for()
 
 
@@ -185,14 +204,18 @@ def test_a_message_is_in_sight_at_the_foot_of_the_figure(lab):
         place = lab.note.bounding_box()
         assert place["y"] >= 0 and place["y"] + place["height"] <= 800
         within = [place["x"] + 9, place["y"] + 9]
-        assert lab.page.evaluate("([x, y]) => document.elementFromPoint(x, y).className", within) == "mha-note"
+        assert (
+            lab.page.evaluate("([x, y]) => document.elementFromPoint(x, y).className", within)
+            == "mha-note"
+        )
 
     lab.go_to("#laboratory=1&experiment=few")
     for width in (1280, 390):
         lab.page.set_viewport_size({"width": width, "height": 800})
         lab.root.get_by_role("button", name="curves, CSV").scroll_into_view_if_needed()
         lab.press("curves, CSV")
-        eventually(lab.page, assert_in_sight)  # the theme's drawer lies over it for a moment, on its way out
+        # the theme's drawer lies over it for a moment, on its way out
+        eventually(lab.page, assert_in_sight)
     lab.page.set_viewport_size({"width": 1280, "height": 900})
 
 
@@ -213,7 +236,9 @@ IN_SIGHT = """(control) => {
 def test_curves_and_the_control_that_moves_share_the_screen(lab, width, height):
     lab.reset()
     lab.page.set_viewport_size({"width": width, "height": height})
-    lab.root.evaluate("(root) => { for (const group of root.querySelectorAll('.mha-group')) group.open = true; }")
+    lab.root.evaluate(
+        "(root) => { for (const group of root.querySelectorAll('.mha-group')) group.open = true; }"
+    )
     for name in ("model", "n", "sigma", "lr", "steps", "head"):
         eventually(lab.page, lambda name=name: assert_shared(lab.control(name).evaluate(IN_SIGHT)))
     lab.page.set_viewport_size({"width": 1280, "height": 900})
@@ -228,8 +253,10 @@ def test_an_experiment_says_what_it_changed(lab):
     changed = lab.root.locator(".mha-changed")
     assert not changed.is_visible()
     lab.root.get_by_label("experiment").select_option("2 · sixteen equal heads")
-    assert changed.inner_text() == ("This experiment set heads H to 16, start to zero, measure curvature to off. "
-                                    "Everything else stands as at the start.")
+    assert changed.inner_text() == (
+        "This experiment set heads H to 16, start to zero, measure curvature to off. "
+        "Everything else stands as at the start."
+    )
     lab.control("lr").press("ArrowLeft")
     assert not changed.is_visible()
 
@@ -267,9 +294,15 @@ def test_on_a_phone_a_menu_brings_each_panel_into_sight(lab):
 def assert_panel(lab, title):
     """Only the title of this panel is within the window on the picture."""
     picture = lab.root.locator(".mha-live-picture").bounding_box()
-    places = {words.text_content(): words.bounding_box() for words in lab.root.locator(".annotation-text").all()}
-    within = [words for words, box in places.items()
-              if picture["y"] <= box["y"] and box["y"] + box["height"] <= picture["y"] + picture["height"]]
+    places = {
+        words.text_content(): words.bounding_box()
+        for words in lab.root.locator(".annotation-text").all()
+    }
+    within = [
+        words
+        for words, box in places.items()
+        if picture["y"] <= box["y"] and box["y"] + box["height"] <= picture["y"] + picture["height"]
+    ]
     assert len(places) == 6 and within == [title]
 
 
@@ -277,12 +310,16 @@ def test_random_moves_break_nothing(lab):
     lab.reset()
     lab.page.evaluate(MOVES, 1000)
     lab.reset()
-    assert lab.root.get_attribute("data-state") == "done" and lab.root.get_attribute("data-place") == "worker"
+    assert (
+        lab.root.get_attribute("data-state") == "done"
+        and lab.root.get_attribute("data-place") == "worker"
+    )
     assert lab.lines() == mhabook.laboratory().code()
 
 
 def test_a_drawing_measures_few_labels(lab):
-    """Each measured label lays the page out again: half of the time of a drawing, when every axis asked for it."""
+    """Each measured label lays the page out again: half of the time of a drawing, when every axis
+    asked for it."""
     lab.page.evaluate(MEASURED)
     for _ in range(2):  # what was measured once is known the second time
         lab.page.evaluate("() => { drawings.length = 0; }")
@@ -292,16 +329,25 @@ def test_a_drawing_measures_few_labels(lab):
     assert len(drawings) >= 3 and max(drawings) <= 12
 
 
-@pytest.mark.parametrize("death", ["window.lastWorker.dispatchEvent(new Event('error', { cancelable: true }))",
-                                   "window.lastWorker.terminate()"], ids=["it says so", "in silence"])
+@pytest.mark.parametrize(
+    "death",
+    [
+        "window.lastWorker.dispatchEvent(new Event('error', { cancelable: true }))",
+        "window.lastWorker.terminate()",
+    ],
+    ids=["it says so", "in silence"],
+)
 def test_a_worker_that_dies_in_a_run_is_replaced(lab, death):
     lab.reset()
-    lab.page.evaluate("""(death) => {
+    lab.page.evaluate(
+        """(death) => {
       const slider = document.querySelector(".mha-laboratory [data-control=steps]");
       slider.value = slider.max;
       slider.dispatchEvent(new Event("input"));
       return new Promise((go) => setTimeout(() => go(eval(death)), 30));
-    }""", death)
+    }""",
+        death,
+    )
     lab.settle()
     assert lab.root.get_attribute("data-state") == "done"
     lab.reset()
@@ -330,7 +376,9 @@ def test_keyboard_reaches_every_control_and_all_have_names(lab):
         lab.page.keyboard.press("Tab")
         reached.add(lab.page.evaluate("() => document.activeElement.dataset.place"))
     assert {str(k) for k in range(len(wanted))} <= reached
-    assert lab.root.get_by_role("status").count() == 1 and lab.root.get_by_role("alert").count() == 1
+    assert (
+        lab.root.get_by_role("status").count() == 1 and lab.root.get_by_role("alert").count() == 1
+    )
 
 
 def test_the_result_is_said_in_words(lab):

@@ -1,4 +1,5 @@
-"""The laboratory alone on a page: what it draws and saves, links, frames, and a Python that has read a file."""
+"""The laboratory alone on a page: what it draws and saves, links, frames, and a Python that has
+read a file."""
 
 import json
 import zlib
@@ -72,9 +73,15 @@ NAMED = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("hash", "legends"), [
-    ("model=heads&data=mixture", 3), ("model=heads&data=planted", 4),
-    ("model=layer&data=sequences&moves=WV", 2), ("model=regression&data=linear", 2)])
+@pytest.mark.parametrize(
+    ("hash", "legends"),
+    [
+        ("model=heads&data=mixture", 3),
+        ("model=heads&data=planted", 4),
+        ("model=layer&data=sequences&moves=WV", 2),
+        ("model=regression&data=linear", 2),
+    ],
+)
 def test_each_panel_names_its_own_lines_below_itself(lab, hash, legends):
     def assert_named(width):
         named = {"fits": True, "legends": legends, "own": legends, "over": []}
@@ -86,12 +93,16 @@ def test_each_panel_names_its_own_lines_below_itself(lab, hash, legends):
         eventually(lab.page, partial(assert_named, width))
 
 
-@pytest.mark.parametrize(("hash", "some", "without"), [
-    ("curvature=true", {"sharpness", "smoothness_bound", "stability_edge"}, set()),
-    ("curvature=false", {"smoothness_bound", "stability_edge"}, {"sharpness"}),
-    ("optimizer=adam", {"sharpness"}, {"stability_edge"}),
-    ("model=layer&data=sequences&moves=WQ", {"sharpness"}, {"value_smoothness"}),
-    ("model=layer&data=sequences&moves=WV", {"value_smoothness"}, set())])
+@pytest.mark.parametrize(
+    ("hash", "some", "without"),
+    [
+        ("curvature=true", {"sharpness", "smoothness_bound", "stability_edge"}, set()),
+        ("curvature=false", {"smoothness_bound", "stability_edge"}, {"sharpness"}),
+        ("optimizer=adam", {"sharpness"}, {"stability_edge"}),
+        ("model=layer&data=sequences&moves=WQ", {"sharpness"}, {"value_smoothness"}),
+        ("model=layer&data=sequences&moves=WV", {"value_smoothness"}, set()),
+    ],
+)
 def test_curves_that_are_drawn_are_saved_and_no_others(lab, hash, some, without):
     lab.go_to(f"#laboratory=1&{hash}")
     names = set(lab.saved("curves, CSV").decode().splitlines()[0].split(","))
@@ -113,10 +124,14 @@ def test_a_message_is_in_sight_of_who_caused_it(lab, button):
     lab.go_to("#laboratory=1&experiment=few")
     lab.page.get_by_role("button", name=button, exact=True).scroll_into_view_if_needed()
     if button == "Open a file":
-        lab.page.locator("input[type=file]").set_input_files({"name": "a.png", "mimeType": "", "buffer": b"x"})
+        lab.page.locator("input[type=file]").set_input_files(
+            {"name": "a.png", "mimeType": "", "buffer": b"x"}
+        )
     else:
         lab.press(button)
-    lab.note.filter(has_text="not opened" if button == "Open a file" else "no finished run").wait_for()
+    lab.note.filter(
+        has_text="not opened" if button == "Open a file" else "no finished run"
+    ).wait_for()
     assert_in_sight(lab.note)
 
 
@@ -128,11 +143,15 @@ def assert_in_sight(words):
 def test_why_a_run_failed_is_in_sight_of_the_controls(lab):
     lab.go_to("#laboratory=1&experiment=few")
     lab.control("model").scroll_into_view_if_needed()
-    assert lab.page.evaluate("() => window.scrollY") < 100 and lab.summary.inner_text().startswith("This combination")
+    assert lab.page.evaluate("() => window.scrollY") < 100 and lab.summary.inner_text().startswith(
+        "This combination"
+    )
     assert_in_sight(lab.summary)
 
 
-# --- files and links ------------------------------------------------------------------------------------------------
+# --- files and links
+# ------------------------------------------------------------------------------------------------
+
 
 def test_a_link_names_its_file_in_a_few_letters(lab):
     lab.go_to(f"#laboratory=1&model=heads&data=own&lr=0.1&sum=0&file={'a' * 5000}")
@@ -167,15 +186,22 @@ def assert_equal(one, other):
     assert one == other
 
 
-# --- with Python behind it ------------------------------------------------------------------------------------------
+# --- with Python behind it
+# ------------------------------------------------------------------------------------------
+
 
 def test_python_hears_which_file_was_opened(lab):
     lab.hand_over("mine.csv", GOOD["regression.csv"])
     lab.page.wait_for_function("() => shown.model.get('values').data === 'own'")
-    own = {"file": "mine.csv", "kind": "regression", "sum": f"{zlib.crc32(GOOD['regression.csv']):x}"}
+    own = {
+        "file": "mine.csv",
+        "kind": "regression",
+        "sum": f"{zlib.crc32(GOOD['regression.csv']):x}",
+    }
     assert lab.page.evaluate("() => shown.model.get('own')") == own
     values = lab.page.evaluate(VALUES)
-    lab.page.evaluate(SET, {"own": own, "values": values | {"lr": 0.2}})  # Python has read the same file
+    # Python has read the same file
+    lab.page.evaluate(SET, {"own": own, "values": values | {"lr": 0.2}})
     lab.settle()
     assert 'from_file("mine.csv")' in lab.lines() and "GradientDescent(0.2)" in lab.lines()
     assert "in Python" not in lab.note.inner_text()
@@ -195,7 +221,9 @@ def test_a_file_that_python_alone_has_is_named_and_stays_in_python(lab):
     assert "from_file" in lab.lines() and "scale=0.01" in lab.lines()
 
 
-# --- frames and browsers --------------------------------------------------------------------------------------------
+# --- frames and browsers
+# --------------------------------------------------------------------------------------------
+
 
 def test_a_frame_copies_the_link_to_the_books_page(open_widget):
     page = open_widget("laboratory")
@@ -207,7 +235,9 @@ def test_a_frame_copies_the_link_to_the_books_page(open_widget):
     frame.wait_for_function(FINISHED)
     lab = Lab(frame)
     lab.press("Copy link")
-    lab.note.filter(has_text="https://example.org/book/17.html#laboratory=1&model=heads&data=mixture").wait_for()
+    lab.note.filter(
+        has_text="https://example.org/book/17.html#laboratory=1&model=heads&data=mixture"
+    ).wait_for()
     assert not frame.evaluate("() => window.location.hash")
 
 
@@ -218,25 +248,39 @@ def test_a_page_that_may_not_change_its_address_works_on(lab):
     lab.press("Copy link")
     lab.note.filter(has_text="#laboratory=1&model=heads").wait_for()
     lab.go_to("#laboratory=1&model=layer&data=sequences&lr=0.1&scale=1")
-    lab.page.wait_for_function("() => document.querySelector('.mha-lines').textContent.includes('AttentionLayer')")
+    lab.page.wait_for_function(
+        "() => document.querySelector('.mha-lines').textContent.includes('AttentionLayer')"
+    )
     lab.reset()
     assert "MultiHeadAttention" in lab.lines()
     lab.page.evaluate("() => { delete history.replaceState; }")
 
 
 SPOKEN = {
-    "laboratory": [".mha-live[role=group][aria-label]", ".mha-live-picture[role=img][aria-label]",
-                   ".mha-live-plot[aria-hidden=true]", ".mha-value[aria-hidden=true]", ".mha-said[role=status]",
-                   ".mha-note[role=alert]"],
-    "figure": [".mha-live[role=group][aria-label]", ".mha-live-picture[role=img][aria-label]",
-               ".mha-said[role=status]"],
-    "exercise": [".mha-exercise[role=group][aria-label]", ".mha-verdict[role=status]"]}
+    "laboratory": [
+        ".mha-live[role=group][aria-label]",
+        ".mha-live-picture[role=img][aria-label]",
+        ".mha-live-plot[aria-hidden=true]",
+        ".mha-value[aria-hidden=true]",
+        ".mha-said[role=status]",
+        ".mha-note[role=alert]",
+    ],
+    "figure": [
+        ".mha-live[role=group][aria-label]",
+        ".mha-live-picture[role=img][aria-label]",
+        ".mha-said[role=status]",
+    ],
+    "exercise": [".mha-exercise[role=group][aria-label]", ".mha-verdict[role=status]"],
+}
 
 
 @pytest.mark.parametrize("kind", SPOKEN)
 def test_a_browser_without_aria_as_properties_hears_all(open_widget, kind):
     page = open_widget(kind)
-    page.evaluate("() => { for (const name of ['role', 'ariaLabel', 'ariaHidden']) delete Element.prototype[name]; }")
+    page.evaluate(
+        "() => { for (const name of ['role', 'ariaLabel', 'ariaHidden']) delete "
+        "Element.prototype[name]; }"
+    )
     page.evaluate(MOUNT)
     assert not [selector for selector in SPOKEN[kind] if not page.locator(selector).count()]
     if kind != "exercise":

@@ -23,11 +23,15 @@ FATE = """() => {
 
 @pytest.fixture
 def hurried(open_widget):
-    """Give a laboratory that waits for a second and a half, not for six, and whose workers have a fate.
+    """Give a laboratory that waits for a second and a half, not for six, and whose workers have a
+    fate.
 
-    A page is opened for each test: one on which every worker died in a run trains by itself until it is left.
+    A page is opened for each test: one on which every worker died in a run trains by itself until
+    it is left.
     """
-    page = open_widget("laboratory", change=lambda source: source.replace("PATIENCE = 6000", "PATIENCE = 1500"))
+    page = open_widget(
+        "laboratory", change=lambda source: source.replace("PATIENCE = 6000", "PATIENCE = 1500")
+    )
     page.evaluate(FATE)
     page.evaluate(MOUNT)
     page.wait_for_function(FINISHED)
@@ -62,7 +66,10 @@ def in_a_worker(lab):
 def test_a_run_that_hangs_every_worker_does_not_come_to_the_page(hurried):
     eventually(hurried.page, lambda: in_a_worker(hurried))
     end_with(hurried, "hangs")
-    assert "one step takes too long for a page. Take fewer tokens or heads" in hurried.summary.inner_text()
+    assert (
+        "one step takes too long for a page. Take fewer tokens or heads"
+        in hurried.summary.inner_text()
+    )
     eventually(hurried.page, lambda: in_a_worker(hurried))
 
 
@@ -81,9 +88,12 @@ def test_a_run_of_which_workers_die_comes_to_the_page_as_do_all_after_it(hurried
 
 
 def test_a_worker_does_not_wait_for_its_channel(open_widget):
-    """In Safari what a worker sends itself comes by the page, which may be drawing; here it never comes."""
+    """In Safari what a worker sends itself comes by the page, which may be drawing; here it never
+    comes."""
     silent = "{ port1: {}, port2: { postMessage() {} } }"
-    page = open_widget("laboratory", change=lambda source: source.replace("new MessageChannel()", silent))
+    page = open_widget(
+        "laboratory", change=lambda source: source.replace("new MessageChannel()", silent)
+    )
     page.evaluate(MOUNT)
     page.wait_for_function(FINISHED)
     lab = Lab(page)

@@ -1,4 +1,5 @@
-"""How a live figure comes up, and what it leaves when its view is closed or its cell is run again: nothing."""
+"""How a live figure comes up, and what it leaves when its view is closed or its cell is run again:
+nothing."""
 
 import json
 import threading
@@ -65,9 +66,15 @@ def test_the_first_thing_drawn_is_a_run(open_widget):
 
 def assert_nothing_left(page):
     """What was opened is closed, nothing is drawn any more, and nothing went wrong."""
-    page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
-    assert set(page.evaluate("() => Object.values(window.counts)")) == {0}, page.evaluate("() => window.counts")
-    assert page.evaluate("() => [window.turns, window.drawnAfter]") == [0, 0] and not page.complaints
+    page.evaluate(
+        "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+    )
+    assert set(page.evaluate("() => Object.values(window.counts)")) == {0}, page.evaluate(
+        "() => window.counts"
+    )
+    assert (
+        page.evaluate("() => [window.turns, window.drawnAfter]") == [0, 0] and not page.complaints
+    )
 
 
 @pytest.mark.parametrize("kind", LIVE)
@@ -154,12 +161,15 @@ def test_of_equal_figures_each_hides_the_frame_before_it(open_widget):
 
     def hidden():
         return [frame.is_hidden() for frame in frames.all()]
+
     for k in range(2):
         page.evaluate(FRAME)
         assert hidden() == [True] * k + [False], "a frame stands until its own figure does"
         page.evaluate("() => { window.former = window.shown; }")
         page.evaluate(MOUNT)
-        page.wait_for_function(f"() => document.querySelectorAll('.mha-live[data-state=done]').length === {k + 1}")
+        page.wait_for_function(
+            f"() => document.querySelectorAll('.mha-live[data-state=done]').length === {k + 1}"
+        )
     assert hidden() == [True, True]
     page.evaluate(CLOSE)
     assert hidden() == [True, False]
@@ -183,8 +193,12 @@ def test_a_figure_that_is_drawn_before_it_is_put_into_the_page_finds_its_frame(o
 
 
 REFUSING = "() => { window.asked = true; throw new Error('no kernel'); }"
-HOSTS = {"leaves out what speaks to a kernel": "{ get, set: () => { window.asked = true; } }",
-         "refuses it": "{ get, " + ", ".join(f"{name}: {REFUSING}" for name in ("on", "off", "set", "send")) + " }"}
+HOSTS = {
+    "leaves out what speaks to a kernel": "{ get, set: () => { window.asked = true; } }",
+    "refuses it": "{ get, "
+    + ", ".join(f"{name}: {REFUSING}" for name in ("on", "off", "set", "send"))
+    + " }",
+}
 
 
 @pytest.mark.parametrize("host", HOSTS.values(), ids=HOSTS)
@@ -205,7 +219,8 @@ def test_a_figure_lives_on_a_page_whose_model(pages, kind, host):
     }""")
     page.evaluate(MOVE)
     page.wait_for_function("() => redrawn")
-    page.wait_for_function("() => asked")  # the values go to the kernel when nothing has moved for a while
+    # the values go to the kernel when nothing has moved for a while
+    page.wait_for_function("() => asked")
     page.evaluate(CLOSE)
     assert not page.complaints
 
@@ -246,13 +261,17 @@ def test_a_button_sets_a_telling_case_and_says_that_it_is_set(mounted):
     assert mounted.evaluate(pressed) == ["true", "false"]
 
 
-TAKEN = {"the browser says so": '[["pointerdown"], ["pointercancel"]]',
-         "it goes upward": '[["pointerdown"], ["pointermove", { clientY: -20 }], ["pointerup"]]'}
+TAKEN = {
+    "the browser says so": '[["pointerdown"], ["pointercancel"]]',
+    "it goes upward": '[["pointerdown"], ["pointermove", { clientY: -20 }], ["pointerup"]]',
+}
 
 
 @pytest.mark.parametrize("events", TAKEN.values(), ids=TAKEN)
 @pytest.mark.parametrize("mounted", ["figure"], indirect=True)
-def test_a_slider_from_which_the_page_takes_the_finger_goes_back_even_if_it_moves_late(mounted, events):
+def test_a_slider_from_which_the_page_takes_the_finger_goes_back_even_if_it_moves_late(
+    mounted, events
+):
     slider = mounted.locator("input[type=range]").first
     before = slider.input_value()
     slider.evaluate(f"""(input) => {{
@@ -315,7 +334,9 @@ def half_a_page():
         def do_GET(self):
             script = self.path == "/live.js"
             self.send_response(200)
-            self.send_header("Content-Type", "text/javascript" if script else "text/html; charset=utf-8")
+            self.send_header(
+                "Content-Type", "text/javascript" if script else "text/html; charset=utf-8"
+            )
             self.end_headers()
             self.wfile.write(LIVE_JS.read_bytes() if script else page[:at].encode())
             if script:
@@ -339,7 +360,9 @@ def test_a_figure_of_which_the_browser_has_read_a_part_waits_for_the_rest(chromi
     page, complaints = chromium.new_page(), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(address, wait_until="commit")
-    page.wait_for_function("() => document.querySelector('script[type*=widget-view]')?.textContent", polling=10)
+    page.wait_for_function(
+        "() => document.querySelector('script[type*=widget-view]')?.textContent", polling=10
+    )
     rest.set()
     page.locator("#live").wait_for(state="attached")
     assert not complaints

@@ -1,4 +1,5 @@
-"""Every live figure of the built book, moved by mouse and by keyboard: what it draws is what mhalib computes."""
+"""Every live figure of the built book, moved by mouse and by keyboard: what it draws is what mhalib
+computes."""
 
 import json
 import re
@@ -52,8 +53,13 @@ of_a_kind = pytest.mark.parametrize("place", of_each_kind(PLACES, name=place_id)
 
 
 def test_every_live_figure_of_the_book_is_tested(site):
-    found = {path.relative_to(BUILD).as_posix(): descriptions(path) for path in BUILD.rglob("book/**/*.html")}
-    assert {page: len(specs) for page, specs in found.items() if specs} == {p: len(f) for p, f in FIGURES.items()}
+    found = {
+        path.relative_to(BUILD).as_posix(): descriptions(path)
+        for path in BUILD.rglob("book/**/*.html")
+    }
+    assert {page: len(specs) for page, specs in found.items() if specs} == {
+        p: len(f) for p, f in FIGURES.items()
+    }
 
 
 @each
@@ -66,18 +72,28 @@ def test_page_carries_the_figure_that_python_makes(place, site):
 
 @each
 def test_controls_move_and_the_curve_is_mhalibs(live):
-    """By the mouse to the right and by keys to the left, in turn; one of each kind that this figure has.
+    """By the mouse to the right and by keys to the left, in turn; one of each kind that this figure
+    has.
 
     test_engine compares both ends of every control.
     """
     kinds = {control.kind: name for name, control in reversed(live.made.controls.items())}
-    for k, (name, control) in enumerate((name, live.made.controls[name]) for name in kinds.values()):
+    for k, (name, control) in enumerate(
+        (name, live.made.controls[name]) for name in kinds.values()
+    ):
         move, end = (Live.drag, -1) if k % 2 == 0 else (Live.type, 0)
-        value = control.values[end] if control.values[end] != control.value else control.values[-1 - end]
+        value = (
+            control.values[end]
+            if control.values[end] != control.value
+            else control.values[-1 - end]
+        )
         move(live, name, value)
         live.assert_draws(**{name: value})
         if control.kind == "slider":
-            assert live.input(name).get_attribute("aria-valuetext") == control.texts[control.values.index(value)]
+            assert (
+                live.input(name).get_attribute("aria-valuetext")
+                == control.texts[control.values.index(value)]
+            )
         live.press_reset()  # and on, while it trains
 
 
@@ -92,7 +108,9 @@ def test_after_rapid_dragging_the_last_value_is_drawn(live):
     assert live.root.evaluate(DRAWN) == before, "a stale run was drawn"
 
 
-@pytest.mark.parametrize("place", [("book/multihead/01_a_small_attention_model.html", 0)], ids=place_id, scope="module")
+@pytest.mark.parametrize(
+    "place", [("book/multihead/01_a_small_attention_model.html", 0)], ids=place_id, scope="module"
+)
 def test_a_mouse_that_is_pulled_over_a_figure_does_not_zoom(live):
     for plot in live.page.locator(".js-plotly-plot:visible").all():
         plot.scroll_into_view_if_needed()
@@ -108,7 +126,11 @@ def test_a_mouse_that_is_pulled_over_a_figure_does_not_zoom(live):
 
 @of_a_kind
 def test_two_controls_moved_together_are_both_heard(live):
-    values = {name: control.values[1] for name, control in live.made.controls.items() if control.kind == "slider"}
+    values = {
+        name: control.values[1]
+        for name, control in live.made.controls.items()
+        if control.kind == "slider"
+    }
     for name, value in values.items():
         live.type(name, value)
     live.assert_draws(**values)
@@ -125,15 +147,21 @@ def test_a_point_that_is_dragged_moves_its_sliders(live):
     live.page.mouse.move(x - 45, y - 45, steps=6)
     live.page.mouse.up()
     live.settle()
-    moved = {name: live.made.controls[name].values[int(live.input(name).input_value())]
-             for part, name in drag.items() if part != "trace"}
+    moved = {
+        name: live.made.controls[name].values[int(live.input(name).input_value())]
+        for part, name in drag.items()
+        if part != "trace"
+    }
     assert moved[drag["x"]] < live.made.values[drag["x"]]
     assert "y" not in drag or moved[drag["y"]] > live.made.values[drag["y"]]
     live.assert_draws(**moved)
-    spacing = live.root.evaluate("""(root, x) => {
+    spacing = live.root.evaluate(
+        """(root, x) => {
       const axis = root.querySelector(".js-plotly-plot")._fullLayout.xaxis;
       return axis.d2p(x[1]) - axis.d2p(x[0]);
-    }""", live.made.controls[drag["x"]].values[:2])
+    }""",
+        live.made.controls[drag["x"]].values[:2],
+    )
     middle = grip.bounding_box()["x"] + box["width"] / 2
     assert middle == pytest.approx(x - 45, abs=spacing / 2 + 1), "under the pointer"
 
@@ -160,7 +188,9 @@ def test_result_is_said_in_words(live):
 @each
 def test_controls_have_names(live):
     for name, control in live.made.controls.items():
-        assert live.root.get_by_label(control.label, exact=True).get_attribute("data-control") == name
+        assert (
+            live.root.get_by_label(control.label, exact=True).get_attribute("data-control") == name
+        )
 
 
 @each
@@ -183,16 +213,25 @@ def test_default_frame_makes_room_for_the_live_one(live):
 
 @of_a_kind
 def test_a_window_of_another_size_keeps_the_figure_whole(live):
-    plot, titles = live.root.locator(".mha-live-plot"), live.made.spec["figure"]["layout"]["annotations"]
+    plot, titles = (
+        live.root.locator(".mha-live-plot"),
+        live.made.spec["figure"]["layout"]["annotations"],
+    )
     rows = len({title["y"] for title in titles})
 
     def assert_fits():
         drawn, room = live.root.locator(".main-svg").first.bounding_box(), plot.bounding_box()
-        assert drawn["width"] == pytest.approx(room["width"], abs=1) and drawn["height"] == room["height"] >= 380
+        assert (
+            drawn["width"] == pytest.approx(room["width"], abs=1)
+            and drawn["height"] == room["height"] >= 380
+        )
         tops = sorted(title.bounding_box()["y"] for title in live.root.locator(".annotation").all())
-        lines = 1 + sum(below - above > 10 for above, below in pairwise(tops))  # titles of a row may differ by a pixel
+        # titles of a row may differ by a pixel
+        lines = 1 + sum(below - above > 10 for above, below in pairwise(tops))
         stacked = room["width"] < 560
-        assert lines == (len(titles) if stacked else rows), "panels stand side by side where there is room"
+        assert lines == (len(titles) if stacked else rows), (
+            "panels stand side by side where there is room"
+        )
 
     for width in (1100, 390, 1280):
         live.page.set_viewport_size({"width": width, "height": 900})
@@ -200,9 +239,12 @@ def test_a_window_of_another_size_keeps_the_figure_whole(live):
     live.assert_draws()
 
 
-# Where the computing is done is the same for all figures; test_engine runs one of each model without the kernel.
-@pytest.mark.parametrize("script, place", [("", "worker"), (NO_WORKER, "page"), (DEAD_WORKER, "page"),
-                                           (NO_WORKER + NO_KERNEL, "page")])
+# Where the computing is done is the same for all figures; test_engine runs one of each model
+# without the kernel.
+@pytest.mark.parametrize(
+    "script, place",
+    [("", "worker"), (NO_WORKER, "page"), (DEAD_WORKER, "page"), (NO_WORKER + NO_KERNEL, "page")],
+)
 def test_without_workers_and_without_wasm_the_curve_is_the_same(new_visit, script, place):
     page = next(iter(FIGURES))
     visit = new_visit(page)
@@ -237,14 +279,21 @@ def test_the_first_page_shows_its_figure_whole_without_scrolling(new_visit):
     for width, height in ((1280, 800), (390, 844)):
         visit.page.set_viewport_size({"width": width, "height": height})
         at_rest(visit.page)
-        boxes = [visit.page.locator(f".mha-live {part}").bounding_box() for part in ("input", ".mha-live-plot")]
-        assert all(box["y"] > 0 and box["y"] + box["height"] <= height for box in boxes), (width, boxes)
+        boxes = [
+            visit.page.locator(f".mha-live {part}").bounding_box()
+            for part in ("input", ".mha-live-plot")
+        ]
+        assert all(box["y"] > 0 and box["y"] + box["height"] <= height for box in boxes), (
+            width,
+            boxes,
+        )
     visit.context.close()
 
 
 @pytest.fixture
 def watched(chromium, site):
-    """The first page, to a reader who has nothing against motion, at the first step that it shows."""
+    """The first page, to a reader who has nothing against motion, at the first step that it
+    shows."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.add_init_script(SHOWN)
@@ -277,8 +326,14 @@ def test_reset_restores_the_axes(live):
     plot = live.root.locator(".js-plotly-plot")
     live.settle()
     before = plot.evaluate(RANGES)
-    plot.evaluate("(box) => Plotly.relayout(box, { 'xaxis.range': [0.25, 0.5], 'yaxis.range': [0.25, 0.5] })")
+    plot.evaluate(
+        "(box) => Plotly.relayout(box, { 'xaxis.range': [0.25, 0.5], 'yaxis.range': [0.25, 0.5] })"
+    )
     assert plot.evaluate(RANGES) != before
     live.press_reset()
-    eventually(live.page, lambda: np.testing.assert_allclose(
-        [row[1:] for row in plot.evaluate(RANGES)], [row[1:] for row in before], rtol=1e-9))
+    eventually(
+        live.page,
+        lambda: np.testing.assert_allclose(
+            [row[1:] for row in plot.evaluate(RANGES)], [row[1:] for row in before], rtol=1e-9
+        ),
+    )

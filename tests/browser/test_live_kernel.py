@@ -18,7 +18,10 @@ from live_figure import Live
 from malformed import GOOD
 from visits import BUILD, NO_BUILD, frames
 
-PLACES = {"JupyterLab": (servers.jupyterlab, servers.in_jupyterlab), "Voila": (servers.voila, servers.in_voila)}
+PLACES = {
+    "JupyterLab": (servers.jupyterlab, servers.in_jupyterlab),
+    "Voila": (servers.voila, servers.in_voila),
+}
 
 # The smallest widget with a slider: when it fails too, the fault is not mhalib's.
 PROBE = '''
@@ -45,7 +48,7 @@ seven.on_click(lambda button: setattr(probe, "value", 7))
 ipywidgets.VBox([probe, heard, seven])
 '''
 
-FIGURE = '''
+FIGURE = """
 import ipywidgets
 import mhalib as mha
 
@@ -58,7 +61,7 @@ def hear(change):
 figure.observe(hear, "values")
 four.on_click(lambda button: setattr(figure, "values", {"H": 4}))
 display(figure, heard, four)
-'''
+"""
 
 LABORATORY = """
 import ipywidgets
@@ -94,12 +97,14 @@ CHAPTERS = {page.removesuffix(".html"): len(figures) for page, figures in FIGURE
 CHAPTERS["book/laboratory/17_laboratory"] = 1
 NOTEBOOKS = BUILD.parent / "notebooks"
 
-# What the two programs say by themselves: that a host is out of reach; and Voilà 0.5, where plotly, which has drawn its
-# figure, wants to keep a picture of it in the output's model: Voilà gives it JSON instead, which has no `setData`.
+# What the two programs say by themselves: that a host is out of reach; and Voilà 0.5, where plotly,
+# which has drawn its figure, wants to keep a picture of it in the output's model: Voilà gives it
+# JSON instead, which has no `setData`.
 HARMLESS = re.compile("Failed to load resource|net::ERR|setData is not a function")
 
-# One of each kind, where what differs between chapters meets a server: two figures, sliders of Python, points to drag,
-# an opening page, the laboratory. The others are opened every week, and by `make test ARGS=--every-chapter`.
+# One of each kind, where what differs between chapters meets a server: two figures, sliders of
+# Python, points to drag, an opening page, the laboratory. The others are opened every week, and by
+# `make test ARGS=--every-chapter`.
 OF_EACH_KIND = {"JupyterLab": ("01_a", "10_f", "17_"), "Voila": ("14_f", "softmax")}
 
 
@@ -121,8 +126,12 @@ def pytest_generate_tests(metafunc):
     """Run every test in both places; a test of a chapter for the chapters that are chosen."""
     every = metafunc.config.getoption("every_chapter")
     if "chapter" in metafunc.fixturenames:
-        pairs = [(place, chapter) for place in PLACES for chapter in CHAPTERS
-                 if every or chapter.split("/")[-1].startswith(OF_EACH_KIND[place])]
+        pairs = [
+            (place, chapter)
+            for place in PLACES
+            for chapter in CHAPTERS
+            if every or chapter.split("/")[-1].startswith(OF_EACH_KIND[place])
+        ]
         metafunc.parametrize(("place", "chapter"), pairs, scope="module")
     elif "opened" in metafunc.fixturenames:
         metafunc.parametrize("place", PLACES, scope="module")
@@ -173,15 +182,20 @@ SAYS_ANOTHER_RESULT = """(before) => {
 
 
 def summary(seen, before=""):
-    """Wait until the live figure has trained, with another result than before, and give its summary."""
+    """Wait until the live figure has trained, with another result than before, and give its
+    summary."""
     seen.page.wait_for_function(SAYS_ANOTHER_RESULT, arg=before)
     return seen.page.locator(".mha-live-summary").inner_text()
 
 
 def loss_in(summary):
     """Read the training loss from a summary, which writes 4.5 · 10⁻⁷ for small numbers."""
-    mantissa, exponent = re.search(r"training loss ([\d.]+)(?:\s·\s10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", summary).groups()
-    return float(mantissa) * 10.0 ** int((exponent or "0").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+    mantissa, exponent = re.search(
+        r"training loss ([\d.]+)(?:\s·\s10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", summary
+    ).groups()
+    return float(mantissa) * 10.0 ** int(
+        (exponent or "0").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+    )
 
 
 def loss_heard(seen, heads):
@@ -196,15 +210,22 @@ def test_a_live_figure_trains_again_and_python_agrees(opened):
         first = summary(seen)
         seen.page.locator(".mha-live input[type=range]").first.press("ArrowRight")
         # The summary has three digits.
-        assert loss_in(summary(seen, before=first)) == pytest.approx(loss_heard(seen, heads=2), rel=6e-3)
+        assert loss_in(summary(seen, before=first)) == pytest.approx(
+            loss_heard(seen, heads=2), rel=6e-3
+        )
 
 
 def test_a_live_figure_follows_python(opened):
     with opened("figure.ipynb") as seen:
         first = summary(seen)
         seen.page.get_by_role("button", name="four").click()
-        assert loss_in(summary(seen, before=first)) == pytest.approx(loss_heard(seen, heads=4), rel=6e-3)
-        assert seen.page.locator(".mha-live input[type=range]").first.get_attribute("aria-valuetext") == "4"
+        assert loss_in(summary(seen, before=first)) == pytest.approx(
+            loss_heard(seen, heads=4), rel=6e-3
+        )
+        assert (
+            seen.page.locator(".mha-live input[type=range]").first.get_attribute("aria-valuetext")
+            == "4"
+        )
 
 
 # Saves the notebook, and ends its kernel, as when it is opened again on another day.
@@ -219,7 +240,8 @@ PICTURES = """() => [...document.querySelectorAll("[data-fallback] img")]
 
 @pytest.fixture(scope="module")
 def saved(chromium, folder):
-    """Run a figure and an exercise in JupyterLab and save them; give what stood there besides, and the server."""
+    """Run a figure and an exercise in JupyterLab and save them; give what stood there besides, and
+    the server."""
     servers.write_notebook(folder / "saved.ipynb", SAVED)
     with servers.jupyterlab(folder) as server:
         with servers.in_jupyterlab(chromium, server, "saved.ipynb") as seen:
@@ -236,16 +258,22 @@ def test_nothing_stands_in_for_a_widget_that_is_there(saved):
     assert besides == [False, False]
 
 
-def test_a_notebook_that_was_run_and_saved_is_opened_with_its_picture_and_its_questions(saved, chromium):
+def test_a_notebook_that_was_run_and_saved_is_opened_with_its_picture_and_its_questions(
+    saved, chromium
+):
     _, server = saved
     with servers.window(chromium, server, "doc/tree/saved.ipynb") as seen:
         seen.page.get_by_text("model not found").first.wait_for(state="attached")
-        assert not [said for said in seen.page.get_by_text("model not found").all() if said.is_visible()]
+        assert not [
+            said for said in seen.page.get_by_text("model not found").all() if said.is_visible()
+        ]
         assert seen.page.evaluate(PICTURES) == [700]
         assert seen.page.get_by_text("2/λ_max there").is_visible()
 
 
-def test_nbconvert_prints_a_run_notebook_with_its_picture_and_without_a_network(saved, chromium, folder):
+def test_nbconvert_prints_a_run_notebook_with_its_picture_and_without_a_network(
+    saved, chromium, folder
+):
     command = ["nbconvert", "--to", "html", "saved.ipynb"]
     subprocess.run([sys.executable, "-m", *command], cwd=folder, check=True, capture_output=True)
     context = chromium.new_context(offline=True)
@@ -258,10 +286,16 @@ def test_nbconvert_prints_a_run_notebook_with_its_picture_and_without_a_network(
 
 def test_a_link_of_the_chapter_sets_the_laboratory_above_it(chromium, folder):
     chapter = nbformat.read(folder / "laboratory" / "17_laboratory.ipynb", 4)
-    chapter.cells = [cell for cell in chapter.cells
-                     if cell.id in ("imports", "laboratory") or "Set experiment 1." in cell.source]
+    chapter.cells = [
+        cell
+        for cell in chapter.cells
+        if cell.id in ("imports", "laboratory") or "Set experiment 1." in cell.source
+    ]
     nbformat.write(chapter, folder / "links.ipynb")
-    with servers.jupyterlab(folder) as server, servers.in_jupyterlab(chromium, server, "links.ipynb") as seen:
+    with (
+        servers.jupyterlab(folder) as server,
+        servers.in_jupyterlab(chromium, server, "links.ipynb") as seen,
+    ):
         first = summary(seen)
         seen.page.get_by_role("link", name="Set experiment 1.").click()
         summary(seen, before=first)
@@ -277,7 +311,8 @@ def test_a_file_of_the_reader_stays_and_each_says_what_it_does_not_have(opened):
         page.locator(".mha-laboratory input[type=file]").set_input_files(file)
         page.get_by_text("Python has own of mine.csv;").wait_for()
         page.get_by_role("button", name="ask").click()
-        page.get_by_text("was opened in the browser").wait_for()  # after that, what Python might have sent back is here
+        # after that, what Python might have sent back is here
+        page.get_by_text("was opened in the browser").wait_for()
         assert 'from_file("mine.csv")' in page.locator(".mha-lines").text_content()
         page.get_by_role("button", name="theirs").click()
         note.filter(has_text="“theirs.csv” is open in Python").wait_for()
@@ -302,15 +337,21 @@ def test_a_chapter_of_the_book_is_live_unchanged(opened, chapter):
             sentence = done.locator(".mha-live-summary")
             before = sentence.inner_text()
             sliders = figure.locator("input[type=range]")
-            not_at_home = sliders.evaluate_all("all => all.findIndex((slider) => slider.value !== '0')")
+            not_at_home = sliders.evaluate_all(
+                "all => all.findIndex((slider) => slider.value !== '0')"
+            )
             sliders.nth(not_at_home).press("Home")
             sentence.filter(has_not_text=before).wait_for()
             if f"{chapter}.html" in FIGURES:
-                one, name = Live(seen, f"{chapter}.html", k), sliders.nth(not_at_home).get_attribute("data-control")
+                one, name = (
+                    Live(seen, f"{chapter}.html", k),
+                    sliders.nth(not_at_home).get_attribute("data-control"),
+                )
                 one.assert_draws(**{name: one.made.controls[name].values[0]})
         if "mhabook.exercise(" in text and "/voila/" not in seen.page.url:
             answer = seen.page.locator(".mha-part").first
-            answer.locator("input").press_sequentially("a1/0")  # JupyterLab takes no letter for a command
+            # JupyterLab takes no letter for a command
+            answer.locator("input").press_sequentially("a1/0")
             answer.locator("input").press("Enter")
             answer.get_by_text("is not known here").wait_for()
         if "mha.explore(" in text:

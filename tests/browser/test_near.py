@@ -1,4 +1,5 @@
-"""Figures are drawn when they come near the window, or when the browser rests; until then their pictures stand."""
+"""Figures are drawn when they come near the window, or when the browser rests; until then their
+pictures stand."""
 
 import json
 from contextlib import closing
@@ -19,7 +20,8 @@ DRAWINGS = """() => [...document.querySelectorAll(".mha-drawing")].map((box) =>
   [box.querySelectorAll(".mha-picture").length, box.querySelectorAll(".main-svg").length > 0])"""
 HEIGHTS = """() => [...document.querySelectorAll(".mha-figure, .mha-fallback")].map((box) => box.offsetHeight)"""
 NO_REST = "window.requestIdleCallback = () => {}"  # a figure is drawn when it comes near
-# The height of what each figure of a page stands in; and those that it has had at any frame from now on.
+# The height of what each figure of a page stands in; and those that it has had at any frame from
+# now on.
 ROOM = """() => [...document.querySelectorAll(".mha-figure, .mha-fallback")]
   .map((figure) => (figure.closest(".cell_output") ?? figure).offsetHeight)"""
 WATCH = f"""() => {{
@@ -30,7 +32,8 @@ WATCH = f"""() => {{
   }};
   look();
 }}"""
-# A run lasts: the page trains, whose clock says after each step that its slice of eight milliseconds is over.
+# A run lasts: the page trains, whose clock says after each step that its slice of eight
+# milliseconds is over.
 STEPWISE = """delete window.Worker;
 {
   const { now } = Date;
@@ -39,8 +42,11 @@ STEPWISE = """delete window.Worker;
 }"""
 PLOTLY = "**/plotly-cartesian.min.js*"
 MARKS = ('class="mha-figure"', 'class="mha-fallback"')
-FIGURES = [page.relative_to(BUILD).as_posix() for page in sorted(BUILD.rglob("book/**/*.html"))
-           if any(mark in page.read_text("utf-8") for mark in MARKS)]
+FIGURES = [
+    page.relative_to(BUILD).as_posix()
+    for page in sorted(BUILD.rglob("book/**/*.html"))
+    if any(mark in page.read_text("utf-8") for mark in MARKS)
+]
 PICTURE, DRAWING = [1, False], [0, True]
 
 
@@ -51,7 +57,9 @@ def opened(site, chromium):
 
     def open_one(name, width, *scripts):
         phone = {"has_touch": True, "is_mobile": True} if width < 600 else {}
-        context = chromium.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce", **phone)
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900}, reduced_motion="reduce", **phone
+        )
         contexts.append(context)
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
@@ -121,5 +129,8 @@ def test_a_trace_that_the_pages_plotly_does_not_know_stops_the_build(chromium):
     if not BUILD.is_dir():
         pytest.skip("figures.js is taken from the built book")
     cloud = figure_html({"data": [{"type": "scatter3d"}], "layout": {"meta": {"alt": "a cloud"}}})
-    with closing(pictures.workbench(chromium, BUILD)) as bench, pytest.raises(ValueError, match="draw scatter3d:"):
+    with (
+        closing(pictures.workbench(chromium, BUILD)) as bench,
+        pytest.raises(ValueError, match="draw scatter3d:"),
+    ):
         pictures.pictures(bench, f'<script src="_static/figures.js"></script>{cloud}')

@@ -57,7 +57,8 @@ OVERFLOW = """() => {
   return ["too wide", ...wide.slice(0, 5).map((node) => node.outerHTML.slice(0, 120))];
 }"""
 
-# Of the code that stands in sight, and of what it prints, whatever is cut at the right: its longest line.
+# Of the code that stands in sight, and of what it prints, whatever is cut at the right: its longest
+# line.
 CUT = """() => [...document.querySelectorAll(":is(.cell_input, .cell_output) pre")]
   .filter((pre) => pre.scrollWidth > pre.clientWidth && !pre.closest("details"))
   .map((pre) => pre.textContent.split("\\n").sort((a, b) => b.length - a.length)[0])"""
@@ -73,7 +74,8 @@ UNSHADED = """() => [...document.querySelectorAll("mjx-container[display=true], 
   .filter((box) => !getComputedStyle(box).backgroundAttachment.includes("local"))
   .map((box) => box.outerHTML.slice(0, 160))"""
 
-# Of each of several panels with numbers along their axes: its share of the width, and whether Python put it there.
+# Of each of several panels with numbers along their axes: its share of the width, and whether
+# Python put it there.
 PANELS = """() => [...document.querySelectorAll(".mha-figure")].flatMap((figure) => {
   const { layout } = JSON.parse(figure.querySelector("script").textContent);
   const { _plots, width } = figure.querySelector(".js-plotly-plot")._fullLayout;
@@ -120,7 +122,9 @@ def dark(visit):
 @pytest.fixture
 def unscripted(visit, chromium):
     """Give the page as a browser without JavaScript shows it."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    context = chromium.new_context(
+        viewport={"width": 1280, "height": 900}, java_script_enabled=False
+    )
     page = context.new_page()
     page.goto(visit.site + visit.name)
     yield page
@@ -128,14 +132,18 @@ def unscripted(visit, chromium):
 
 
 def test_nothing_moves_on_a_desk(visit):
-    assert_nothing_moves(visit.page)  # the first test of a page, for those below open boxes and change its size
+    # the first test of a page, for those below open boxes and change its size
+    assert_nothing_moves(visit.page)
 
 
 def test_nothing_moves_on_a_phone(visit, chromium):
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
     context.set_default_timeout(PATIENCE)
     context.add_init_script(SHIFTS)
-    context.add_init_script("window.requestIdleCallback = () => {}")  # a figure is drawn when it comes near
+    # a figure is drawn when it comes near
+    context.add_init_script("window.requestIdleCallback = () => {}")
     page = context.new_page()
     page.goto(visit.site + visit.name, wait_until="load")
     at_rest(page)
@@ -192,7 +200,9 @@ def test_what_unfolds_is_called_by_its_title(visit):
 
 
 def test_every_figure_says_what_it_shows(visit):
-    labels = [figure.get_attribute("aria-label") for figure in visit.page.locator(".mha-figure").all()]
+    labels = [
+        figure.get_attribute("aria-label") for figure in visit.page.locator(".mha-figure").all()
+    ]
     assert all(label and label.strip() for label in labels)
 
 
@@ -212,7 +222,9 @@ def test_live_figures_need_no_widget_manager(visit):
     asked = {url.split("?")[0].split("/")[-1] for url in visit.requests}
     assert ("live.js" in asked) == (widgets > 0)
     assert not asked & {"require.js", "paths.js", "embed-amd.js"}
-    visit.page.wait_for_function("(n) => document.querySelectorAll('.jupyter-widgets').length === n", arg=widgets)
+    visit.page.wait_for_function(
+        "(n) => document.querySelectorAll('.jupyter-widgets').length === n", arg=widgets
+    )
 
 
 def test_plotly_comes_early_where_something_trains(visit):
@@ -259,6 +271,7 @@ def test_every_slider_moves_by_keyboard(closed):
       const shows = frames.findIndex((frame) => values(frame) === drawn);
       return [shows, figure.layout.sliders[0].active ?? 0, input.getAttribute("aria-valuetext"), frames.length];
     }"""
+
     def assert_shows(keys, key):
         shown, active, words, frames = keys.evaluate(state)
         assert shown == active == {"End": frames - 1, "Home": 0, "ArrowRight": 1}[key]
@@ -281,7 +294,8 @@ def test_every_image_has_alt_text(visit):
 
 
 HANDS = 3
-"""How many boxes of a page a mouse opens: they are of one make, and a hand is slow. A script clicks on the others."""
+"""How many boxes of a page a mouse opens: they are of one make, and a hand is slow. A script clicks
+on the others."""
 OPEN = "(box) => box.open ?? !box.classList.contains('toggle-hidden')"
 CLICK = f"""(boxes, [hands, inside]) => boxes.slice(hands).map((box) => {{
   const open = {OPEN}, before = open(box);
@@ -302,7 +316,8 @@ def test_every_details_box_opens_and_closes(closed):
     boxes = closed.page.locator(".bd-article details")
     by_mouse = boxes.all()[:HANDS]
     assert count(closed, ".bd-article details[open]:not(.mha-group)") == 0
-    assert all(click(box, "> summary") for box in by_mouse)  # the laboratory's groups close first, and open again
+    # the laboratory's groups close first, and open again
+    assert all(click(box, "> summary") for box in by_mouse)
     assert all(boxes.evaluate_all(CLICK, [HANDS, ":scope > summary"]))
     assert all(boxes.evaluate_all(CLICK, [HANDS, ":scope > summary"]))
     assert all(click(box, "> summary") for box in reversed(by_mouse))
@@ -313,7 +328,8 @@ def test_every_dropdown_opens_and_closes(closed):
     boxes = closed.page.locator(".bd-article .admonition.toggle")
     by_mouse = boxes.all()[:HANDS]
     assert count(closed, ".bd-article .admonition.toggle:not(.toggle-hidden)") == 0
-    # A reader opens it at the edge of its title, and closes it by what stands there: a link, a formula.
+    # A reader opens it at the edge of its title, and closes it by what stands there: a link, a
+    # formula.
     title, in_title = "> .admonition-title", "> .admonition-title > *"
     assert all(click(box, title, position={"x": 4, "y": 4}) for box in by_mouse)
     assert all(boxes.evaluate_all(CLICK, [HANDS, f":scope {title}"]))
@@ -376,4 +392,3 @@ def test_search_finds_a_word(new_visit):
     visit.page.wait_for_selector("#search-results li a")
     assert not visit.failures + visit.complaints
     visit.context.close()
-

@@ -16,9 +16,13 @@ def strange():
     """A figure that was handed names, and a title, that would be programs."""
     data, start = SimpleNamespace(X=LINE_DATA.X, y=LINE_DATA.y), Line(np.zeros(3))
     vars(data).update({name: np.arange(20.0) for name in NAMES})
-    curves = {name: lambda model, data, k=k: (vars(data)[NAMES[k]] * (data.X @ model.w)).sum()
-              for k, name in enumerate(("__proto__", "constructor", "größe", "test_loss"))}
-    return mha.live.figure(start, data, mha.GradientDescent(lr=0.1), 20, None, curves, f"<!-- <script> {SCRIPT}")
+    curves = {
+        name: lambda model, data, k=k: (vars(data)[NAMES[k]] * (data.X @ model.w)).sum()
+        for k, name in enumerate(("__proto__", "constructor", "größe", "test_loss"))
+    }
+    return mha.live.figure(
+        start, data, mha.GradientDescent(lr=0.1), 20, None, curves, f"<!-- <script> {SCRIPT}"
+    )
 
 
 def heads():
@@ -43,7 +47,9 @@ def test_a_saved_figure_trains_from_a_disk_without_a_network(chromium, tmp_path,
     for key, value in (("Home", control.values[0]), ("End", control.values[-1])):
         page.locator("input[type=range]").first.press(key)
         page.locator(".mha-live[data-state=done]").wait_for()
-        drawn = page.evaluate("() => Array.from(document.querySelector('.js-plotly-plot').data[1].y)")
+        drawn = page.evaluate(
+            "() => Array.from(document.querySelector('.js-plotly-plot').data[1].y)"
+        )
         np.testing.assert_allclose(drawn, figure.path(**{name: value}).loss, rtol=1e-9)
     said = page.locator(".mha-live-summary").inner_text()
     assert not any(word in said for word in ("{", "undefined", "NaN")), said

@@ -1,4 +1,5 @@
-"""The search of the whole book, as a reader's browser runs it on the built index: what stands first."""
+"""The search of the whole book, as a reader's browser runs it on the built index: what stands
+first."""
 
 import pytest
 
@@ -13,8 +14,22 @@ FIRST = {
     "momentum": "multihead/05_further",
     "hessian_bound": "multihead/02_how_steep_how_curved",
     "descent lemma": "start/descent_and_curvature",
-} | dict.fromkeys(["learning rate", "batch size", "epoch", "overfitting", "convergence rate", "learning curve",
-                   "attention head", "weight decay", "warm-up", "key", "PL inequality"], "start/glossary")
+} | dict.fromkeys(
+    [
+        "learning rate",
+        "batch size",
+        "epoch",
+        "overfitting",
+        "convergence rate",
+        "learning curve",
+        "attention head",
+        "weight decay",
+        "warm-up",
+        "key",
+        "PL inequality",
+    ],
+    "start/glossary",
+)
 """Query → the page that a reader should find first."""
 
 
@@ -30,8 +45,10 @@ def search(site, chromium):
 
 def found(search, query):
     """The pages that a query finds, best first."""
-    return search.evaluate("(query) => Search._performSearch(...Search._parseQuery(query)).map(([page]) => page)",
-                           query)[::-1]
+    return search.evaluate(
+        "(query) => Search._performSearch(...Search._parseQuery(query)).map(([page]) => page)",
+        query,
+    )[::-1]
 
 
 @pytest.mark.parametrize("query", FIRST)
@@ -55,7 +72,9 @@ def test_a_search_without_a_result_ends_and_says_so(site, chromium):
     page, complaints = chromium.new_page(), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(f"{site}search.html?q=constructor")
-    page.locator("#search-results").get_by_text("did not match any documents").wait_for(timeout=PATIENCE)
+    page.locator("#search-results").get_by_text("did not match any documents").wait_for(
+        timeout=PATIENCE
+    )
     assert not complaints
     page.close()
 
@@ -68,15 +87,21 @@ The wide margin.</p><dl class="glossary"><dt>gap</dt><dd><p>A distance.</p></dd>
 <dt id="term">key</dt><dd><p>What is looked at.</p></dd></dl></article></main>"""
 
 
-@pytest.mark.parametrize(("stems", "anchor", "start"), [
-    (["margin"], "", "A head counts for 1/√H. The wide margin."),  # of a text before its code, of the page alone
-    (["sqrt", "h"], "", "A head counts for 1/√H."),
-    (["dark"], "", "It begins here."),
-    (["dark"], "#mark", "It begins here."),  # a mark of the index has no text of its own
-    (["key"], "#term", "key: What is looked at."),
-])
+@pytest.mark.parametrize(
+    ("stems", "anchor", "start"),
+    [
+        # of a text before its code, of the page alone
+        (["margin"], "", "A head counts for 1/√H. The wide margin."),
+        (["sqrt", "h"], "", "A head counts for 1/√H."),
+        (["dark"], "", "It begins here."),
+        (["dark"], "#mark", "It begins here."),  # a mark of the index has no text of its own
+        (["key"], "#term", "key: What is looked at."),
+    ],
+)
 def test_an_excerpt_is_of_the_article_where_it_has_the_words(search, stems, anchor, start):
-    shown = search.evaluate("(given) => Search.makeSearchSummary(...given).textContent", [ARTICLE, stems, anchor])
+    shown = search.evaluate(
+        "(given) => Search.makeSearchSummary(...given).textContent", [ARTICLE, stems, anchor]
+    )
     assert shown.startswith(start) and "Settings" not in shown and "Show code" not in shown
 
 
@@ -86,7 +111,9 @@ def test_a_page_marks_words_only_where_a_result_leads_and_only_in_its_text(site,
     page.goto(f"{site}search.html?q=why softmax(H)")
     result = page.locator("#search-results a[href*='01_a_small']").first
     result.wait_for(timeout=PATIENCE)
-    assert page.evaluate("() => localStorage.getItem('sphinx_highlight_terms')") is None, "for whichever page is next"
+    assert page.evaluate("() => localStorage.getItem('sphinx_highlight_terms')") is None, (
+        "for whichever page is next"
+    )
     result.click()
     page.locator(".bd-article .highlighted").first.wait_for(timeout=PATIENCE)
     marked = page.evaluate("""() => [...document.querySelectorAll("span.highlighted")].map((span) => [

@@ -1,4 +1,5 @@
-"""What a reader takes away of a figure: images, a link with its settings, a view of it alone in a strict frame."""
+"""What a reader takes away of a figure: images, a link with its settings, a view of it alone in a
+strict frame."""
 
 import re
 from xml.etree import ElementTree
@@ -8,14 +9,22 @@ import pytest
 from visits import BUILD, DRAWN, built_pages, eventually
 
 WIDE = 1600
-MARKS = ('class="mha-figure"', 'class="mha-fallback"', 'class="mha-idea"')  # the laboratory has a menu of its own
-SHARING = [page for page in built_pages() if page and not page.endswith("17_laboratory.html")
-           and any(mark in (BUILD / page).read_text("utf-8") for mark in MARKS)]
+# the laboratory has a menu of its own
+MARKS = ('class="mha-figure"', 'class="mha-fallback"', 'class="mha-idea"')
+SHARING = [
+    page
+    for page in built_pages()
+    if page
+    and not page.endswith("17_laboratory.html")
+    and any(mark in (BUILD / page).read_text("utf-8") for mark in MARKS)
+]
 ALONE = sorted(path.name for path in (BUILD / "figures").glob("*.html"))
 SPEC = "() => JSON.parse(document.getElementById('state').textContent).spec.controls"
 LIVE = ".mha-live[data-state=done]"
 NOW = """(name) => new URLSearchParams(document.querySelector('.mha-live').mhaLink().split('?')[1]).get(name)"""
-IN_SIGHT = "() => Math.abs(document.querySelector('.mha-live').getBoundingClientRect().top) < innerHeight"
+IN_SIGHT = (
+    "() => Math.abs(document.querySelector('.mha-live').getBoundingClientRect().top) < innerHeight"
+)
 SIZES = """(root) => {
   const svg = root.querySelector(".main-svg").getBoundingClientRect();
   const size = (word) => parseFloat(getComputedStyle(word).fontSize);
@@ -61,7 +70,11 @@ def copied(page, menu, item):
 def test_every_figure_of_a_page_is_saved_as_svg_and_as_a_png_for_a_slide(sharing, name):
     page = sharing(name).page
     menus = page.locator(".mha-menu").all()
-    assert len(menus) == page.locator(".mha-figure, .mha-live:not(.mha-laboratory), .mha-idea").count() > 0
+    assert (
+        len(menus)
+        == page.locator(".mha-figure, .mha-live:not(.mha-laboratory), .mha-idea").count()
+        > 0
+    )
     names = set()
     for menu in menus:
         file, svg = saved(page, menu, "Save as SVG")
@@ -85,12 +98,22 @@ def test_a_link_restores_the_settings_and_says_what_it_cannot_set(sharing):
     live.locator("select").first.select_option(index=1)
     page.locator(LIVE).first.wait_for()
     link = copied(page, live.locator(".mha-menu"), "Copy link")
-    assert link == page.evaluate("() => location.href + document.querySelector('.mha-live').mhaLink()")
+    assert link == page.evaluate(
+        "() => location.href + document.querySelector('.mha-live').mhaLink()"
+    )
     there = sharing(link.removeprefix(visit.site)).page
-    assert there.evaluate("() => document.querySelector('.mha-live').mhaLink()") == "#" + link.split("#")[1]
+    assert (
+        there.evaluate("() => document.querySelector('.mha-live').mhaLink()")
+        == "#" + link.split("#")[1]
+    )
     there.wait_for_function(IN_SIGHT)
-    for wrong, words in (("nothing=1", "“nothing”, which this figure does not have"), ("H=77", "to “77”, which is no")):
-        there.evaluate("(hash) => { location.hash = hash; }", f"{link.split('#')[1].split('?')[0]}?{wrong}")
+    for wrong, words in (
+        ("nothing=1", "“nothing”, which this figure does not have"),
+        ("H=77", "to “77”, which is no"),
+    ):
+        there.evaluate(
+            "(hash) => { location.hash = hash; }", f"{link.split('#')[1].split('?')[0]}?{wrong}"
+        )
         there.locator(".mha-hint", has_text=words).wait_for()
 
 
@@ -103,7 +126,9 @@ def test_the_embed_code_of_a_still_figure_shows_its_picture(sharing):
     credit = page.get_by_role("link")
     assert [credit.get_attribute("href"), credit.inner_text()] == where
     page.wait_for_function("() => document.images[0].complete")
-    assert page.evaluate("() => document.images[0].naturalWidth > 300 && document.images[0].alt.length > 50")
+    assert page.evaluate(
+        "() => document.images[0].naturalWidth > 300 && document.images[0].alt.length > 50"
+    )
 
 
 def test_a_page_on_a_disk_offers_no_link_and_says_why(chromium):
@@ -114,20 +139,27 @@ def test_a_page_on_a_disk_offers_no_link_and_says_why(chromium):
     menu.locator("summary").click()
     assert menu.get_by_role("status").inner_text().startswith("This page was opened from a disk")
     offered = menu.get_by_role("button").all_inner_texts()
-    assert offered[:2] == ["Save as SVG", "Save as PNG"] and not {"Copy link", "Copy embed code"} & {*offered}
+    assert offered[:2] == ["Save as SVG", "Save as PNG"] and not {
+        "Copy link",
+        "Copy embed code",
+    } & {*offered}
     context.close()
 
 
 @pytest.mark.parametrize("name", ALONE or [None])
-def test_a_live_figure_alone_fits_a_strict_frame_and_trains_there_and_from_a_disk(new_visit, chromium, name):
+def test_a_live_figure_alone_fits_a_strict_frame_and_trains_there_and_from_a_disk(
+    new_visit, chromium, name
+):
     visit = new_visit(f"figures/{name}")
     page = visit.page
     page.set_viewport_size({"width": 800, "height": 600})
     page.goto(visit.site + "404")  # a page of this server
     visit.failures.clear()
     visit.complaints.clear()
-    page.set_content(f'{FRAME}<iframe src="/figures/{name}" width="760" height="560" sandbox="allow-scripts" '
-                     'style="border: 0"></iframe>')
+    page.set_content(
+        f'{FRAME}<iframe src="/figures/{name}" width="760" height="560" sandbox="allow-scripts" '
+        'style="border: 0"></iframe>'
+    )
     frame = page.frame_locator("iframe")
     frame.locator(LIVE).wait_for()
     low = frame.locator(".mha-live-picture").evaluate("(box) => box.getBoundingClientRect().bottom")
@@ -142,7 +174,9 @@ def test_a_live_figure_alone_fits_a_strict_frame_and_trains_there_and_from_a_dis
     alone.locator(LIVE).wait_for()
     first = alone.evaluate(SPEC)[0]
     value = next(each for each in reversed(first["values"]) if each != first["value"])
-    alone.evaluate("([name, value]) => { location.hash = `?${name}=${value}`; }", [first["name"], str(value)])
+    alone.evaluate(
+        "([name, value]) => { location.hash = `?${name}=${value}`; }", [first["name"], str(value)]
+    )
     alone.locator(LIVE).wait_for()
     assert alone.evaluate(NOW, first["name"]) == str(value)
     context.close()
@@ -178,7 +212,10 @@ def test_on_the_whole_screen_a_figure_is_as_high_as_there_is_room_and_then_as_it
 def test_a_screen_that_is_refused_is_said_in_the_menu(sharing):
     page = sharing("book/multihead/01_a_small_attention_model.html").page
     menu = page.locator(".mha-live .mha-menu").first
-    page.evaluate("() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error('not here')); }")
+    page.evaluate(
+        "() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error('not "
+        "here')); }"
+    )
     menu.locator("summary").click()
     menu.get_by_role("button", name="Full screen").click()
     said = menu.locator("[role=status]")

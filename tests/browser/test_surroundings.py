@@ -1,4 +1,5 @@
-"""What a reader's browser and server may forbid or choose: scripts, storage, colors. A page works, or says why not."""
+"""What a reader's browser and server may forbid or choose: scripts, storage, colors. A page works,
+or says why not."""
 
 import pytest
 
@@ -14,7 +15,8 @@ REFUSED = "This cannot run here: the page's server forbids its code"
 
 @pytest.fixture
 def open_under(site, chromium):
-    """Open a page with a policy of its server, or with other wishes; what it complains of is in ``page.complaints``."""
+    """Open a page with a policy of its server, or with other wishes; what it complains of is in
+    ``page.complaints``."""
     contexts = []
 
     def open_one(name, policy=None, **wishes):
@@ -39,17 +41,24 @@ def forbid(route, policy):
     route.fulfill(response=answer, headers=answer.headers | {"content-security-policy": policy})
 
 
-# --- a policy of the server -----------------------------------------------------------------------------------
+# --- a policy of the server
+# -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", [INLINE, f"{STRICT}; script-src-elem 'self' blob:; worker-src blob:"])
+@pytest.mark.parametrize(
+    "policy", [INLINE, f"{STRICT}; script-src-elem 'self' blob:; worker-src blob:"]
+)
 @pytest.mark.parametrize("name", [CHAPTER, LABORATORY])
-def test_under_a_policy_that_lets_its_code_run_a_figure_trains_and_answers_are_checked(open_under, name, policy):
+def test_under_a_policy_that_lets_its_code_run_a_figure_trains_and_answers_are_checked(
+    open_under, name, policy
+):
     page = open_under(name, policy)
     page.wait_for_function(TRAINED)
     slider = page.locator(".mha-live input[type=range]:visible").first
     before = page.evaluate(SAID)
-    slider.press("ArrowRight" if slider.input_value() == slider.get_attribute("min") else "ArrowLeft")
+    slider.press(
+        "ArrowRight" if slider.input_value() == slider.get_attribute("min") else "ArrowLeft"
+    )
     page.wait_for_function(f"(before) => ({SAID})() !== before", arg=before)
     page.wait_for_function(TRAINED)
     for box in page.locator(".mha-part").all():
@@ -60,7 +69,9 @@ def test_under_a_policy_that_lets_its_code_run_a_figure_trains_and_answers_are_c
 
 
 @pytest.mark.parametrize("name", [CHAPTER, LABORATORY])
-def test_a_policy_that_forbids_their_code_is_named_in_place_of_controls_and_fields(open_under, name):
+def test_a_policy_that_forbids_their_code_is_named_in_place_of_controls_and_fields(
+    open_under, name
+):
     page = open_under(name, STRICT)
     page.locator(".mha-fallback .mha-refused").wait_for()
     at_rest(page)
@@ -68,7 +79,9 @@ def test_a_policy_that_forbids_their_code_is_named_in_place_of_controls_and_fiel
     assert page.locator(".mha-fallback .mha-picture").is_visible()
     views = page.locator("script[type='application/vnd.jupyter.widget-view+json']").count()
     words = page.locator(".mha-refused").all_inner_texts()
-    assert len(words) == views and all(said.startswith(REFUSED) and "from your disk" in said for said in words)
+    assert len(words) == views and all(
+        said.startswith(REFUSED) and "from your disk" in said for said in words
+    )
     assert not page.complaints
 
 
@@ -78,25 +91,33 @@ def test_a_figure_whose_library_does_not_come_says_so(open_under, chromium, site
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.route("**/plotly-cartesian*", lambda route: route.abort())
     page.goto(site + CHAPTER)
-    page.locator(".mha-fallback .mha-refused").filter(has_text="Load the page again").wait_for(timeout=PATIENCE)
+    page.locator(".mha-fallback .mha-refused").filter(has_text="Load the page again").wait_for(
+        timeout=PATIENCE
+    )
     at_rest(page)
     assert page.locator(".mha-live, .mha-around:visible").count() == 0
     assert page.locator(".mha-fallback .mha-picture").is_visible()
-    assert page.locator(".mha-figure .mha-picture").count() == page.locator(".mha-figure").count(), "pictures stand"
+    assert (
+        page.locator(".mha-figure .mha-picture").count() == page.locator(".mha-figure").count()
+    ), "pictures stand"
     assert not complaints
     context.close()
 
 
-# --- a frame that may keep nothing ----------------------------------------------------------------------------
+# --- a frame that may keep nothing
+# ----------------------------------------------------------------------------
 
 KEYS = "() => [localStorage, sessionStorage].map((kept) => [kept instanceof Storage, Object.keys(kept).sort()])"
 
 
 @pytest.fixture
 def framed(open_under, site):
-    """The chapter in a frame that may run scripts and nothing else, as courses show pages; nothing goes wrong in it."""
+    """The chapter in a frame that may run scripts and nothing else, as courses show pages; nothing
+    goes wrong in it."""
     page = open_under("search.html")
-    page.set_content(f'<iframe sandbox="allow-scripts" src="{site}{CHAPTER}" width="1200" height="800"></iframe>')
+    page.set_content(
+        f'<iframe sandbox="allow-scripts" src="{site}{CHAPTER}" width="1200" height="800"></iframe>'
+    )
     frame = page.locator("iframe").element_handle().content_frame()
     frame.wait_for_function(TRAINED)
     yield frame
@@ -113,7 +134,9 @@ def test_in_a_frame_that_keeps_nothing_a_figure_trains_and_the_theme_is_switched
     assert framed.evaluate(KEYS) == [[False, ["mode", "theme"]], [False, []]]
 
 
-def test_in_a_frame_that_keeps_nothing_a_guess_stands_until_the_page_is_left_and_the_page_says_so(framed):
+def test_in_a_frame_that_keeps_nothing_a_guess_stands_until_the_page_is_left_and_the_page_says_so(
+    framed,
+):
     framed.get_by_label("0.7", exact=True).check()
     assert framed.locator("#said-chapter-6-1 strong").inner_text() == "0.7"
     assert "keeps nothing for this page" in framed.locator(".mha-unkept").inner_text()
@@ -124,7 +147,8 @@ def test_where_storage_is_allowed_it_is_the_browsers(open_under):
     assert [kept for kept, _ in page.evaluate(KEYS)] == [True, True]
 
 
-# --- colors that the system chooses ---------------------------------------------------------------------------
+# --- colors that the system chooses
+# ---------------------------------------------------------------------------
 
 # The colors of the words and lines of figures and maps, and those that the system has for words.
 INKS = """(selector) => {
@@ -137,7 +161,8 @@ INKS = """(selector) => {
     .filter((ink) => ink !== wanted)];
 }"""
 INKED = {
-    CHAPTER: ".main-svg :is(.xtick text, .ytick text, .xtitle, .ytitle, .legendtext, .gridlayer path)",
+    CHAPTER: ".main-svg :is(.xtick text, .ytick text, .xtitle, .ytitle, .legendtext, .gridlayer "
+    "path)",
     "book/start/map.html": ".course-map :is(text, rect)",
 }
 

@@ -1,4 +1,5 @@
-"""The ledger's table in a reader's browser: headers sort, words and values filter, and it needs no script."""
+"""The ledger's table in a reader's browser: headers sort, words and values filter, and it needs no
+script."""
 
 from pathlib import Path
 
@@ -38,9 +39,9 @@ def test_a_header_sorts_up_down_and_back(ledger):
     slacks = [row[5] for row in shown(ledger)]
     numbers = [float(slack) for slack in slacks if slack != "–"]
     assert numbers == sorted(numbers) and len(set(numbers)) > 10
-    assert slacks[len(numbers):] == ["–"] * (len(before) - len(numbers)) != []
+    assert slacks[len(numbers) :] == ["–"] * (len(before) - len(numbers)) != []
     assert press(ledger, "Worst slack", "Space") == "descending"
-    assert [float(row[5]) for row in shown(ledger)[:len(numbers)]] == numbers[::-1]
+    assert [float(row[5]) for row in shown(ledger)[: len(numbers)]] == numbers[::-1]
     assert press(ledger, "Worst slack") is None
     assert shown(ledger) == before
 
@@ -62,14 +63,27 @@ def test_numbers_sort_as_numbers_and_only_one_column_is_sorted(ledger):
 
 
 def test_numbers_are_read_as_the_book_writes_them(chromium):
-    ascending = ["−5.5 · 10³", "−3", "2·10⁻³", "0.5", "9", "1,150", "20,000", "5.5·10¹⁰", "equality", "limit"]
+    ascending = [
+        "−5.5 · 10³",
+        "−3",
+        "2·10⁻³",
+        "0.5",
+        "9",
+        "1,150",
+        "20,000",
+        "5.5·10¹⁰",
+        "equality",
+        "limit",
+    ]
     rows = "".join(f"<tr><td>{text}</td></tr>" for text in ascending[::2] + ascending[1::2])
     head = "<thead><tr><th>Number</th></tr></thead>"
     page = chromium.new_page()
-    page.set_content(f"<script>{SCRIPT.read_text('utf-8')}</script>"
-                     f"<div class=sortable><table>{head}<tbody>{rows}</tbody></table></div>")
+    page.set_content(
+        f"<script>{SCRIPT.read_text('utf-8')}</script>"
+        f"<div class=sortable><table>{head}<tbody>{rows}</tbody></table></div>"
+    )
     page.get_by_role("button", name="Number").click()
-    assert [text for text, in page.evaluate(SHOWN)] == ascending
+    assert [text for (text,) in page.evaluate(SHOWN)] == ascending
     page.close()
 
 
@@ -82,7 +96,9 @@ def test_words_and_values_filter_and_a_link_brings_its_row_back(ledger):
     assert [row[2:4] for row in shown(ledger)] == [["recalled", "III · 12"]]
     assert page.get_by_role("status").inner_text() == f"1 of {len(every)} rows"
     page.evaluate("() => { location.hash = 'ledger-thm-collapse'; }")
-    page.wait_for_function("() => document.querySelector('tr:has(#ledger-thm-collapse)').checkVisibility()")
+    page.wait_for_function(
+        "() => document.querySelector('tr:has(#ledger-thm-collapse)').checkVisibility()"
+    )
     assert shown(ledger) == every
 
 
@@ -100,7 +116,9 @@ EXPECTED = {
     "how many heads": {"thm-1-training", "thm-1-fewer-heads"},
     "max-margin": {"lemma-margin-distance", "thm-exact-margin"},
     "PL": {"thm-values", "thm-neighborhood", "thm-queries"},
-} | dict.fromkeys(["1/sqrt(H)", "1/sqrt H", "H^-1/2", "1/√H"], {"def-model", "prop-1-hessian", "lemma-1-blocks"})
+} | dict.fromkeys(
+    ["1/sqrt(H)", "1/sqrt H", "H^-1/2", "1/√H"], {"def-model", "prop-1-hessian", "lemma-1-blocks"}
+)
 """What a reader types → some of the rows that must be found, by label."""
 LABELS = """() => [...document.querySelectorAll(".sortable tbody tr")].filter((row) => !row.hidden)
   .map((row) => row.querySelector("[id^=ledger-]").id.slice("ledger-".length))"""
@@ -124,10 +142,15 @@ def test_roots_are_found_as_they_are_typed(ledger):
     assert "prop-zero-margin" in found["sqrt(T/2)"] == found["√(T/2)"]
 
 
-@pytest.mark.parametrize(("query", "is_found"), [
-    ("Theorem 4", lambda number: number.startswith("Theorem 4.")),  # of chapter 4, and of no chapter 14
-    ("lemma 4.1", lambda number: number == "Lemma 4.1"),  # not Lemma 4.10
-    ("Lemma 4.10", lambda number: number == "Lemma 4.10")])
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [
+        # of chapter 4, and of no chapter 14
+        ("Theorem 4", lambda number: number.startswith("Theorem 4.")),
+        ("lemma 4.1", lambda number: number == "Lemma 4.1"),  # not Lemma 4.10
+        ("Lemma 4.10", lambda number: number == "Lemma 4.10"),
+    ],
+)
 def test_a_number_finds_the_statements_that_have_it(ledger, query, is_found):
     numbers = {row[0] for row in shown(ledger)}
     ledger.page.get_by_label("Words").fill(query)
@@ -141,7 +164,13 @@ def test_filter_and_table_begin_on_the_first_screen(ledger):
     page.evaluate("() => window.scrollTo(0, 0)")
     at_rest(page)
     row = page.locator(".sortable tbody tr").first.bounding_box()
-    assert 0 < page.locator(".table-filters").bounding_box()["y"] < row["y"] < row["y"] + row["height"] < 800
+    assert (
+        0
+        < page.locator(".table-filters").bounding_box()["y"]
+        < row["y"]
+        < row["y"] + row["height"]
+        < 800
+    )
 
 
 @pytest.mark.parametrize("bar", [0, 17])
@@ -149,13 +178,21 @@ def test_filter_and_table_begin_on_the_first_screen(ledger):
 def test_no_column_is_cut_on_a_desk_and_the_head_stays_in_sight(ledger, width, bar):
     page = ledger.page
     page.set_viewport_size({"width": width, "height": 900})
-    page.evaluate("(bar) => (document.documentElement.style.marginRight = `${bar}px`)", bar)  # of a scroll bar
+    # of a scroll bar
+    page.evaluate("(bar) => (document.documentElement.style.marginRight = `${bar}px`)", bar)
     at_rest(page)  # a table is measured anew after the last change of width
     page.locator(".sortable.fits").wait_for()
     page.evaluate("() => document.getElementById('ledger-thm-barrier').scrollIntoView()")
-    places = [".bd-header-article", ".sortable th:nth-child(2)", "tr:has(#ledger-thm-barrier) td:first-child a[href]"]
+    places = [
+        ".bd-header-article",
+        ".sortable th:nth-child(2)",
+        "tr:has(#ledger-thm-barrier) td:first-child a[href]",
+    ]
     boxes = [page.locator(place).bounding_box() for place in places]
-    assert all(upper["y"] + upper["height"] <= lower["y"] + 5 for upper, lower in zip(boxes, boxes[1:], strict=False))
+    assert all(
+        upper["y"] + upper["height"] <= lower["y"] + 5
+        for upper, lower in zip(boxes, boxes[1:], strict=False)
+    )
     assert boxes[-1]["y"] < 250
 
 
@@ -172,6 +209,10 @@ def test_without_scripts_the_table_stands_there_whole(new_visit, ledger, chromiu
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(ledger.site + LEDGER)
-    assert page.locator(".sortable tbody tr").count() == ledger.page.locator(".sortable tbody tr").count() > 118
+    assert (
+        page.locator(".sortable tbody tr").count()
+        == ledger.page.locator(".sortable tbody tr").count()
+        > 118
+    )
     assert page.locator(".sortable button, .table-filters").count() == 0
     context.close()

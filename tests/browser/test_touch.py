@@ -1,26 +1,35 @@
-"""A finger on a page: a swipe that begins on a figure or on a slider scrolls the page, and changes nothing."""
+"""A finger on a page: a swipe that begins on a figure or on a slider scrolls the page, and changes
+nothing."""
 
 import pytest
 
 from figures import FIGURES, of_each_kind
 from visits import BUILD, DRAWN, RANGES, at_rest, eventually, frames
 
-DRAWS = [page.relative_to(BUILD).as_posix() for page in sorted(BUILD.rglob("book/**/*.html"))
-         if 'class="mha-figure"' in page.read_text("utf-8") or page.relative_to(BUILD).as_posix() in FIGURES]
+DRAWS = [
+    page.relative_to(BUILD).as_posix()
+    for page in sorted(BUILD.rglob("book/**/*.html"))
+    if 'class="mha-figure"' in page.read_text("utf-8")
+    or page.relative_to(BUILD).as_posix() in FIGURES
+]
 
 
 @pytest.fixture(scope="module")
 def phone(site, chromium):
     """Open a page as on a phone: 390 pixels wide, and touched."""
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
     page = context.new_page()
 
     def visit(name):
         if page.url == site + name:
             return page
         page.goto(site + name, wait_until="load")
-        page.wait_for_function("(n) => document.querySelectorAll('.mha-live[data-state=done]').length === n",
-                               arg=len(FIGURES.get(name, ())))
+        page.wait_for_function(
+            "(n) => document.querySelectorAll('.mha-live[data-state=done]').length === n",
+            arg=len(FIGURES.get(name, ())),
+        )
         page.wait_for_function(DRAWN)
         return page
 
@@ -42,14 +51,20 @@ def fingers(page, *moments):
     session = page.context.new_cdp_session(page)
     for before, points in zip([(), *moments], moments, strict=False):
         kind = "touchMove" if len(points) == len(before) else "touchStart"
-        session.send("Input.dispatchTouchEvent", {
-            "type": kind, "touchPoints": [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(points)]})
+        session.send(
+            "Input.dispatchTouchEvent",
+            {
+                "type": kind,
+                "touchPoints": [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(points)],
+            },
+        )
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     session.detach()
 
 
 def assert_a_swipe_scrolls(page, x, y):
-    """A swipe of 100 pixels upward takes a part of them: the browser keeps the first to tell a swipe from a tap."""
+    """A swipe of 100 pixels upward takes a part of them: the browser keeps the first to tell a
+    swipe from a tap."""
     before = scrolled(page)
     swipe(page, *((x, y - up) for up in range(0, 101, 20)))
     eventually(page, lambda: at_least(scrolled(page) - before, 20))
@@ -97,8 +112,14 @@ def test_a_finger_that_moves_along_a_slider_moves_it_and_so_does_a_tap(phone):
     page.wait_for_function("() => document.querySelector('.mha-live').dataset.state === 'done'")
 
 
-@pytest.mark.parametrize(("name", "what"), [  # on a slider Chromium never lets them
-    ("14_traps", ".js-plotly-plot"), ("14_traps", ".mha-handle"), ("12_two_kernels_one_rank", ".mha-guesses svg")])
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [  # on a slider Chromium never lets them
+        ("14_traps", ".js-plotly-plot"),
+        ("14_traps", ".mha-handle"),
+        ("12_two_kernels_one_rank", ".mha-guesses svg"),
+    ],
+)
 def test_two_fingers_enlarge_the_page_on_a_figure_too(phone, name, what):
     page = phone(f"book/kernels/{name}.html")
     at_rest(page)
@@ -114,7 +135,10 @@ def test_two_fingers_enlarge_the_page_on_a_figure_too(phone, name, what):
 def test_a_finger_draws_sideways_or_taps_and_scrolls_the_page_up_from_the_same_plot(phone):
     page = phone("book/kernels/12_two_kernels_one_rank.html")
     at_rest(page)
-    plot, points = page.locator(".mha-guesses .mha-plot svg"), page.locator(".mha-guesses .mha-plot input")
+    plot, points = (
+        page.locator(".mha-guesses .mha-plot svg"),
+        page.locator(".mha-guesses .mha-plot input"),
+    )
 
     def drawn(*values):
         assert [point.input_value() for point in points.all()] == list(values)
@@ -132,8 +156,9 @@ def test_a_finger_draws_sideways_or_taps_and_scrolls_the_page_up_from_the_same_p
     assert scrolled(page) == before
 
 
-# What a finger presses that is less than 44 pixels high, and links at statements of less than 24. No finger sees a
-# button that copies code or a slider of the keyboard, and a choice is pressed by its words.
+# What a finger presses that is less than 44 pixels high, and links at statements of less than 24.
+# No finger sees a button that copies code or a slider of the keyboard, and a choice is pressed by
+# its words.
 SMALL = """() => [...document.querySelectorAll(".bd-article :is(input, select, button, summary, .mha-guess label)")]
   .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
   .filter((one) => !one.matches("[type=checkbox], [type=radio], .copybtn, .mha-keys, .mha-plot *, .mha-exercise *"))
@@ -141,8 +166,15 @@ SMALL = """() => [...document.querySelectorAll(".bd-article :is(input, select, b
   .concat([...document.querySelectorAll(".mha-known a")].filter((link) => link.offsetHeight < 24).map(String))"""
 
 
-@pytest.mark.parametrize("name", ["book/multihead/01_a_small_attention_model.html", "book/ledger.html",
-                                  "book/laboratory/17_laboratory.html"], scope="module")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "book/multihead/01_a_small_attention_model.html",
+        "book/ledger.html",
+        "book/laboratory/17_laboratory.html",
+    ],
+    scope="module",
+)
 def test_what_a_finger_presses_is_44_pixels_high(phone, name):
     page = phone(name)
     at_rest(page)

@@ -1,11 +1,16 @@
-"""A chapter is a walk: its live figure begins within the first three screens, at a desk and on a phone."""
+"""A chapter is a walk: its live figure begins within the first three screens, at a desk and on a
+phone."""
 
 import pytest
 
 from visits import BUILD, PATIENCE, at_rest
 
-WALKS = [page.relative_to(BUILD).as_posix() for page in sorted(BUILD.glob("book/*/[0-9][0-9]_*.html"))
-         if not page.stem.endswith("_further") and list(page.parent.glob(f"{page.stem[:2]}_further.html"))]
+WALKS = [
+    page.relative_to(BUILD).as_posix()
+    for page in sorted(BUILD.glob("book/*/[0-9][0-9]_*.html"))
+    if not page.stem.endswith("_further")
+    and list(page.parent.glob(f"{page.stem[:2]}_further.html"))
+]
 """The chapters with a further page."""
 
 
@@ -19,6 +24,8 @@ def test_the_live_figure_begins_within_three_screens(site, chromium, name):
     for width, height in ((1280, 800), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
         at_rest(page)
-        top = page.evaluate("() => document.querySelector('.mha-live').getBoundingClientRect().top + scrollY")
+        top = page.evaluate(
+            "() => document.querySelector('.mha-live').getBoundingClientRect().top + scrollY"
+        )
         assert top < 3 * height, f"{top / height:.1f} screens"
     context.close()

@@ -1,4 +1,5 @@
-"""Chapter 10: the factorization, its stationary points, the two rules, and the runs that the chapter shows."""
+"""Chapter 10: the factorization, its stationary points, the two rules, and the runs that the
+chapter shows."""
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ SIZES = st.permutations((1, 2, 3, 4)).map(lambda sizes: sizes[:2])
 def drawn(seed, p, d, scale=1.0):
     """U, V, N and a direction, in whitened coordinates."""
     rng = np.random.default_rng([seed, 105])
-    return [scale * rng.standard_normal(shape) for shape in ((p, d), (d, d), (p, d), (p, d), (d, d))]
+    return [
+        scale * rng.standard_normal(shape) for shape in ((p, d), (d, d), (p, d), (p, d), (d, d))
+    ]
 
 
 def regularized(U, V, N, balance):
@@ -77,7 +80,9 @@ def test_the_population_is_what_many_tokens_tend_to():
     assert np.isinf(infinite.effective_tokens(data.x[:5], data.Sigma)).all()
 
 
-@pytest.mark.parametrize("rule", [mha.StructureAware(), mha.Preconditioned(), mha.GradientDescent(0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "rule", [mha.StructureAware(), mha.Preconditioned(), mha.GradientDescent(0.1)], ids=repr
+)
 def test_rules_train_on_the_population(rule):
     data = mha.data.linear_regression(n=1, d=3, p=2).population()
     start = PopulationRegression.random(3, 2, scale=0.5)
@@ -86,10 +91,15 @@ def test_rules_train_on_the_population(rule):
     assert_close(path.loss, path.excess, 1e-12)
 
 
-@pytest.mark.parametrize("way", [lambda a: a.astype("float32"), torch.as_tensor], ids=["float32", "torch"])
+@pytest.mark.parametrize(
+    "way", [lambda a: a.astype("float32"), torch.as_tensor], ids=["float32", "torch"]
+)
 @pytest.mark.parametrize("rule", [mha.StructureAware(), mha.GradientDescent(0.1)], ids=repr)
 def test_the_population_has_the_library_and_dtype_of_the_samples(rule, way):
-    data, start = mha.data.linear_regression(n=9, d=3, p=2), PopulationRegression.random(3, 2, scale=0.5)
+    data, start = (
+        mha.data.linear_regression(n=9, d=3, p=2),
+        PopulationRegression.random(3, 2, scale=0.5),
+    )
     wanted = mha.train(start, data.population(), rule, 20)
     for population in (data.map(way).population(), data.population().map(way)):
         assert population.X.dtype == population.y.dtype == way(data.x).dtype
@@ -100,7 +110,9 @@ def test_the_population_has_the_library_and_dtype_of_the_samples(rule, way):
 
 
 @pytest.mark.parametrize("batch", [None, 8])
-@pytest.mark.parametrize("rule", [mha.StructureAware(), mha.Preconditioned(0.3), mha.GradientDescent(0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "rule", [mha.StructureAware(), mha.Preconditioned(0.3), mha.GradientDescent(0.1)], ids=repr
+)
 def test_torch_takes_the_same_steps(rule, batch):
     data = mha.data.linear_regression(n=40, d=3, p=2, seed=4)
     start = mha.AttentionRegression.spectral(data)
@@ -142,12 +154,13 @@ def on_the_diagonal(move, lr=contraction.LARGEST):
 
 
 def test_the_local_theorem_fails_with_a_larger_rate_or_step_or_radius():
-    """None of its constants is the best: these are the factors at which the worst instances that we know violate it."""
+    """None of its constants is the best: these are the factors at which the worst instances that we
+    know violate it."""
     check = contraction.local_rate(**contraction.inward())
-    square = contraction.RADIUS ** 2
+    square = contraction.RADIUS**2
     rate = (1 - check.lhs / square) / contraction.LARGEST / contraction.RATE
     assert 2.70 < rate < 2.72
-    out = contraction.RADIUS / 2 ** 0.5
+    out = contraction.RADIUS / 2**0.5
     assert contraction.local_rate(**on_the_diagonal(out, 4.41 * contraction.LARGEST))
     assert not contraction.local_rate(**on_the_diagonal(out, 4.43 * contraction.LARGEST))
     assert contraction.local_rate(**on_the_diagonal(-4.14 * out))
@@ -156,7 +169,8 @@ def test_the_local_theorem_fails_with_a_larger_rate_or_step_or_radius():
 
 @pytest.mark.parametrize("p, d", [(1, 1), (2, 1), (2, 2), (3, 2)])
 def test_a_search_finds_no_slower_step_than_the_known_one(p, d):
-    """Climbs over points at the theorem's radius, with its largest step: all contract by more than 1 − 1.77 η s_min."""
+    """Climbs over points at the theorem's radius, with its largest step: all contract by more than
+    1 − 1.77 η s_min."""
     rng, N = np.random.default_rng([p, d]), np.eye(p, d)
     U, V = factorization.optimum(N)
 
@@ -165,6 +179,7 @@ def test_a_search_finds_no_slower_step_than_the_known_one(p, d):
         there = {"U": U + away[:p], "V": V + away[p:], "N": N}
         check = contraction.local_rate(**there, lr=contraction.LARGEST)
         return (1 - check.lhs / factorization.distance(**there) ** 2) / contraction.LARGEST
+
     for _ in range(6):
         best = rng.standard_normal((p + d, d))
         for size in np.geomspace(0.5, 0.005, 150):
@@ -172,13 +187,23 @@ def test_a_search_finds_no_slower_step_than_the_known_one(p, d):
         assert rate(best) > 1.77
 
 
-@pytest.mark.parametrize("id, name", [("prop-blind", "Preconditioned"), ("prop-blind-variants", "Preconditioned"),
-                                      ("prop-blind-variants", "StructureAware")])
+@pytest.mark.parametrize(
+    "id, name",
+    [
+        ("prop-blind", "Preconditioned"),
+        ("prop-blind-variants", "Preconditioned"),
+        ("prop-blind-variants", "StructureAware"),
+    ],
+)
 def test_blindness_is_checked_of_every_rule(id, name):
     """A rule that whitens with another matrix than Σ̂ sees how tokens are conditioned."""
     rule = getattr(contraction, name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(contraction, name, lambda lr=0.5, **kept: rule(lr, **kept | {"whitening": Whitening.none(2)}))
+        patch.setattr(
+            contraction,
+            name,
+            lambda lr=0.5, **kept: rule(lr, **kept | {"whitening": Whitening.none(2)}),
+        )
         row = mhabook.ledger[id]
         assert not any(row.on(row.random(seed)).holds for seed in range(5))
 
@@ -196,40 +221,80 @@ def test_strict_saddles_are_checked_where_they_are_not_balanced():
 
 def test_conditioning_costs_plain_descent_and_not_the_whitened_one():
     table = mhabook.stored("conditioning.npz")
-    median = {name: [int(np.median(table.where(kappa=kappa)[name])) for kappa in (1.0, 16.0, 256.0)]
-              for name in ("one", "two", "whitened")}
-    assert median["whitened"] == [15, 15, 15] and (table.where(kappa=1.0)["whitened"] ==
-                                                   table.where(kappa=256.0)["whitened"]).all()
-    low, high = ([best(table.where(kappa=kappa)["two"]) for kappa in (1.0, 16.0, 256.0)] for best in (min, max))
-    for reference, least, most in zip((14, 96, 1360), low, high, strict=True):  # theory: two step sizes, one instance
+    median = {
+        name: [int(np.median(table.where(kappa=kappa)[name])) for kappa in (1.0, 16.0, 256.0)]
+        for name in ("one", "two", "whitened")
+    }
+    assert (
+        median["whitened"] == [15, 15, 15]
+        and (table.where(kappa=1.0)["whitened"] == table.where(kappa=256.0)["whitened"]).all()
+    )
+    low, high = (
+        [best(table.where(kappa=kappa)["two"]) for kappa in (1.0, 16.0, 256.0)]
+        for best in (min, max)
+    )
+    # theory: two step sizes, one instance
+    for reference, least, most in zip((14, 96, 1360), low, high, strict=True):
         assert 0.5 * least <= reference <= 1.5 * most
 
 
 def test_the_late_factor_of_structure_aware_descent_is_that_of_the_spectrum():
     data = mha.data.linear_regression(n=1, d=5, p=5, seed=2)
-    path = mha.train(PopulationRegression.random(5, 5, seed=2), data.population(), mha.StructureAware(), 90)
+    path = mha.train(
+        PopulationRegression.random(5, 5, seed=2), data.population(), mha.StructureAware(), 90
+    )
     assert path.excess[81] / path.excess[80] == pytest.approx((1 - 2 * 0.5 / 4) ** 2, rel=5e-3)
 
 
 GIVEN = mha.AttentionRegression.random(3, 2)
 BAD = {
-    "population of arrays": (lambda: mha.data.regression_from_arrays(np.eye(3), np.eye(3)).population(), ValueError,
-                             ["population: expected a dataset made by", "not known"]),
-    "Σ of another d": (lambda: PopulationRegression.random(3, 2).loss(np.eye(2), np.ones((2, 3))), ValueError,
-                       ["Sigma: expected shape (3, 3)", "(2, 2)"]),
+    "population of arrays": (
+        lambda: mha.data.regression_from_arrays(np.eye(3), np.eye(3)).population(),
+        ValueError,
+        ["population: expected a dataset made by", "not known"],
+    ),
+    "Σ of another d": (
+        lambda: PopulationRegression.random(3, 2).loss(np.eye(2), np.ones((2, 3))),
+        ValueError,
+        ["Sigma: expected shape (3, 3)", "(2, 2)"],
+    ),
     "a direction with infinitely many tokens": (
         lambda: PopulationRegression.random(3, 2).hvp(np.eye(3), np.ones((2, 3)), GIVEN),
-        TypeError, ["V: expected a direction like PopulationRegression(A (2, 3)", "got AttentionRegression"]),
-    "M of another p": (lambda: PopulationRegression.random(3, 2).loss(np.eye(3), np.ones((1, 3))), ValueError,
-                       ["M: expected shape (2, 3)", "(1, 3)"]),
+        TypeError,
+        ["V: expected a direction like PopulationRegression(A (2, 3)", "got AttentionRegression"],
+    ),
+    "M of another p": (
+        lambda: PopulationRegression.random(3, 2).loss(np.eye(3), np.ones((1, 3))),
+        ValueError,
+        ["M: expected shape (2, 3)", "(1, 3)"],
+    ),
     "a batch of infinitely many": (
-        lambda: mha.train(PopulationRegression.random(5, 5), mha.data.linear_regression(n=1).population(),
-                          mha.GradientDescent(0.1), 1, batch=4),
-        ValueError, ["batch: expected data of finitely many samples", "got a Population"]),
+        lambda: mha.train(
+            PopulationRegression.random(5, 5),
+            mha.data.linear_regression(n=1).population(),
+            mha.GradientDescent(0.1),
+            1,
+            batch=4,
+        ),
+        ValueError,
+        ["batch: expected data of finitely many samples", "got a Population"],
+    ),
     "one matrix of a rule of two": (
-        lambda: mha.train(mha.AttentionRegression.random(2, 2), mha.data.linear_regression(n=9, d=2, p=2),
-                          mha.StructureAware(), 1, only="A"), ValueError, ["only: expected a rule", "StructureAware"]),
-    "singular Σ": (lambda: Whitening.roots(np.diag([1.0, 0.0])), ValueError, ["second moment", "a matrix", "0"]),
+        lambda: mha.train(
+            mha.AttentionRegression.random(2, 2),
+            mha.data.linear_regression(n=9, d=2, p=2),
+            mha.StructureAware(),
+            1,
+            only="A",
+        ),
+        ValueError,
+        ["only: expected a rule", "StructureAware"],
+    ),
+    "singular Σ": (
+        lambda: Whitening.roots(np.diag([1.0, 0.0])),
+        ValueError,
+        ["second moment", "a matrix", "0"],
+    ),
 }
 
 

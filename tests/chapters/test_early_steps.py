@@ -1,4 +1,5 @@
-"""The first steps from zero against autograd and by hand; how long heads wait; what attention is worth."""
+"""The first steps from zero against autograd and by hand; how long heads wait; what attention is
+worth."""
 
 import numpy as np
 import pytest
@@ -17,7 +18,9 @@ seeds = pytest.mark.parametrize("seed", range(4))
 
 def tokens(seed):
     drawn = problem(seed, n=5, T=4, d=3, H=1)
-    return mha.data.from_arrays(drawn.X, drawn.y), np.random.default_rng([seed, 7]).standard_normal(3)
+    return mha.data.from_arrays(drawn.X, drawn.y), np.random.default_rng([seed, 7]).standard_normal(
+        3
+    )
 
 
 @seeds
@@ -43,7 +46,8 @@ def test_two_steps_are_two_steps_of_autograd(seed):
 
 
 def test_second_step_by_hand():
-    """Tokens 1 and 0 on a line, label +1: x̄ = ½, C = ¼, c = ¼, z = η_u/4, and W = η_u η_w 2 σ(−z) ½ ¼ ¼."""
+    """Tokens 1 and 0 on a line, label +1: x̄ = ½, C = ¼, c = ¼, z = η_u/4, and W = η_u η_w 2 σ(−z)
+    ½ ¼ ¼."""
     data = mha.data.from_arrays(np.array([[[1.0], [0.0]]]), np.ones(1))
     W, U = early_steps.two_steps(data, eta_U=4.0, eta_W=3.0)
     sigma = 1 / (1 + np.e)
@@ -53,11 +57,12 @@ def test_second_step_by_hand():
 
 @pytest.mark.parametrize("growth", [0.0, 0.5, 1.0])
 def test_first_movement_of_attention_is_the_product_of_the_step_sizes(growth):
-    """For a short step W after two steps is η²/H · T/2 · mean y x̄ (C c)ᵀ: free of H if and only if η ∝ √H."""
+    """For a short step W after two steps is η²/H · T/2 · mean y x̄ (C c)ᵀ: free of H if and only if
+    η ∝ √H."""
     data, moved = mha.data.tokenized_mixture(n=20), {}
     for H in (1, 16):
         start = mha.MultiHeadAttention.zeros(H, 10, 8)
-        moved[H] = mha.train(start, data, mha.GradientDescent(1e-5 * H ** growth), 2)[-1].W[0]
+        moved[H] = mha.train(start, data, mha.GradientDescent(1e-5 * H**growth), 2)[-1].W[0]
     assert_close(moved[16], 16 ** (2 * growth - 1) * moved[1], 1e-4)
 
 
@@ -65,7 +70,7 @@ def test_first_movement_of_attention_is_the_product_of_the_step_sizes(growth):
 def test_adam_moves_every_entry_alike_whatever_the_number_of_heads(H):
     start = mha.MultiHeadAttention.zeros(H, 10, 8)
     path = mha.train(start, mha.data.tokenized_mixture(), mha.Adam(0.01), 2)
-    np.testing.assert_allclose(abs(path[-1].W), 0.01 * 1.999 ** 0.5 / 1.9, rtol=0.05)
+    np.testing.assert_allclose(abs(path[-1].W), 0.01 * 1.999**0.5 / 1.9, rtol=0.05)
     np.testing.assert_allclose(abs(path[1].U), 0.01, rtol=1e-3)
 
 
@@ -89,8 +94,10 @@ def test_infinitely_many_heads_are_logistic_regression_on_the_mean_token():
     for _ in range(40):
         u = u + lr * (data.y / (1 + np.exp(data.y * 10 * (mean @ u)))) @ mean / 30
     assert_close(row, u, 1e-12)
-    path = mha.train(mha.MultiHeadAttention.zeros(2 ** 16, 10, 8), data, mha.GradientDescent(lr), 40, record=[40])
-    assert_close(2 ** 16 * path[-1].W[0], V, 2e-3)
+    path = mha.train(
+        mha.MultiHeadAttention.zeros(2**16, 10, 8), data, mha.GradientDescent(lr), 40, record=[40]
+    )
+    assert_close(2**16 * path[-1].W[0], V, 2e-3)
     assert path.attention_score[-1] == pytest.approx(0.1, abs=2e-3)
 
 
@@ -99,7 +106,7 @@ def test_decoders_are_pulled_by_the_attention_score(H):
     """At θ = 0 the bound is S √(T/2) ζ/2, and balanced pairs attain it."""
     attained = mhabook.ledger["prop-pull"].extremal[0]()["data"]
     check = late_steps.pull(mha.MultiHeadAttention.zeros(H, 10, 8), attained)
-    assert check.lhs == pytest.approx(2 * 5 ** 0.5 * 0.1 / 2, rel=1e-14)
+    assert check.lhs == pytest.approx(2 * 5**0.5 * 0.1 / 2, rel=1e-14)
     assert check.rhs == pytest.approx(check.lhs, rel=1e-12)
     scores = 0.3 * mha.MultiHeadAttention.random(H, 10, 8, seed=1)
     drawn = late_steps.pull(scores, mha.data.tokenized_mixture(n=20, sigma=0.0))
@@ -108,12 +115,18 @@ def test_decoders_are_pulled_by_the_attention_score(H):
 
 @pytest.mark.parametrize("H", [1, 8])
 def test_reduced_flow_follows_the_gradient(H):
-    """One short time of the flow is that time times minus the gradient of ℓ(u α(w)), by central differences."""
+    """One short time of the flow is that time times minus the gradient of ℓ(u α(w)), by central
+    differences."""
+
     def loss(u, w):
         return np.log1p(np.exp(-u * 0.2 * np.exp(w) / (0.2 * np.exp(w) + 0.8)))
+
     u, w, h, time = 1.3, 0.4, 1e-6, 1e-6
     end = late_steps.reduced_flow(0.2, 1.0, 1 / H, (u, w), time)
-    slopes = [(loss(u + h, w) - loss(u - h, w)) / (2 * h), (loss(u, w + h) - loss(u, w - h)) / (2 * h)]
+    slopes = [
+        (loss(u + h, w) - loss(u - h, w)) / (2 * h),
+        (loss(u, w + h) - loss(u, w - h)) / (2 * h),
+    ]
     np.testing.assert_allclose((end - [u, w]) / time, [-slopes[0], -slopes[1] / H], rtol=1e-4)
 
 
@@ -127,6 +140,12 @@ def test_reduced_share_is_where_the_flow_arrives(H):
 
 def test_the_rate_of_a_path_is_the_growth_of_one_over_the_loss():
     data = mha.data.tokenized_mixture(n=20)
-    path = mha.train(mha.MultiHeadAttention.zeros(4, 10, 8), data, mha.GradientDescent(1e-3), 10, record=range(11))
+    path = mha.train(
+        mha.MultiHeadAttention.zeros(4, 10, 8),
+        data,
+        mha.GradientDescent(1e-3),
+        10,
+        record=range(11),
+    )
     rate = late_steps.loss_rate(path, 1e-3)
     np.testing.assert_allclose(np.diff(1 / path.loss), rate[:-1], rtol=2e-3)

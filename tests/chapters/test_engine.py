@@ -1,4 +1,5 @@
-"""The JavaScript of figures in V8, from Python: its paths are mhalib's, without the kernel and with it."""
+"""The JavaScript of figures in V8, from Python: its paths are mhalib's, without the kernel and with
+it."""
 
 import json
 from dataclasses import replace
@@ -22,42 +23,85 @@ from mhalib.live.spec import Control
 from mhalib.live.widget import LiveFigure
 from mhalib.models.multihead import normals
 
-CONTROLS = {"H": (3, 1, 2, 16), "lr": (0.3, 30.0, 1e300, 1e308), "optimizer": tuple(RULES), "start": ("zero", "random"),
-            "shortcut": (True, False), "scaling": ("constant", "root"), "sigma": (0.3, 2.0)}
+CONTROLS = {
+    "H": (3, 1, 2, 16),
+    "lr": (0.3, 30.0, 1e300, 1e308),
+    "optimizer": tuple(RULES),
+    "start": ("zero", "random"),
+    "shortcut": (True, False),
+    "scaling": ("constant", "root"),
+    "sigma": (0.3, 2.0),
+}
 
 
 def heads(n=17, T=5, d=6, M=3, S=2.0, zeta=0.2, steps=60):
-    """A figure of heads with everything that shipped figures have apart: controls, starts, measures; few records."""
+    """A figure of heads with everything that shipped figures have apart: controls, starts,
+    measures; few records."""
     record, controls = [0, 1, *range(10, steps + 1, 10)], CONTROLS | {"zeta": (zeta,)}
 
     def run(values):
         data = mha.data.tokenized_mixture(n, T, d, M, zeta, S, values["sigma"], seed=3)
         zero, random = mha.MultiHeadAttention.zeros, mha.MultiHeadAttention.random
-        start = random(values["H"], T, d, 0.5, seed=5) if values["start"] == "random" else zero(values["H"], T, d)
-        return mha.train(start, data, chosen_rule(values), steps, test=data.fresh(seed=1), record=record)
+        start = (
+            random(values["H"], T, d, 0.5, seed=5)
+            if values["start"] == "random"
+            else zero(values["H"], T, d)
+        )
+        return mha.train(
+            start, data, chosen_rule(values), steps, test=data.fresh(seed=1), record=record
+        )
 
-    starts = {"zero": {"kind": "zeros"}, "random": {"kind": "normal", "stream": normals(16 * d * (d + T), 5).tolist()}}
-    return LiveFigure(replace(
-        finding(mha.data.tokenized_mixture(n, T, d, M, zeta, S, seed=3), mha.MultiHeadAttention.zeros(1, T, d),
-                mha.GradientDescent(1.0))._description, tries={}, train=run, record=tuple(record), fixed={"scale": 0.5},
-        start={"by": "start", "choices": starts},
-        controls=tuple(Control(name, name, values, values[0]) for name, values in controls.items()),
-        curves=("loss", "test_loss", "accuracy", "test_accuracy", "attention_score", "grad_norm", "norm_W", "norm_U"),
-        final=("attention", "token_names")))
+    starts = {
+        "zero": {"kind": "zeros"},
+        "random": {"kind": "normal", "stream": normals(16 * d * (d + T), 5).tolist()},
+    }
+    return LiveFigure(
+        replace(
+            finding(
+                mha.data.tokenized_mixture(n, T, d, M, zeta, S, seed=3),
+                mha.MultiHeadAttention.zeros(1, T, d),
+                mha.GradientDescent(1.0),
+            )._description,
+            tries={},
+            train=run,
+            record=tuple(record),
+            fixed={"scale": 0.5},
+            start={"by": "start", "choices": starts},
+            controls=tuple(
+                Control(name, name, values, values[0]) for name, values in controls.items()
+            ),
+            curves=(
+                "loss",
+                "test_loss",
+                "accuracy",
+                "test_accuracy",
+                "attention_score",
+                "grad_norm",
+                "norm_W",
+                "norm_U",
+            ),
+            final=("attention", "token_names"),
+        )
+    )
 
 
 HEADS, SINGLE = heads(), heads(n=1, T=22, d=3, M=1, zeta=15 / 22)
-SETTINGS = [(HEADS, {"H": 16, "optimizer": rule, "shortcut": shortcut}) for rule, shortcut in
-            product(RULES, (True, False))]
+SETTINGS = [
+    (HEADS, {"H": 16, "optimizer": rule, "shortcut": shortcut})
+    for rule, shortcut in product(RULES, (True, False))
+]
 SETTINGS += [(HEADS, {"start": "random", "optimizer": rule, "scaling": "root"}) for rule in RULES]
 SETTINGS += [(HEADS, {"lr": 30.0}), (SINGLE, {"H": 2, "sigma": 2.0, "start": "random"})]
 DIVERGING = [(HEADS, {"lr": 1e300, "optimizer": rule}) for rule in ("gd", "momentum")]
 DIVERGING += [(HEADS, {"lr": 1e308, "start": "random", "optimizer": rule}) for rule in RULES]
-# The first of these stops after a loss of zero, at a step that is not recorded: U is infinite, with the right sign.
-DIVERGING += [(heads(n=1, T=1, d=3, M=1, S=0.01, zeta=1.0), {"lr": 1e308, "H": 1, "optimizer": "adam"}),
-              (c10.descent(n=60, steps=20), {"optimizer": "preconditioned", "s_max": 2.0}),
-              (c11.data_and_compute(n=80, steps=20), {"optimizer": "preconditioned", "s_max": 2.0}),
-              (c13.layer(steps=1000), {"lr": 2.5, "N": 2, "n": 2, "D": 8})]
+# The first of these stops after a loss of zero, at a step that is not recorded: U is infinite, with
+# the right sign.
+DIVERGING += [
+    (heads(n=1, T=1, d=3, M=1, S=0.01, zeta=1.0), {"lr": 1e308, "H": 1, "optimizer": "adam"}),
+    (c10.descent(n=60, steps=20), {"optimizer": "preconditioned", "s_max": 2.0}),
+    (c11.data_and_compute(n=80, steps=20), {"optimizer": "preconditioned", "s_max": 2.0}),
+    (c13.layer(steps=1000), {"lr": 2.5, "N": 2, "n": 2, "D": 8}),
+]
 # One character, or one sign, each; the words around it say where.
 BUGS = {
     "gradient scaled": ("slope[k] * this.fromOne[k];", "slope[k] * this.toOne[k];"),
@@ -120,7 +164,12 @@ def test_every_live_figure_follows_mhalib(place):
 
 def test_figures_that_use_the_kernel_follow_mhalib_without_it():
     users = [made for made in (figure(*place) for place in ONCE) if "// heads.wasm" in made._esm]
-    assert {made.spec["model"] for made in users} == {"multihead", "groups", "leave_one_out", "linearized"}
+    assert {made.spec["model"] for made in users} == {
+        "multihead",
+        "groups",
+        "leave_one_out",
+        "linearized",
+    }
     for made in {made.spec["model"]: made for made in users}.values():
         assert_follows(plain(made), made, {})
 
@@ -135,16 +184,25 @@ def spectrum():
 def ends(matrix):
     """The ends of a symmetric matrix's spectrum, as the engine finds them from products with it."""
     product = "(v, out) => rows.forEach((row, i) => { out[i] = row.reduce((sum, x, j) => sum + x * v[j], 0); })"
-    return spectrum().eval(f"(() => {{ const rows = {json.dumps(matrix.tolist())};"
-                           f"return spectrumEnds({product}, rows.length).join(' '); }})()").split()
+    return (
+        spectrum()
+        .eval(
+            f"(() => {{ const rows = {json.dumps(matrix.tolist())};"
+            f"return spectrumEnds({product}, rows.length).join(' '); }})()"
+        )
+        .split()
+    )
 
 
-@pytest.mark.parametrize(("low", "high"), [(-1e-4, 1), (-1, 1e-4), (0.5, 1), (1e-4, 1), (-2, -1), (-3e-7, 5e-6),
-                                           (2, 2), (0, 0)])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(-1e-4, 1), (-1, 1e-4), (0.5, 1), (1e-4, 1), (-2, -1), (-3e-7, 5e-6), (2, 2), (0, 0)],
+)
 @pytest.mark.parametrize("size", [1, 2, 3, 12, 168])
 def test_spectrum_ends_are_the_eigenvalues(low, high, size):
     basis = np.linalg.qr(np.random.default_rng(size).standard_normal((size, size)))[0]
-    # Those at equal ratios are found late: by then directions that rounding brings back would have crowded them out.
+    # Those at equal ratios are found late: by then directions that rounding brings back would have
+    # crowded them out.
     half = basis * (np.geomspace if low > 0 else np.linspace)(low, high, size) @ basis.T / 2
     found = np.array(ends(half + half.T), dtype=float)
     np.testing.assert_allclose(found, np.linalg.eigvalsh(half + half.T)[[0, -1]], rtol=1e-9)
@@ -152,11 +210,13 @@ def test_spectrum_ends_are_the_eigenvalues(low, high, size):
 
 def test_slices_end_where_the_whole_run_ends():
     v8 = plain(HEADS)
-    slices, result = json.loads(v8.eval(f"""(() => {{
+    slices, result = json.loads(
+        v8.eval(f"""(() => {{
         const training = engine.run({json.dumps(HEADS.spec)}, {json.dumps(HEADS.values)});
         let slices = 0;
         while (!training.result.done) {{ training.advance(1); slices++; }}
         return JSON.stringify([slices, training.result]);
-    }})()"""))
+    }})()""")
+    )
     assert slices > 1
     assert result == json.loads(asked(v8, HEADS, {}))

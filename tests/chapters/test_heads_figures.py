@@ -1,4 +1,5 @@
-"""Figures 2 and 3: what is stored is what the scripts compute, the plane is the collapse, the live figure the path."""
+"""Figures 2 and 3: what is stored is what the scripts compute, the plane is the collapse, the live
+figure the path."""
 
 from pathlib import Path
 
@@ -47,8 +48,14 @@ def test_stored_curves_are_made_by_the_script(rule):
 
 def test_rules_grow_as_the_figures_say():
     rules = script("heads").RULES
-    for name, power in (("gd", 0), ("gd-root", 0.5), ("adam", 0), ("momentum", 0), ("momentum-root", 0.5)):
-        assert rules[name](16).lr / rules[name](1).lr == pytest.approx(16 ** power)
+    for name, power in (
+        ("gd", 0),
+        ("gd-root", 0.5),
+        ("adam", 0),
+        ("momentum", 0),
+        ("momentum-root", 0.5),
+    ):
+        assert rules[name](16).lr / rules[name](1).lr == pytest.approx(16**power)
 
 
 def test_random_starts_are_made_by_the_script():
@@ -63,7 +70,9 @@ def test_random_starts_are_made_by_the_script():
         assert np.nanmean(kept) == pytest.approx(row["attention_score"][-1], rel=1e-9)
 
 
-@pytest.mark.parametrize(("rule", "H", "lr"), [("gd", 8, 0.5), ("momentum", 8, 0.5), ("adam", 64, 0.0625)])
+@pytest.mark.parametrize(
+    ("rule", "H", "lr"), [("gd", 8, 0.5), ("momentum", 8, 0.5), ("adam", 64, 0.0625)]
+)
 def test_a_pair_of_step_sizes_is_heads_and_a_step_size(rule, H, lr):
     """The collapse theorem, backwards: η_u/η_w = H, or its square root under Adam."""
     module = script("heads_plane")
@@ -89,7 +98,9 @@ def test_live_width_is_the_run_of_its_controls(scaling):
     path = figure.path(H=16, lr=0.3, scaling=scaling, optimizer="momentum", zeta=0.5, sigma=0.4)
     data = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.5, sigma=0.4, seed=3)
     rule = mha.Momentum(1.2 if scaling == "root" else 0.3)
-    expected = mha.train(mha.MultiHeadAttention.zeros(16, 4, 6), data, rule, 20, test=data.fresh(seed=1), record=50)
+    expected = mha.train(
+        mha.MultiHeadAttention.zeros(16, 4, 6), data, rule, 20, test=data.fresh(seed=1), record=50
+    )
     assert path.steps.tolist() == expected.steps.tolist()
     for name in CURVES:
         np.testing.assert_allclose(path.curves[name], expected.curves[name], rtol=1e-12)
@@ -100,7 +111,13 @@ def test_live_width_draws_every_curve_once_moving():
     moving = [place["y"] for place in spec["draw"] if not place.get("once")]
     assert sorted(moving) == sorted(CURVES)
     axes = {place["y"]: spec["figure"]["data"][place["trace"]]["yaxis"] for place in spec["draw"]}
-    assert axes == {"loss": "y", "test_loss": "y", "norm_W": "y2", "norm_U": "y3", "attention_score": "y4"}
+    assert axes == {
+        "loss": "y",
+        "test_loss": "y",
+        "norm_W": "y2",
+        "norm_U": "y3",
+        "attention_score": "y4",
+    }
 
 
 def test_live_width_refuses_a_run_of_no_steps():
@@ -109,7 +126,9 @@ def test_live_width_refuses_a_run_of_no_steps():
 
 
 def multiples(values):
-    return mhabook.plots.multiples([0, 1, 10], {"loss": {"one": values}, "share": {"one": values / 100}})
+    return mhabook.plots.multiples(
+        [0, 1, 10], {"loss": {"one": values}, "share": {"one": values / 100}}
+    )
 
 
 def test_multiples_draw_medians_and_bands():
@@ -136,37 +155,68 @@ def test_multiples_have_one_legend_and_an_axis_for_shares():
 def test_a_name_has_one_look_in_all_panels_and_one_entry_in_the_legend():
     values = np.array([[3.0, 2, 1]])
     panels = {"a": ("one", "two"), "b": ("two", "three"), "c": ("four", "one", "three")}
-    guides = [(panel, name, [1, 2], [1, 2]) for panel, name in (("b", "early"), ("c", "late"), ("c", "early"))]
-    figure = mhabook.plots.multiples([0, 1, 10], {panel: dict.fromkeys(lines, values)
-                                                  for panel, lines in panels.items()}, guides)
+    guides = [
+        (panel, name, [1, 2], [1, 2])
+        for panel, name in (("b", "early"), ("c", "late"), ("c", "early"))
+    ]
+    figure = mhabook.plots.multiples(
+        [0, 1, 10], {panel: dict.fromkeys(lines, values) for panel, lines in panels.items()}, guides
+    )
     lines = [trace for trace in figure.data if trace.fill is None]
-    looks = {name: {(line.line.color, line.line.dash) for line in lines if line.name == name} for name in
-             ("one", "two", "three", "four")}
+    looks = {
+        name: {(line.line.color, line.line.dash) for line in lines if line.name == name}
+        for name in ("one", "two", "three", "four")
+    }
     assert all(len(look) == 1 for look in looks.values()) and len(set.union(*looks.values())) == 4
     bands = [trace.fillcolor for trace in figure.data if trace.fill]
-    assert bands == [line.line.color for line in lines[:len(bands)]]
+    assert bands == [line.line.color for line in lines[: len(bands)]]
     assert [(line.name, line.yaxis) for line in lines if line.showlegend] == [
-        ("one", "y"), ("two", "y"), ("three", "y2"), ("four", "y3"), ("early", "y2"), ("late", "y3")]
+        ("one", "y"),
+        ("two", "y"),
+        ("three", "y2"),
+        ("four", "y3"),
+        ("early", "y2"),
+        ("late", "y3"),
+    ]
 
 
-@pytest.mark.parametrize("value, words", [
-    (89_123.0, "89,000"), (1e10, "10,000,000,000"), (0.05, "0.05"), (2.0, "2"), (0.0, "0"), (999.6, "1,000"),
-    (-1234.0, "-1,200"), (0.00012345, "0.00012"), (1.234e-7, "1.2 times 10 to the power minus 7"),
-    (3.46e20, "3.5 times 10 to the power 20"), (np.inf, "inf")])
+@pytest.mark.parametrize(
+    "value, words",
+    [
+        (89_123.0, "89,000"),
+        (1e10, "10,000,000,000"),
+        (0.05, "0.05"),
+        (2.0, "2"),
+        (0.0, "0"),
+        (999.6, "1,000"),
+        (-1234.0, "-1,200"),
+        (0.00012345, "0.00012"),
+        (1.234e-7, "1.2 times 10 to the power minus 7"),
+        (3.46e20, "3.5 times 10 to the power 20"),
+        (np.inf, "inf"),
+    ],
+)
 def test_numbers_in_words_can_be_read_aloud(value, words):
-    assert mhabook.plots.dots({"heads": value}, "asked").layout.meta["alt"] == f"asked: heads {words}."
+    assert (
+        mhabook.plots.dots({"heads": value}, "asked").layout.meta["alt"] == f"asked: heads {words}."
+    )
 
 
 def test_plane_draws_powers_of_two_and_paths_on_them():
     Z = np.array([[1.0, 2.0, 3.0], [4.0, np.nan, 6.0]])
-    figure = mhabook.plots.plane([0.5, 1, 2], [0.25, 4], Z, {"path": ([1, 2], [0.25, 1])}, "x", "y", "loss")
+    figure = mhabook.plots.plane(
+        [0.5, 1, 2], [0.25, 4], Z, {"path": ([1, 2], [0.25, 1])}, "x", "y", "loss"
+    )
     assert figure.data[0].x.tolist() == [-1, 0, 1] and figure.data[0].y.tolist() == [-2, 2]
     assert figure.data[1].x.tolist() == [0, 1] and figure.data[1].y.tolist() == [-2, 0]
     assert figure.layout.xaxis.ticktext == ("1/2", "2")
     assert "from 1 to 6" in figure.layout.meta["alt"]
 
 
-FEW, ZERO = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1), mha.MultiHeadAttention.zeros(3, 4, 6)
+FEW, ZERO = (
+    mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1),
+    mha.MultiHeadAttention.zeros(3, 4, 6),
+)
 
 
 @pytest.mark.parametrize("rule", [mha.GradientDescent(0.7), mha.Momentum(0.05), mha.Adam(0.02)])
@@ -176,14 +226,32 @@ def test_the_figure_of_step_sizes_is_the_run_of_its_lines(rule):
     assert made.controls["H"].value == 3 and rule.lr in made.controls["lr"].values
 
 
-@pytest.mark.parametrize("data, start, rule, words", [
-    (FEW.X, ZERO, mha.Adam(0.1), "data: expected a Dataset"),
-    (mha.data.from_arrays(FEW.X, FEW.y), ZERO, mha.Adam(0.1), "data: expected samples that say which"),
-    (FEW, mha.MultiHeadAttention.random(1, 4, 6), mha.Adam(0.1), "start: expected MultiHeadAttention.zeros"),
-    (FEW, ZERO, mha.Momentum(0.1, 0.5), "rule: expected GradientDescent, Momentum or Adam"),
-    (FEW, ZERO, mha.GradientDescent(lambda k: 0.1), "rule: expected GradientDescent, Momentum or Adam"),
-    (FEW, ZERO, mha.AdamW(0.1), "rule: expected GradientDescent, Momentum or Adam"),
-])
+@pytest.mark.parametrize(
+    "data, start, rule, words",
+    [
+        (FEW.X, ZERO, mha.Adam(0.1), "data: expected a Dataset"),
+        (
+            mha.data.from_arrays(FEW.X, FEW.y),
+            ZERO,
+            mha.Adam(0.1),
+            "data: expected samples that say which",
+        ),
+        (
+            FEW,
+            mha.MultiHeadAttention.random(1, 4, 6),
+            mha.Adam(0.1),
+            "start: expected MultiHeadAttention.zeros",
+        ),
+        (FEW, ZERO, mha.Momentum(0.1, 0.5), "rule: expected GradientDescent, Momentum or Adam"),
+        (
+            FEW,
+            ZERO,
+            mha.GradientDescent(lambda k: 0.1),
+            "rule: expected GradientDescent, Momentum or Adam",
+        ),
+        (FEW, ZERO, mha.AdamW(0.1), "rule: expected GradientDescent, Momentum or Adam"),
+    ],
+)
 def test_the_figure_of_step_sizes_refuses_what_its_controls_cannot_move(data, start, rule, words):
     with pytest.raises(TypeError, match=words):
         step_sizes(data, start, rule)

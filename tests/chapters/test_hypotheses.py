@@ -1,4 +1,5 @@
-"""One list of hypotheses: what a statement and its proof say, what its row lists, and what its check asks for."""
+"""One list of hypotheses: what a statement and its proof say, what its row lists, and what its
+check asks for."""
 
 import re
 from itertools import pairwise
@@ -23,15 +24,22 @@ BUILT = {
     "prop-blind": ["x̃_i = Cx_i", "the same targets", "whitened steps"],
     "prop-blind-variants": ["x̃_i = Cx_i", "the same targets", "the steps of SA1 or SA2"],
     "prop-late-factor": ["infinitely many samples"],
-    "cor-2-test-loss": ["every token has norm at most R", "θ₀, η and K do not depend on them", "|Φ(X;θ₀)| ≤ B_Φ",
-                        "‖θ*‖ = 1", "D₀ = (B_Φ + ½ + log K)/γ"],
+    "cor-2-test-loss": [
+        "every token has norm at most R",
+        "θ₀, η and K do not depend on them",
+        "|Φ(X;θ₀)| ≤ B_Φ",
+        "‖θ*‖ = 1",
+        "D₀ = (B_Φ + ½ + log K)/γ",
+    ],
     "prop-rising": ["d = m = 1"],
     "prop-missed-saddle": ["two directions with independent standard normal entries"],
 }
 # What a proof has no need to say again: the letters of the statement.
-LETTERS = {"prop-flat-saddles": ["N = diag(s, s′)", "U = e₂uᵀ", "V = e₂vᵀ"],
-           "prop-blind": ["x̃_i = Cx_i", "the same targets"],
-           "prop-blind-variants": ["x̃_i = Cx_i", "the same targets", "the steps of SA1 or SA2"]}
+LETTERS = {
+    "prop-flat-saddles": ["N = diag(s, s′)", "U = e₂uᵀ", "V = e₂vᵀ"],
+    "prop-blind": ["x̃_i = Cx_i", "the same targets"],
+    "prop-blind-variants": ["x̃_i = Cx_i", "the same targets", "the steps of SA1 or SA2"],
+}
 
 
 def law(**changes):
@@ -41,9 +49,12 @@ def law(**changes):
 
 
 def flipped():
-    """Tokens of the other label in the place of the first sample's: the direction does not separate them."""
+    """Tokens of the other label in the place of the first sample's: the direction does not separate
+    them."""
     data = mhabook.ledger["cor-2-test-loss"].random(0)["data"]
-    return {"data": SimpleNamespace(X=data.X, y=data.y * np.where(np.arange(len(data)) == 0, -1, 1))}
+    return {
+        "data": SimpleNamespace(X=data.X, y=data.y * np.where(np.arange(len(data)) == 0, -1, 1))
+    }
 
 
 # What violates a condition, alone, where the row's first instance is changed so.
@@ -72,7 +83,11 @@ VIOLATED = [
     ("prop-blind-variants", "U ≠ 0", {"A": np.zeros((2, 2))}),
     ("prop-blind-variants", "V ≠ 0", {"B": np.zeros((2, 2))}),
     ("prop-late-factor", "s_1 > s_2 ≥ … ≥ s_ℓ > 0", {"target": np.eye(2)}),
-    ("prop-late-factor", "s_1 > s_2 ≥ … ≥ s_ℓ > 0; 0 < η ≤ κ/(1 + κ)", {"target": np.diag([1.0, 0.0])}),
+    (
+        "prop-late-factor",
+        "s_1 > s_2 ≥ … ≥ s_ℓ > 0; 0 < η ≤ κ/(1 + κ)",
+        {"target": np.diag([1.0, 0.0])},
+    ),
     ("prop-late-factor", "λ = 1", {"balance": 0.5}),
     ("prop-late-factor", "at every point of the optimum manifold", {"away": 0.1}),
     ("prop-late-factor", "0 < η ≤ κ/(1 + κ)", {"lr": 0.0}),
@@ -80,26 +95,53 @@ VIOLATED = [
     ("cor-2-test-loss", "the samples are independent and equally distributed", {"copies": 2}),
     ("cor-2-test-loss", "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0; √H ≥ (64/7) D₀² B; 0 < η ≤ 1/ρ", flipped()),
     ("cor-2-test-loss", "K ≥ 5", {"steps": 4}),
-    ("cor-2-test-loss", "√H ≥ (64/7) D₀² B", {"steps": 10 ** 9, "lr": 1e-9}),
+    ("cor-2-test-loss", "√H ≥ (64/7) D₀² B", {"steps": 10**9, "lr": 1e-9}),
     ("cor-2-test-loss", "0 < η ≤ 1/ρ", {"lr": 0.0}),
     ("cor-2-test-loss", "0 < η ≤ 1/ρ", {"lr": 1e9}),
     ("prop-rising", "softmax", {"kernel": gaussian}),
-    ("prop-rising", "n ≥ 2; y lies strictly between the least and the largest value", {"keys": [1.0], "values": [1.0]}),
-    ("prop-rising", "the keys are distinct", {"keys": [0.0, 1, 1], "values": [0.0, 1, 3], "y": 2.5}),
-    ("prop-rising", "(u_j − u_i)/(k_j − k_i) ≥ χ > 0", {"keys": [0.0, 1, 2], "values": [0.0, 2, 1], "y": 1.5}),
-    ("prop-rising", "(u_j − u_i)/(k_j − k_i) ≥ χ > 0", {"keys": [0.0, 1, 2], "values": [0.0, 1, 1], "y": 0.5}),
-    ("prop-rising", "y lies strictly between the least and the largest value",
-     {"keys": [0.0, 1], "values": [0.0, 1], "y": 1.0}),
+    (
+        "prop-rising",
+        "n ≥ 2; y lies strictly between the least and the largest value",
+        {"keys": [1.0], "values": [1.0]},
+    ),
+    (
+        "prop-rising",
+        "the keys are distinct",
+        {"keys": [0.0, 1, 1], "values": [0.0, 1, 3], "y": 2.5},
+    ),
+    (
+        "prop-rising",
+        "(u_j − u_i)/(k_j − k_i) ≥ χ > 0",
+        {"keys": [0.0, 1, 2], "values": [0.0, 2, 1], "y": 1.5},
+    ),
+    (
+        "prop-rising",
+        "(u_j − u_i)/(k_j − k_i) ≥ χ > 0",
+        {"keys": [0.0, 1, 2], "values": [0.0, 1, 1], "y": 0.5},
+    ),
+    (
+        "prop-rising",
+        "y lies strictly between the least and the largest value",
+        {"keys": [0.0, 1], "values": [0.0, 1], "y": 1.0},
+    ),
     ("prop-missed-saddle", "p ≥ 3", {"values": [-1.0, 2], "down": 1.0, "up": 2.0}),
     ("prop-missed-saddle", "−β ≤ μ_1 < 0", {"values": [-1.1, 2, 2], "down": 1.0, "up": 2.0}),
     ("prop-missed-saddle", "−β ≤ μ_1 < 0", {"values": [0.0, 2, 2], "down": 1.0, "up": 2.0}),
-    ("prop-missed-saddle", "all others are at least γ > 0", {"values": [-1.0, 2, 1.9], "down": 1.0, "up": 2.0}),
-    ("prop-missed-saddle", "all others are at least γ > 0", {"values": [-1.0, 2, 2], "down": 1.0, "up": 0.0}),
+    (
+        "prop-missed-saddle",
+        "all others are at least γ > 0",
+        {"values": [-1.0, 2, 1.9], "down": 1.0, "up": 2.0},
+    ),
+    (
+        "prop-missed-saddle",
+        "all others are at least γ > 0",
+        {"values": [-1.0, 2, 2], "down": 1.0, "up": 0.0},
+    ),
 ]
 # Inequalities of a text that are no hypotheses: over which indices its formulas go, and its cases.
 CASES = {"prop-late-factor": {"i,j≤ℓ", "i≤j≤ℓ", "i≤ℓ", "p≠d"}}
-# The statements whose text has every condition of their row in the row's own characters. The others say some
-# condition in other words, or leave it to the opening of their section.
+# The statements whose text has every condition of their row in the row's own characters. The others
+# say some condition in other words, or leave it to the opening of their section.
 STATED = """lemma-margin-distance lemma-symmetrization cor-2-test-loss prop-mean-error prop-optimum-spectrum
     prop-conserved
     prop-balance-decays prop-saddles prop-flat-saddles lemma-lift thm-local-rate prop-blind
@@ -117,20 +159,28 @@ def edge(id, **changes):
 
 
 def fitted():
-    """Targets that the start of ``prop-blind`` meets: every loss before the first step is rounding."""
+    """Targets that the start of ``prop-blind`` meets: every loss before the first step is
+    rounding."""
     instance = mhabook.ledger["prop-blind"].random(0)
     return AttentionRegression(instance["A"], instance["B"])(instance["x"])
 
 
 EDGES = [
-    edge("prop-flat-saddles", s_kept=0.0), edge("prop-flat-saddles", s_kept=1.0, size=1.0),
-    edge("prop-flat-saddles", s_left=1e-9), edge("prop-flat-saddles", s_left=1e3, s_kept=1e-9, size=1e-4),
-    edge("prop-plan", power=1e-12), edge("prop-plan", power=1e4), edge("prop-plan", share=1e-12),
+    edge("prop-flat-saddles", s_kept=0.0),
+    edge("prop-flat-saddles", s_kept=1.0, size=1.0),
+    edge("prop-flat-saddles", s_left=1e-9),
+    edge("prop-flat-saddles", s_left=1e3, s_kept=1e-9, size=1e-4),
+    edge("prop-plan", power=1e-12),
+    edge("prop-plan", power=1e4),
+    edge("prop-plan", share=1e-12),
     edge("prop-plan", law=Law(1.0, 1e-9, 1e9), target=1 - 1e-12),
     edge("prop-plan", law=Law(1.0, 1 - 1e-9, 1e-9), target=1e-9),
-    edge("prop-blind", y=fitted()), edge("prop-blind", y=np.zeros((7, 2))),
-    edge("prop-blind", mix=np.diag([1e-2, 1e2])), edge("prop-blind-variants", mix=np.diag([1e-2, 1e2])),
-    edge("prop-blind-variants", y=fitted()), edge("prop-blind-variants", y=np.zeros((7, 2))),
+    edge("prop-blind", y=fitted()),
+    edge("prop-blind", y=np.zeros((7, 2))),
+    edge("prop-blind", mix=np.diag([1e-2, 1e2])),
+    edge("prop-blind-variants", mix=np.diag([1e-2, 1e2])),
+    edge("prop-blind-variants", y=fitted()),
+    edge("prop-blind-variants", y=np.zeros((7, 2))),
     edge("prop-late-factor", target=np.ones((1, 1)), turn=np.eye(1), lr=0.5),
     edge("prop-late-factor", target=np.diag([2.0, 1.0, 1.0]), turn=np.eye(3), lr=2 / 3),
     edge("prop-late-factor", target=np.eye(2, 4) * [2, 1, 0, 0], turn=np.eye(4), lr=2 / 3),
@@ -164,21 +214,32 @@ def test_what_a_check_asks_for_stands_in_the_list_of_its_row(statement):
 @pytest.mark.parametrize("id, conditions, changes", VIOLATED)
 def test_a_condition_is_told_to_fail_by_its_name(id, conditions, changes):
     statement = mhabook.ledger[id]
-    changed = {name: np.array(value) if isinstance(value, list) else value for name, value in changes.items()}
+    changed = {
+        name: np.array(value) if isinstance(value, list) else value
+        for name, value in changes.items()
+    }
     found = statement.hypotheses(**statement.random(0) | changed)
-    assert {condition for condition, holds in found.items() if not holds} == set(conditions.split("; "))
+    assert {condition for condition, holds in found.items() if not holds} == set(
+        conditions.split("; ")
+    )
 
 
 @listed
 def test_a_check_asks_for_all_that_its_row_lists_but_for_what_it_builds(id):
     statement = mhabook.ledger[id]
-    asked = {one for name, conditions, _ in VIOLATED if name == id for one in conditions.split("; ")}
+    asked = {
+        one for name, conditions, _ in VIOLATED if name == id for one in conditions.split("; ")
+    }
     assert set(statement.hypotheses(**statement.random(0))) == asked
     assert sorted(statement.conditions) == sorted([*asked, *BUILT[id]])
 
 
 def test_these_texts_have_every_condition_of_their_row(texts):
-    found = [one.id for one in mhabook.ledger if all(says(texts[one.id][0], words) for words in one.conditions)]
+    found = [
+        one.id
+        for one in mhabook.ledger
+        if all(says(texts[one.id][0], words) for words in one.conditions)
+    ]
     assert found == STATED.split()
 
 
@@ -193,8 +254,12 @@ def test_statement_and_proof_say_what_the_row_lists(id, texts):
 @listed
 def test_a_text_has_no_inequality_that_the_row_does_not_list(id, texts):
     text, _ = texts[id]
-    stated = re.findall(r"\$[^$]+\$", re.sub(r"(?s)\$\$.*?\$\$", "", re.split("[^.]*row in the ledger", text)[0]))
-    inequalities = {spelled(formula) for formula in stated if re.search("[<>≤≥≠]", spelled(formula))}
+    stated = re.findall(
+        r"\$[^$]+\$", re.sub(r"(?s)\$\$.*?\$\$", "", re.split("[^.]*row in the ledger", text)[0])
+    )
+    inequalities = {
+        spelled(formula) for formula in stated if re.search("[<>≤≥≠]", spelled(formula))
+    }
     listed = re.sub(r"\s", "", spelled("; ".join(mhabook.ledger[id].conditions)))
     assert {formula for formula in inequalities if formula not in listed} == CASES.get(id, set())
 
@@ -209,13 +274,18 @@ def test_a_statement_is_computed_right_up_to_the_edge_of_its_hypotheses(id, chan
 
 @pytest.mark.parametrize("seed", range(20))
 def test_where_every_plane_sees_the_saddle_its_chance_is_one(seed):
-    """In two dimensions, which the statement leaves out: rounding puts some of the computed chances above 1."""
+    """In two dimensions, which the statement leaves out: rounding puts some of the computed chances
+    above 1."""
     assert all(missed_saddle(np.array([-1.0, 2.0]), 1.0, 2.0, seed))
 
 
-@pytest.mark.parametrize("s_left, s_kept, size, curvature, bound", [
-    (0.1, -1.0, 2.0, 0.0273, -0.02), (1.0, -1.5, 2.0, 0.5495, 0.125)])
-def test_a_saddle_whose_signs_are_opposite_is_steeper_than_the_bound(s_left, s_kept, size, curvature, bound):
+@pytest.mark.parametrize(
+    "s_left, s_kept, size, curvature, bound",
+    [(0.1, -1.0, 2.0, 0.0273, -0.02), (1.0, -1.5, 2.0, 0.5495, 0.125)],
+)
+def test_a_saddle_whose_signs_are_opposite_is_steeper_than_the_bound(
+    s_left, s_kept, size, curvature, bound
+):
     """And it is one: ∇L = 0, and s is missing."""
     steep, stationary, missing = flat_saddles(s_left, s_kept, size)
     assert (round(steep.lhs, 4), round(steep.rhs, 4)) == (curvature, bound)
@@ -224,12 +294,18 @@ def test_a_saddle_whose_signs_are_opposite_is_steeper_than_the_bound(s_left, s_k
     assert [condition for condition, holds in asked.items() if not holds] == ["0 ≤ s′ ≤ g²"]
 
 
-@pytest.mark.parametrize("tex, plain", [
-    (r"$0<\varepsilon\le\frac12s_1$", "0 < ε ≤ ½s₁"), (r"$\sqrt H\ge\tfrac{64}7D_0^2B$", "√H ≥ (64/7) D₀² B"),
-    (r"$s_1>s_2\ge\dots\ge s_\ell>0$", "s_1 > s_2 ≥ … ≥ s_ℓ > 0"), (r"$U=e_2u^\top$", "U = e₂uᵀ"),
-    (r"$y\langle\nabla\Phi(X;\theta_0),\theta^*\rangle\ge\gamma>0$", "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0"),
-    (r"$\operatorname{diag}(s,s')$, $-\beta\ne0$", "diag(s, s′), −β ≠ 0"),
-    (r"$\hat\Sigma$ and $\tilde x_i$", "Σ̂ and x̃_i")])
+@pytest.mark.parametrize(
+    "tex, plain",
+    [
+        (r"$0<\varepsilon\le\frac12s_1$", "0 < ε ≤ ½s₁"),
+        (r"$\sqrt H\ge\tfrac{64}7D_0^2B$", "√H ≥ (64/7) D₀² B"),
+        (r"$s_1>s_2\ge\dots\ge s_\ell>0$", "s_1 > s_2 ≥ … ≥ s_ℓ > 0"),
+        (r"$U=e_2u^\top$", "U = e₂uᵀ"),
+        (r"$y\langle\nabla\Phi(X;\theta_0),\theta^*\rangle\ge\gamma>0$", "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0"),
+        (r"$\operatorname{diag}(s,s')$, $-\beta\ne0$", "diag(s, s′), −β ≠ 0"),
+        (r"$\hat\Sigma$ and $\tilde x_i$", "Σ̂ and x̃_i"),
+    ],
+)
 def test_a_formula_and_its_plain_characters_have_one_spelling(tex, plain):
     assert spelled(tex).replace(" ", "") == spelled(plain).replace(" ", "")
     assert says(f"Let {tex}, then", plain)

@@ -1,4 +1,5 @@
-"""The laboratory: what its controls offer, the lines that it exports, and its runs in V8, which those lines repeat."""
+"""The laboratory: what its controls offer, the lines that it exports, and its runs in V8, which
+those lines repeat."""
 
 import json
 from functools import cache
@@ -23,7 +24,9 @@ LAYER = {"model": "layer", "data": "sequences", "scale": 1.0}
 def drawn_settings(seed, **fixed):
     """Settings of all controls, those of SMALL aside, drawn from a seed."""
     rng = np.random.default_rng(seed)
-    drawn = {control.name: control.values[rng.integers(len(control.values))] for control in CONTROLS}
+    drawn = {
+        control.name: control.values[rng.integers(len(control.values))] for control in CONTROLS
+    }
     return resolve(drawn | SMALL | fixed)
 
 
@@ -39,9 +42,13 @@ def assert_repeats(v8, values, rel=1e-9):
         if values["start"] == "first" and name.endswith("accuracy"):
             found, right = found[votes(path, values)[:calm]], right[votes(path, values)[:calm]]
         precise = 1e-5 if name == "sharpness" else rel
-        np.testing.assert_allclose(found, right, rtol=precise, atol=1e-12, err_msg=f"{name} at {values}")
+        np.testing.assert_allclose(
+            found, right, rtol=precise, atol=1e-12, err_msg=f"{name} at {values}"
+        )
     if calm == len(path):
-        np.testing.assert_allclose(np.array(result["final"]["weights"], float), wanted["weights"], rtol=0, atol=1e-8)
+        np.testing.assert_allclose(
+            np.array(result["final"]["weights"], float), wanted["weights"], rtol=0, atol=1e-8
+        )
     assert result["final"]["tokens"] == wanted["tokens"]
 
 
@@ -85,33 +92,70 @@ def test_weight_decay_leaves_weights_that_do_not_move(moves):
     assert_repeats(whole(), resolve(DEFAULTS | SMALL | LAYER | values))
 
 
-@pytest.mark.parametrize("values", [
-    {}, {"start": "first", "H": 2}, {"start": "gaussian"},
-    {"data": "digits", "n": 16, "start": "zeros"},
-    {"model": "regression", "data": "linear", "tokens": 10},
-    *({"model": "layer", "data": "sequences", "kernel": kernel, "moves": moves, "H": 2, "keys": "queries", "scale": 1.0}
-      for kernel, moves in (("softmax", "WQ WK WV WO"), ("gaussian", "WQ WK WV WO"), ("normalized", "WQ"),
-                            ("normalized", "WQ WK WV"), ("gaussian", "WV")))], ids=str)
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"start": "first", "H": 2},
+        {"start": "gaussian"},
+        {"data": "digits", "n": 16, "start": "zeros"},
+        {"model": "regression", "data": "linear", "tokens": 10},
+        *(
+            {
+                "model": "layer",
+                "data": "sequences",
+                "kernel": kernel,
+                "moves": moves,
+                "H": 2,
+                "keys": "queries",
+                "scale": 1.0,
+            }
+            for kernel, moves in (
+                ("softmax", "WQ WK WV WO"),
+                ("gaussian", "WQ WK WV WO"),
+                ("normalized", "WQ"),
+                ("normalized", "WQ WK WV"),
+                ("gaussian", "WV"),
+            )
+        ),
+    ],
+    ids=str,
+)
 def test_curvature_is_that_of_the_hessian(values):
     assert_repeats(whole(), resolve(DEFAULTS | SMALL | {"curvature": True} | values))
 
 
 @pytest.mark.parametrize(("rule", "name"), [("gd", "2/η"), ("momentum", "3.8/η"), ("adam", None)])
 def test_the_legend_names_the_edge_of_the_rule_alone(rule, name):
-    edge = next(trace for trace in LAB.figure(**SMALL, optimizer=rule).data if trace.name.endswith("/η"))
+    edge = next(
+        trace for trace in LAB.figure(**SMALL, optimizer=rule).data if trace.name.endswith("/η")
+    )
     assert edge.visible is bool(name) and (edge.name == name or not name)
     assert {"edge": edge.name, "has_edge": edge.visible} == LAB.laboratory["looks"][rule]
 
 
-@pytest.mark.parametrize(("values", "lines"), [
-    ({"curvature": True}, ["largest eigenvalue", "its bound ρ"]), ({"curvature": False}, ["its bound ρ"]),
-    ({"model": "layer", "data": "sequences", "curvature": True, "moves": "WQ"}, ["largest eigenvalue"]),
-    ({"model": "layer", "data": "sequences", "curvature": True, "moves": "WV"},
-     ["largest eigenvalue", "its bound in WV"])], ids=str)
+@pytest.mark.parametrize(
+    ("values", "lines"),
+    [
+        ({"curvature": True}, ["largest eigenvalue", "its bound ρ"]),
+        ({"curvature": False}, ["its bound ρ"]),
+        (
+            {"model": "layer", "data": "sequences", "curvature": True, "moves": "WQ"},
+            ["largest eigenvalue"],
+        ),
+        (
+            {"model": "layer", "data": "sequences", "curvature": True, "moves": "WV"},
+            ["largest eigenvalue", "its bound in WV"],
+        ),
+    ],
+    ids=str,
+)
 def test_lines_are_there_that_were_measured_and_mean_something(values, lines):
     traces = LAB.figure(**SMALL | values).data
     known = {"largest eigenvalue", "its bound ρ", "its bound in WV"}
-    assert [trace.name for trace in traces if trace.name in known and trace.visible is not False] == lines
+    assert [
+        trace.name for trace in traces if trace.name in known and trace.visible is not False
+    ] == lines
 
 
 @pytest.mark.parametrize("kind", panels.PANELS)
@@ -122,21 +166,31 @@ def test_a_line_is_named_in_the_legend_of_its_panel(kind):
     for trace in named:
         axes = [figure.layout[f"{letter}axis{trace.yaxis[1:]}"] for letter in "xy"]
         legend = figure.layout[trace.legend]
-        assert legend.x == axes[0].domain[0] and axes[1].domain[0] - 0.1 < legend.y < axes[1].domain[0]
+        assert (
+            legend.x == axes[0].domain[0] and axes[1].domain[0] - 0.1 < legend.y < axes[1].domain[0]
+        )
 
 
-@pytest.mark.parametrize(("model", "data"), sorted({combination[:2] for combination in COMBINATIONS}))
+@pytest.mark.parametrize(
+    ("model", "data"), sorted({combination[:2] for combination in COMBINATIONS})
+)
 def test_a_figure_is_described_by_its_own_panels(model, data):
     figure = LAB.figure(**SMALL, model=model, data=data)
     words, loss = figure.layout.meta["alt"], LAB.path(**SMALL, model=model, data=data).loss
-    assert len(figure.layout.annotations) == 6 and all(title.text in words for title in figure.layout.annotations)
+    assert len(figure.layout.annotations) == 6 and all(
+        title.text in words for title in figure.layout.annotations
+    )
     assert f"from {loss[0]:.3g} to {loss[-1]:.3g}." in words
 
 
 def test_the_words_for_the_default_figure_are_true():
     drawn = LAB.drawn()
-    assert drawn["accuracy"][-1] == drawn["test_accuracy"][-1] == 1 and (drawn["sharpness"] < 2).all()
-    assert (drawn["smoothness_bound"] > 1000 * drawn["sharpness"]).all() and set(drawn["stability_edge"]) == {2}
+    assert (
+        drawn["accuracy"][-1] == drawn["test_accuracy"][-1] == 1 and (drawn["sharpness"] < 2).all()
+    )
+    assert (drawn["smoothness_bound"] > 1000 * drawn["sharpness"]).all() and set(
+        drawn["stability_edge"]
+    ) == {2}
     assert all(drawn[name][-1] < drawn[name][0] / 100 for name in ("loss", "test_loss"))
     assert drawn["attention_score"][0] < 1 / 8 and round(3 * drawn["attention_score"][-1], 1) == 1
 
@@ -152,7 +206,9 @@ def test_the_page_draws_numpys_random_numbers(seed):
         assert found(f"integers(501, {count})") == rng().integers(count, size=501).tolist()
     assert found("permutation(357)") == rng().permutation(357).tolist()
     # 2,000 normals beyond the ziggurat's edges among them.
-    np.testing.assert_allclose(found("normals(150000)"), rng().standard_normal(150000), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        found("normals(150000)"), rng().standard_normal(150000), rtol=0, atol=1e-14
+    )
 
 
 @cache
@@ -166,31 +222,72 @@ BUGS = {
     "noise of another stream": (HEADS, "[0, 1, 2, 3].map((kind) =>", "[0, 1, 2, 2].map((kind) =>"),
     "patterns not orthogonal": (HEADS, "own[a] -= along * other[a]", "own[a] += along * other[a]"),
     "rank of the tokens": (HEADS, "if (uniform[j] < x) below++", "if (uniform[j] > x) below++"),
-    "teacher's strength": (HEADS | {"data": "planted", "strength": 3.0, "n": 32}, "strength * x", "x"),
+    "teacher's strength": (
+        HEADS | {"data": "planted", "strength": 3.0, "n": 32},
+        "strength * x",
+        "x",
+    ),
     "labels turned": (HEADS | {"data": "planted", "flip": 0.4}, "turned[i] < flip ? -1 : 1", "1"),
     "held-out images": (HEADS | {"data": "digits"}, "defaultRng([1, 2])", "defaultRng([2, 2])"),
     "start of the regression": (REGRESSION, "= scale * x));", "= x));"),
-    "no schedule": (HEADS | {"schedule": "cosine"}, "return arrays.call(name);", "return values.peak;"),
+    "no schedule": (
+        HEADS | {"schedule": "cosine"},
+        "return arrays.call(name);",
+        "return values.peak;",
+    ),
     "warm-up": (LAYER | {"schedule": "warmup"}, "Math.floor(steps / 10)", "Math.floor(steps / 20)"),
-    "step size of another step": (REGRESSION | {"schedule": "root", "optimizer": "structure_aware"},
-                                  "rate(values.lr, k)", "rate(values.lr, 0)"),
-    "one cycle": (HEADS | {"schedule": "cycle"}, "values[key] ?? numbers[key]", "values[key] ?? 0.2"),
-    "weight decay": (HEADS | {"optimizer": "adamw", "weight_decay": 0.1}, "lr[0] * weight_decay[0]", "weight_decay[0]"),
-    "a rule's own number": (HEADS | {"optimizer": "adamw", "weight_decay": 0.1}, "values[key] ?? number;", "number;"),
-    "decay of what is held": (LAYER | {"optimizer": "adamw", "weight_decay": 0.1, "moves": "WV"},
-                              "theta.set(kept[j], from)", "kept[j]"),
+    "step size of another step": (
+        REGRESSION | {"schedule": "root", "optimizer": "structure_aware"},
+        "rate(values.lr, k)",
+        "rate(values.lr, 0)",
+    ),
+    "one cycle": (
+        HEADS | {"schedule": "cycle"},
+        "values[key] ?? numbers[key]",
+        "values[key] ?? 0.2",
+    ),
+    "weight decay": (
+        HEADS | {"optimizer": "adamw", "weight_decay": 0.1},
+        "lr[0] * weight_decay[0]",
+        "weight_decay[0]",
+    ),
+    "a rule's own number": (
+        HEADS | {"optimizer": "adamw", "weight_decay": 0.1},
+        "values[key] ?? number;",
+        "number;",
+    ),
+    "decay of what is held": (
+        LAYER | {"optimizer": "adamw", "weight_decay": 0.1, "moves": "WV"},
+        "theta.set(kept[j], from)",
+        "kept[j]",
+    ),
     "coins of the first phase": (HEADS | {"start": "first", "H": 8}, "coin < 0.5 ? -1 : 1", "1"),
-    "Gaussian decoders": (HEADS | {"start": "gaussian"}, "normals.slice(h * T * d, (h + 1) * T * d)",
-                          "normals.slice(0, T * d)"),
-    "a sharp turn": (HEADS | {"data": "pathfinder", "n": 32, "seed": 4}, "j === own.length - 1 ? margin :",
-                     "false ? margin :"),
+    "Gaussian decoders": (
+        HEADS | {"start": "gaussian"},
+        "normals.slice(h * T * d, (h + 1) * T * d)",
+        "normals.slice(0, T * d)",
+    ),
+    "a sharp turn": (
+        HEADS | {"data": "pathfinder", "n": 32, "seed": 4},
+        "j === own.length - 1 ? margin :",
+        "false ? margin :",
+    ),
     "fresh images": (HEADS | {"data": "pathfinder"}, "[seed, 8, 1, i]", "[seed, 9, i]"),
-    "weights not normalized": (LAYER | {"kernel": "normalized"}, "normalized: programOf(normalizedBytes, normalized)",
-                               "normalized: programOf(gaussianBytes, gaussian)"),
-    "curvature of the regression": (REGRESSION | {"curvature": True},
-                                    "model.hvp(theta, V, out)", "model.hvp(V, theta, out)"),
-    "curvature of the layer": (LAYER | {"curvature": True}, "super.hvp(theta, this.moving(V.slice()), out)",
-                               "super.hvp(theta, this.moving(theta.slice()), out)"),
+    "weights not normalized": (
+        LAYER | {"kernel": "normalized"},
+        "normalized: programOf(normalizedBytes, normalized)",
+        "normalized: programOf(gaussianBytes, gaussian)",
+    ),
+    "curvature of the regression": (
+        REGRESSION | {"curvature": True},
+        "model.hvp(theta, V, out)",
+        "model.hvp(V, theta, out)",
+    ),
+    "curvature of the layer": (
+        LAYER | {"curvature": True},
+        "super.hvp(theta, this.moving(V.slice()), out)",
+        "super.hvp(theta, this.moving(theta.slice()), out)",
+    ),
 }
 
 
@@ -207,11 +304,18 @@ def test_a_planted_bug_is_seen(bug):
 def test_page_and_python_offer_the_same():
     for seed in range(60):
         rng, own = np.random.default_rng(seed), ("", "heads", "regression", "layer")[seed % 4]
-        drawn = {control.name: control.values[rng.integers(len(control.values))] for control in CONTROLS}
+        drawn = {
+            control.name: control.values[rng.integers(len(control.values))] for control in CONTROLS
+        }
         kept = resolve(drawn, own)
-        assert asked(whole(), f"resolve(spec.controls, {json.dumps(drawn)}, {json.dumps(own)})") == kept
+        assert (
+            asked(whole(), f"resolve(spec.controls, {json.dumps(drawn)}, {json.dumps(own)})")
+            == kept
+        )
         there = f"(c) => offered(c, {json.dumps(kept)}, {json.dumps(own)}).length"
-        assert asked(whole(), f"spec.controls.filter({there}).map((c) => c.name)") == shown(kept, own)
+        assert asked(whole(), f"spec.controls.filter({there}).map((c) => c.name)") == shown(
+            kept, own
+        )
         assert resolve(kept, own) == kept
 
 
@@ -219,7 +323,9 @@ def test_an_entry_that_does_not_apply_is_not_offered():
     assert resolve(DEFAULTS | {"data": "own"})["data"] == "mixture"
     assert resolve(DEFAULTS | {"data": "own"}, "heads")["data"] == "own"
     assert resolve(DEFAULTS | {"model": "regression", "start": "zeros"})["start"] == "normal"
-    assert "kernel" not in shown(DEFAULTS) and "kernel" in shown(resolve(DEFAULTS | {"model": "layer"}))
+    assert "kernel" not in shown(DEFAULTS) and "kernel" in shown(
+        resolve(DEFAULTS | {"model": "layer"})
+    )
 
 
 @pytest.mark.parametrize("name", LAB.experiments)
@@ -227,11 +333,14 @@ def test_an_experiment_is_offered_as_it_stands(name):
     assert resolve(LAB.experiments[name]) == LAB.experiments[name]
 
 
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda: LAB.path(heads=2), ["heads: no such control", "model, data"]),
-    (lambda: LAB.code(H=3), ["H: expected one of 1, 2", "got 3"]),
-    (lambda: LAB.path(model="heads", data="own"), None),
-])
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: LAB.path(heads=2), ["heads: no such control", "model, data"]),
+        (lambda: LAB.code(H=3), ["H: expected one of 1, 2", "got 3"]),
+        (lambda: LAB.path(model="heads", data="own"), None),
+    ],
+)
 def test_unknown_settings_are_refused(call, words):
     if words:
         assert_refused(call, ValueError, words)
@@ -261,5 +370,7 @@ def test_the_constants_of_a_layer_are_computed_once_a_step():
     counted = f"{right}...all) {{ globalThis.count = (globalThis.count ?? 0) + 1; return counted(...all); }}\n"
     v8 = machine(with_bug(SCRIPT, right, counted + "function counted("))
     result = asked_run(v8, resolve(DEFAULTS | SMALL | LAYER))
-    assert {"least_singular", "value_smoothness"} <= set(result["curves"]) and len(result["steps"]) > 10
+    assert {"least_singular", "value_smoothness"} <= set(result["curves"]) and len(
+        result["steps"]
+    ) > 10
     assert v8.eval("count") == len(result["steps"])

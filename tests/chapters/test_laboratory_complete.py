@@ -14,14 +14,27 @@ from offered import choices
 LAB = mhabook.laboratory()
 TEXT = {"from_sentences", "words", "reviews"}
 NETWORKS = {"NetworkPoint", "PatchTransformer", "TextTransformer"}
-LEFT_OUT = {"Backtracking", "PopulationRegression", "Linearized", "Surface", "from_arrays",
-            "regression_from_arrays"} | TEXT | NETWORKS
+LEFT_OUT = (
+    {
+        "Backtracking",
+        "PopulationRegression",
+        "Linearized",
+        "Surface",
+        "from_arrays",
+        "regression_from_arrays",
+    }
+    | TEXT
+    | NETWORKS
+)
 FOR_TWO_MATRICES = {"Preconditioned", "StructureAware"}
 
 
 def written(pattern, name, **values):
     """What the exported lines have in the place of a pattern, over all choices of a control."""
-    lines = (LAB.code(**resolve(DEFAULTS | values | {name: choice})) for choice in choices(name, **values))
+    lines = (
+        LAB.code(**resolve(DEFAULTS | values | {name: choice}))
+        for choice in choices(name, **values)
+    )
     return {found for line in lines for found in re.findall(pattern, line)}
 
 
@@ -31,8 +44,13 @@ def anywhere(pattern, name):
 
 
 def classes_of_optim(method):
-    """The classes of mhalib.optim that have a method: ``step`` of update rules, ``__call__`` of schedules."""
-    return {name for name in mha.optim.__all__ if is_class(part := getattr(mha.optim, name)) and method in dir(part)}
+    """The classes of mhalib.optim that have a method: ``step`` of update rules, ``__call__`` of
+    schedules."""
+    return {
+        name
+        for name in mha.optim.__all__
+        if is_class(part := getattr(mha.optim, name)) and method in dir(part)
+    }
 
 
 def is_class(part):
@@ -43,12 +61,17 @@ def is_class(part):
 @pytest.mark.parametrize("model", choices("model"))
 def test_every_update_rule_of_mhalib_is_offered(model):
     left_out = LEFT_OUT | (set() if model == "regression" else FOR_TWO_MATRICES)
-    assert written(r"rule = mha\.(\w+)", "optimizer", model=model) == classes_of_optim("step") - left_out
+    assert (
+        written(r"rule = mha\.(\w+)", "optimizer", model=model)
+        == classes_of_optim("step") - left_out
+    )
 
 
 @pytest.mark.parametrize("model", choices("model"))
 def test_every_schedule_of_mhalib_is_offered(model):
-    assert written(r"rule = mha\.\w+\(mha\.(\w+)", "schedule", model=model) == classes_of_optim("__call__")
+    assert written(r"rule = mha\.\w+\(mha\.(\w+)", "schedule", model=model) == classes_of_optim(
+        "__call__"
+    )
 
 
 def test_every_generator_of_mhalib_is_offered():
@@ -58,20 +81,31 @@ def test_every_generator_of_mhalib_is_offered():
 
 def test_every_model_of_mhalib_is_offered():
     assert {type(LAB.run(model=model)["model"]).__name__ for model in choices("model")} == (
-        {*mha.models.__all__} - LEFT_OUT - {"Vector"})
+        {*mha.models.__all__} - LEFT_OUT - {"Vector"}
+    )
 
 
 def test_every_kernel_of_mhalib_is_offered():
     layer = {"model": "layer", "data": "sequences"}
-    offered = {type(LAB.run(**layer, kernel=kernel)["model"].kernel) for kernel in choices("kernel", **layer)}
-    assert offered == {part for part in vars(mha.attention).values()
-                       if is_class(part) and part.__module__ == "mhalib.attention"}
+    offered = {
+        type(LAB.run(**layer, kernel=kernel)["model"].kernel)
+        for kernel in choices("kernel", **layer)
+    }
+    assert offered == {
+        part
+        for part in vars(mha.attention).values()
+        if is_class(part) and part.__module__ == "mhalib.attention"
+    }
 
 
 def test_every_start_that_a_model_has_is_offered():
     models = (mha.MultiHeadAttention, mha.AttentionRegression, mha.AttentionLayer)
-    begins = {f"{cls.__name__}.{name}" for cls in models for name, part in vars(cls).items()
-              if isinstance(part, classmethod)}
+    begins = {
+        f"{cls.__name__}.{name}"
+        for cls in models
+        for name, part in vars(cls).items()
+        if isinstance(part, classmethod)
+    }
     assert anywhere(r"mha\.((?:Multi|Attention)\w+\.[a-z]+)", "start") == begins
 
 

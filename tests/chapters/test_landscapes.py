@@ -7,8 +7,10 @@ import mhabook
 from mhabook.c15_landscapes import statements as landscapes
 
 
-@pytest.mark.parametrize("at, attained", [([0, 1], ["μ_1 ≤ ν_1", "μ_2 ≤ ν_2"]),
-                                          ([-2, -1], ["ν_1 ≤ μ_{p−1}", "ν_2 ≤ μ_p"])])
+@pytest.mark.parametrize(
+    "at, attained",
+    [([0, 1], ["μ_1 ≤ ν_1", "μ_2 ≤ ν_2"]), ([-2, -1], ["ν_1 ≤ μ_{p−1}", "ν_2 ≤ μ_p"])],
+)
 def test_interlacing_is_attained_by_planes_of_eigenvectors(at, attained):
     H = np.diag([-3.0, -1, 2, 5])
     checks = landscapes.interlacing(H, np.eye(4)[:, at])
@@ -36,12 +38,19 @@ def test_the_chance_in_three_dimensions_is_an_integral_over_normals(walls):
     """A plane with the normal w has the determinant det H · wᵀH⁻¹w."""
     angles = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
     around, b = np.stack([np.cos(angles), np.sin(angles)], axis=1), 1.3
-    s = around ** 2 @ (1 / np.array(walls))
-    expected = (s / (s + 1 / b)) ** 0.5  # negative where w_1² < s/(s + 1/b), and w_1 is uniform in [−1, 1]
-    assert landscapes.chances(np.array([-b, *walls]), around).mean() == pytest.approx(expected.mean(), rel=1e-10)
+    s = around**2 @ (1 / np.array(walls))
+    # negative where w_1² < s/(s + 1/b), and w_1 is uniform in [−1, 1]
+    expected = (s / (s + 1 / b)) ** 0.5
+    assert landscapes.chances(np.array([-b, *walls]), around).mean() == pytest.approx(
+        expected.mean(), rel=1e-10
+    )
 
 
-@pytest.mark.parametrize("moments", [((1.0, 0.5), (-1.0, 0.5)), ((0.0, 0.5), (2 ** 0.5, 0.25), (-2 ** 0.5, 0.25))])
+@pytest.mark.parametrize(
+    "moments", [((1.0, 0.5), (-1.0, 0.5)), ((0.0, 0.5), (2**0.5, 0.25), (-(2**0.5), 0.25))]
+)
 def test_other_entries_have_the_mean_and_not_the_variance(moments):
-    mean, variance = landscapes.mean_curvature(mhabook.ledger["prop-mean-curvature"].random(1)["H"], moments)
+    mean, variance = landscapes.mean_curvature(
+        mhabook.ledger["prop-mean-curvature"].random(1)["H"], moments
+    )
     assert mean and not variance

@@ -1,4 +1,5 @@
-"""The ledger: every statement holds where its hypothesis does, fails where it is broken, and is registered once."""
+"""The ledger: every statement holds where its hypothesis does, fails where it is broken, and is
+registered once."""
 
 import pickle
 from dataclasses import replace
@@ -21,9 +22,16 @@ statements = pytest.mark.parametrize("statement", list(mhabook.ledger), ids=lamb
 
 def entry(id="a-number", mark="ours", **changes):
     """A statement that is easy to see through: lhs ≤ 1."""
-    fields = {"id": id, "title": "A number is at most one", "source": "here", "mark": mark, "chapter": "none",
-              "assumptions": "none", "function": lambda x: Check(x, 1.0, "x ≤ 1"),
-              "random": lambda seed: {"x": 0.1 * seed}}
+    fields = {
+        "id": id,
+        "title": "A number is at most one",
+        "source": "here",
+        "mark": mark,
+        "chapter": "none",
+        "assumptions": "none",
+        "function": lambda x: Check(x, 1.0, "x ≤ 1"),
+        "random": lambda seed: {"x": 0.1 * seed},
+    }
     return Statement(**fields | changes)
 
 
@@ -43,16 +51,27 @@ def test_statements_hold_on_extremal_instances(statement):
     assert len(statement.slack) <= max(len(statement.extremal), 1)
 
 
-# Every extremal instance of which a slack is recorded, and two at which another claim is the nearest.
-recorded = [pytest.param(one, make, slack, id=f"{one.id}-{k}") for one in mhabook.ledger
-            for k, (make, slack) in enumerate(zip(one.extremal, one.slack, strict=False)) if slack is not None]
-recorded += [pytest.param(mhabook.ledger[id], make, slack, id=f"{id}-other") for id, make, slack in (
-    ("lemma-logistic", lambda: {"z": np.array([-500.0, 30.0])}, 1e-9),
-    ("cor-1-quasi-convexity", lambda: valley(0.5), 0.026))]
+# Every extremal instance of which a slack is recorded, and two at which another claim is the
+# nearest.
+recorded = [
+    pytest.param(one, make, slack, id=f"{one.id}-{k}")
+    for one in mhabook.ledger
+    for k, (make, slack) in enumerate(zip(one.extremal, one.slack, strict=False))
+    if slack is not None
+]
+recorded += [
+    pytest.param(mhabook.ledger[id], make, slack, id=f"{id}-other")
+    for id, make, slack in (
+        ("lemma-logistic", lambda: {"z": np.array([-500.0, 30.0])}, 1e-9),
+        ("cor-1-quasi-convexity", lambda: valley(0.5), 0.026),
+    )
+]
 
 
 @pytest.mark.parametrize("statement, make, slack", recorded)
-def test_bounds_leave_the_recorded_slack_and_nine_tenths_of_them_are_violated(statement, make, slack):
+def test_bounds_leave_the_recorded_slack_and_nine_tenths_of_them_are_violated(
+    statement, make, slack
+):
     """Some lose more than a tenth by their proof: these are no looser than recorded either."""
     check = statement.on(make())
     assert check.holds and -1e-9 <= check.slack <= slack
@@ -61,7 +80,10 @@ def test_bounds_leave_the_recorded_slack_and_nine_tenths_of_them_are_violated(st
 
 def test_a_statement_without_a_recorded_instance_has_a_tolerance_on_its_right_side():
     """For two it is five standard errors of what they draw."""
-    named = {case.values[0].id for case in recorded} | {"prop-mean-over-starts", "prop-least-squares"}
+    named = {case.values[0].id for case in recorded} | {
+        "prop-mean-over-starts",
+        "prop-least-squares",
+    }
     for statement in mhabook.ledger:
         sides = {next(statement.every_check([seed])).rhs for seed in range(6)}
         assert statement.id in named or len(sides) == 1, statement.id
@@ -90,7 +112,10 @@ def test_twins_fail(statement):
 def test_instances_satisfy_every_hypothesis_and_twins_break_one(statement):
     """Or what a twin breaks is a part of the claim: another function."""
     assert statement.hypotheses is not None
-    for instance in (*map(statement.random, range(TWINS)), *(make() for make in statement.extremal)):
+    for instance in (
+        *map(statement.random, range(TWINS)),
+        *(make() for make in statement.extremal),
+    ):
         assert all(statement.hypotheses(**instance).values()), statement.hypotheses(**instance)
     for seed in range(TWINS if statement.broken else 0):
         whole = all(statement.hypotheses(**statement.broken(seed)).values())
@@ -108,7 +133,13 @@ def test_statements_are_registered_with_all_they_need():
     for statement in mhabook.ledger:
         assert statement.mark in MARKS
         assert mhabook.ledger[statement.id] is statement
-        for text in (statement.id, statement.title, statement.source, statement.chapter, statement.assumptions):
+        for text in (
+            statement.id,
+            statement.title,
+            statement.source,
+            statement.chapter,
+            statement.assumptions,
+        ):
             assert text.strip() == text != ""
         assert statement.function.__doc__
         assert (statement.broken is None) == (statement.breaks == "")
@@ -116,36 +147,66 @@ def test_statements_are_registered_with_all_they_need():
         assert statement.on(statement.random(3)) == statement.on(statement.random(3))
 
 
-@pytest.mark.parametrize("source, number", [
-    ("this book, after Deora et al. 2023, Theorem 1", "Theorem 1 of Deora et al. 2023"),
-    ("Deora et al. 2023, Proposition 1, not a quotation", "Proposition 1 of Deora et al. 2023"),
-    ("this book, after Deora et al. 2023, Lemma 2", "Lemma 2 of Deora et al. 2023"),
-    ("this book, after Goel et al. 2026", ""), ("identity: Chen et al. 2021; rank: this book", ""), ("this book", "")])
+@pytest.mark.parametrize(
+    "source, number",
+    [
+        ("this book, after Deora et al. 2023, Theorem 1", "Theorem 1 of Deora et al. 2023"),
+        ("Deora et al. 2023, Proposition 1, not a quotation", "Proposition 1 of Deora et al. 2023"),
+        ("this book, after Deora et al. 2023, Lemma 2", "Lemma 2 of Deora et al. 2023"),
+        ("this book, after Goel et al. 2026", ""),
+        ("identity: Chen et al. 2021; rank: this book", ""),
+        ("this book", ""),
+    ],
+)
 def test_the_number_in_the_paper_is_that_of_the_source(source, number):
     assert replace(entry(), source=source).number == number
 
 
-@pytest.mark.parametrize("lhs, rhs, slack, holds", [
-    (1.0, 2.0, 0.5, True), (2.0, 2.0, 0.0, True), (0.0, 2.0, 1.0, True), (-2.0, 2.0, 2.0, True),
-    (3.0, 2.0, -0.5, False), (0.0, 0.0, 0.0, True), (1.0, 0.0, -inf, False), (-1.0, 0.0, inf, True),
-    (1 + 1e-10, 1.0, -1e-10, True), (1 + 1e-8, 1.0, -1e-8, False), (1e-30 * (1 + 1e-8), 1e-30, -1e-8, False),
-    (-3.0, -2.0, 0.5, True), (-1.0, -2.0, -0.5, False), (1.0, -2.0, -1.5, False),
-    (1.0, inf, 1.0, False), (-inf, 1.0, inf, False)])
+@pytest.mark.parametrize(
+    "lhs, rhs, slack, holds",
+    [
+        (1.0, 2.0, 0.5, True),
+        (2.0, 2.0, 0.0, True),
+        (0.0, 2.0, 1.0, True),
+        (-2.0, 2.0, 2.0, True),
+        (3.0, 2.0, -0.5, False),
+        (0.0, 0.0, 0.0, True),
+        (1.0, 0.0, -inf, False),
+        (-1.0, 0.0, inf, True),
+        (1 + 1e-10, 1.0, -1e-10, True),
+        (1 + 1e-8, 1.0, -1e-8, False),
+        (1e-30 * (1 + 1e-8), 1e-30, -1e-8, False),
+        (-3.0, -2.0, 0.5, True),
+        (-1.0, -2.0, -0.5, False),
+        (1.0, -2.0, -1.5, False),
+        (1.0, inf, 1.0, False),
+        (-inf, 1.0, inf, False),
+    ],
+)
 def test_slack_is_the_unused_share(lhs, rhs, slack, holds):
     check = Check(lhs, rhs, "lhs ≤ rhs")
     assert check.slack == pytest.approx(slack, rel=1e-6)
     assert check.holds is bool(check) is holds
 
 
-@pytest.mark.parametrize("lhs, rhs", [(1.0, inf), (inf, inf), (nan, 1.0), (1.0, nan), (-inf, 1.0), (0.0, -inf)])
+@pytest.mark.parametrize(
+    "lhs, rhs", [(1.0, inf), (inf, inf), (nan, 1.0), (1.0, nan), (-inf, 1.0), (0.0, -inf)]
+)
 def test_what_is_not_finite_does_not_hold(lhs, rhs):
     assert not Check(lhs, rhs, "lhs ≤ rhs").holds
 
 
-@pytest.mark.parametrize("lhs, rhs, words", [
-    (1.0, 2.0, "a ≤ b holds: 1 ≤ 2"), (2.447e-16, 9.095e-13, "a ≤ b holds: 2.45e-16 ≤ 9.09e-13"),
-    (3.89711, 3.89711, "a ≤ b holds: 3.89711 ≤ 3.89711"), (3.332, 0.4165, "a ≤ b fails: 3.33 > 0.416"),
-    (1.0002, 1.0001, "a ≤ b fails: 1.0002 > 1.0001"), (1.0, inf, "a ≤ b fails: 1 against inf")])
+@pytest.mark.parametrize(
+    "lhs, rhs, words",
+    [
+        (1.0, 2.0, "a ≤ b holds: 1 ≤ 2"),
+        (2.447e-16, 9.095e-13, "a ≤ b holds: 2.45e-16 ≤ 9.09e-13"),
+        (3.89711, 3.89711, "a ≤ b holds: 3.89711 ≤ 3.89711"),
+        (3.332, 0.4165, "a ≤ b fails: 3.33 > 0.416"),
+        (1.0002, 1.0001, "a ≤ b fails: 1.0002 > 1.0001"),
+        (1.0, inf, "a ≤ b fails: 1 against inf"),
+    ],
+)
 def test_a_check_says_whether_it_holds_and_by_which_numbers(lhs, rhs, words):
     assert repr(Check(lhs, rhs, "a ≤ b")) == words
 
@@ -182,26 +243,56 @@ def test_a_ledger_keeps_its_order_and_its_ids_apart():
 def test_rows_say_what_was_checked():
     ledger = Ledger()
     ledger.register(entry(extremal=(lambda: {"x": 0.75},)))
-    ledger.register(entry("broken", random=lambda seed: {"x": 2.0}, broken=lambda seed: {"x": 2.0 - seed},
-                          breaks="all"))
+    ledger.register(
+        entry(
+            "broken",
+            random=lambda seed: {"x": 2.0},
+            broken=lambda seed: {"x": 2.0 - seed},
+            breaks="all",
+        )
+    )
     plain, broken = ledger.rows(seeds=5)
-    expected = {"id": "a-number", "title": "A number is at most one", "claim": "x ≤ 1", "source": "here",
-                "number": "", "mark": "ours", "chapter": "none", "assumptions": "none", "instances": 6, "holds": True,
-                "slack": 0.25, "breaks": "", "twins": 0, "twins_fail": True,
-                "test": "tests/chapters/test_ledger.py::test_statements_hold_on_random_instances[a-number]"}
+    expected = {
+        "id": "a-number",
+        "title": "A number is at most one",
+        "claim": "x ≤ 1",
+        "source": "here",
+        "number": "",
+        "mark": "ours",
+        "chapter": "none",
+        "assumptions": "none",
+        "instances": 6,
+        "holds": True,
+        "slack": 0.25,
+        "breaks": "",
+        "twins": 0,
+        "twins_fail": True,
+        "test": "tests/chapters/test_ledger.py::test_statements_hold_on_random_instances[a-number]",
+    }
     assert plain == expected
-    assert broken == expected | {"id": "broken", "test": expected["test"].replace("a-number", "broken"), "instances": 5,
-                                 "holds": False, "slack": -1.0, "breaks": "all",
-                                 "twins": 5, "twins_fail": False}
+    assert broken == expected | {
+        "id": "broken",
+        "test": expected["test"].replace("a-number", "broken"),
+        "instances": 5,
+        "holds": False,
+        "slack": -1.0,
+        "breaks": "all",
+        "twins": 5,
+        "twins_fail": False,
+    }
     assert ledger.rows(seeds=100)[1]["twins"] == 20
 
 
 def test_a_row_names_every_claim_and_fails_where_one_does():
     ledger = Ledger()
     ledger.register(entry(function=lambda x: (Check(x, 1.0, "x ≤ 1"), Check(0.0, 1 + x, "x ≥ −1"))))
-    ledger.register(entry("another", function=lambda x: (Check(x, 1.0, "x ≤ 1"), Check(x, 0.05, "x ≤ 0.05"))))
-    assert [(row["claim"], row["holds"]) for row in ledger.rows(seeds=3)] == [("x ≤ 1; x ≥ −1", True),
-                                                                            ("x ≤ 1; x ≤ 0.05", False)]
+    ledger.register(
+        entry("another", function=lambda x: (Check(x, 1.0, "x ≤ 1"), Check(x, 0.05, "x ≤ 0.05")))
+    )
+    assert [(row["claim"], row["holds"]) for row in ledger.rows(seeds=3)] == [
+        ("x ≤ 1; x ≥ −1", True),
+        ("x ≤ 1; x ≤ 0.05", False),
+    ]
 
 
 def test_the_rows_of_the_book_hold_and_their_twins_fail():
@@ -215,7 +306,13 @@ def test_the_rows_of_the_book_hold_and_their_twins_fail():
 
 def test_along_checks_every_recorded_model():
     data = mha.data.tokenized_mixture(n=4, T=5, d=6, M=2, zeta=0.2)
-    path = mha.train(mha.MultiHeadAttention.zeros(2, 5, 6), data, mha.GradientDescent(1.0), steps=6, record=[0, 2, 6])
+    path = mha.train(
+        mha.MultiHeadAttention.zeros(2, 5, 6),
+        data,
+        mha.GradientDescent(1.0),
+        steps=6,
+        record=[0, 2, 6],
+    )
     result = along(path, data, bounds.gradient_bound)
     checks = [bounds.gradient_bound(model, data) for model in path]
     assert result.steps.tolist() == [0, 2, 6]
@@ -228,9 +325,17 @@ def test_along_checks_every_recorded_model():
 def test_a_bound_that_is_not_finite_is_never_hidden():
     makes = (lambda: {"rhs": 1.0}, lambda: {"rhs": float("inf")}, lambda: {"rhs": float("nan")})
     for order in (makes, makes[::-1]):
-        statement = Statement(id="x", title="", source="", mark="ours", chapter="", assumptions="",
-                              function=lambda rhs: Check(0.5, rhs, "x"), random=lambda seed: {"rhs": 1.0},
-                              extremal=order)
+        statement = Statement(
+            id="x",
+            title="",
+            source="",
+            mark="ours",
+            chapter="",
+            assumptions="",
+            function=lambda rhs: Check(0.5, rhs, "x"),
+            random=lambda seed: {"rhs": 1.0},
+            extremal=order,
+        )
         assert not statement.check(0).holds
 
 

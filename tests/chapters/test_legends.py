@@ -1,7 +1,8 @@
-"""A picture says what it shows: its legends, titles, axes and sentences against quantities computed here.
+"""A picture says what it shows: its legends, titles, axes and sentences against quantities computed
+here.
 
-Nothing here reads what a figure says of its own traces. Lines are found as a reader finds them, by the title of their
-panel and their name in the legend, at settings where all of them differ.
+Nothing here reads what a figure says of its own traces. Lines are found as a reader finds them, by
+the title of their panel and their name in the legend, at settings where all of them differ.
 """
 
 import re
@@ -63,14 +64,16 @@ KERNELS = ("softmax", "Gaussian", "Gaussian, rows normalized")
 
 
 def weights_of(kernel, queries, keys, c):
-    """The weights of the keys for every query, both on a line, under a kernel by its name in the legend."""
+    """The weights of the keys for every query, both on a line, under a kernel by its name in the
+    legend."""
     if kernel == "softmax":
         return softmax_of(np.outer(queries, keys))
     bells = np.exp(-c * np.subtract.outer(queries, keys) ** 2)
     return bells if kernel == "Gaussian" else bells / bells.sum(axis=1, keepdims=True)
 
 
-# --- the figures, in the order of the book: (what stands in each panel, what the sentence says) ----------------------
+# --- the figures, in the order of the book: (what stands in each panel, what the sentence says)
+# ----------------------
 
 
 def words(made, path, first, lr):
@@ -88,26 +91,57 @@ def finding(made, path, first, zeta, sigma, lr):
     data = mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, S=2.0, zeta=zeta, sigma=sigma, seed=0)
     usual = mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, S=2.0, zeta=0.1, sigma=0.2, seed=0)
     test = data.fresh(seed=1)
-    right, fresh, score = accuracies(path, data), accuracies(path, test), attention_scores(path, data)
+    right, fresh, score = (
+        accuracies(path, data),
+        accuracies(path, test),
+        attention_scores(path, data),
+    )
     return {
-        "shares, step by step": Panel("log step", "", {
-            "training labels right": right, "fresh labels right": fresh, "weight on the token": score,
-            "weight on the token, as it starts": attention_scores(first, usual)}, path.steps),
-        "who looks where, at the end": Panel("token that is looked at", "token that looks", {
-            "heatmap": path[-1].attention(data.X[:1])[0, 0]}, ticks={
-                "x": [f"{t}★" if star else f"{t}" for t, star in enumerate(data.relevant[0])]}),
-    }, [("step size {}, noise {}, and a share {} of tokens", lr, sigma, zeta), ("weight on the token {}", score[-1]),
-        ("training loss {}", losses(path, data)[-1]), ("share of fresh labels right {}", fresh[-1])]
+        "shares, step by step": Panel(
+            "log step",
+            "",
+            {
+                "training labels right": right,
+                "fresh labels right": fresh,
+                "weight on the token": score,
+                "weight on the token, as it starts": attention_scores(first, usual),
+            },
+            path.steps,
+        ),
+        "who looks where, at the end": Panel(
+            "token that is looked at",
+            "token that looks",
+            {"heatmap": path[-1].attention(data.X[:1])[0, 0]},
+            ticks={"x": [f"{t}★" if star else f"{t}" for t, star in enumerate(data.relevant[0])]},
+        ),
+    }, [
+        ("step size {}, noise {}, and a share {} of tokens", lr, sigma, zeta),
+        ("weight on the token {}", score[-1]),
+        ("training loss {}", losses(path, data)[-1]),
+        ("share of fresh labels right {}", fresh[-1]),
+    ]
 
 
 def heads(made, path, first, H, lr, optimizer):
     data = mha.data.tokenized_mixture(n=64, T=8, zeta=0.125)
     loss, score = losses(path, data), attention_scores(path, data)
     return {
-        "loss": Panel("log step", "log", {"default settings": losses(first, data), "training loss": loss}, path.steps),
-        "attention score": Panel("log step", "", {
-            "default settings": attention_scores(first, data), "attention score": score}, path.steps),
-    }, [("H = {}, η = {}, Adam", H, lr), ("training loss {}, attention score {}", loss[-1], score[-1])]
+        "loss": Panel(
+            "log step",
+            "log",
+            {"default settings": losses(first, data), "training loss": loss},
+            path.steps,
+        ),
+        "attention score": Panel(
+            "log step",
+            "",
+            {"default settings": attention_scores(first, data), "attention score": score},
+            path.steps,
+        ),
+    }, [
+        ("H = {}, η = {}, Adam", H, lr),
+        ("training loss {}, attention score {}", loss[-1], score[-1]),
+    ]
 
 
 def downward(made, path, first, H, lr, scale):
@@ -119,14 +153,27 @@ def downward(made, path, first, H, lr, scale):
     loss, bend, usual = losses(path, data), downward_of(path), downward_of(first)
     bound = each(path, lambda model: curvature_constant(model, data, token_radius(data.X))) * loss
     return {
-        "step by step": Panel("log step", "log", {
-            "loss": loss, "downward curvature": bend, "its bound (B/√H) L": bound}, path.steps),
-        "against the loss": Panel("log loss", "log", {
-            "downward curvature, as it starts": (losses(first, data), usual), "downward curvature": (loss, bend),
-            "its bound (B/√H) L": (loss, bound)}),
-    }, [("Heads: {}. With step size {}, and a start of size {}", H, lr, scale),
-        ("the loss from {} to {}", loss[0], loss[-1]), ("downward curvature from {} to {}", bend[0], bend[-1]),
-        ("the bound ends at {}", bound[-1])]
+        "step by step": Panel(
+            "log step",
+            "log",
+            {"loss": loss, "downward curvature": bend, "its bound (B/√H) L": bound},
+            path.steps,
+        ),
+        "against the loss": Panel(
+            "log loss",
+            "log",
+            {
+                "downward curvature, as it starts": (losses(first, data), usual),
+                "downward curvature": (loss, bend),
+                "its bound (B/√H) L": (loss, bound),
+            },
+        ),
+    }, [
+        ("Heads: {}. With step size {}, and a start of size {}", H, lr, scale),
+        ("the loss from {} to {}", loss[0], loss[-1]),
+        ("downward curvature from {} to {}", bend[0], bend[-1]),
+        ("the bound ends at {}", bound[-1]),
+    ]
 
 
 def curvature(made, path, first, H, lr, scale):
@@ -135,14 +182,32 @@ def curvature(made, path, first, H, lr, scale):
     ends = each(path, lambda model: mha.landscape.spectrum(model, data).values[[0, -1]])
     kappa, loss = each(path, lambda model: curvature_constant(model, data, R)), losses(path, data)
     return {
-        "upward": Panel("log step", "log", {
-            "largest eigenvalue": ends[:, 1], "its bound ρ": each(path, lambda model: smoothness_constant(model, R)),
-            "2/η": np.full(len(path), 2 / lr)}, path.steps),
-        "downward": Panel("log step", "log", {
-            "− smallest eigenvalue": -ends[:, 0], "its bound (B/√H) L": kappa * loss, "loss L": loss}, path.steps),
-    }, [("H = {}, η = {}, start scale {}", H, lr, scale), ("the loss goes from {} to {}", loss[0], loss[-1]),
+        "upward": Panel(
+            "log step",
+            "log",
+            {
+                "largest eigenvalue": ends[:, 1],
+                "its bound ρ": each(path, lambda model: smoothness_constant(model, R)),
+                "2/η": np.full(len(path), 2 / lr),
+            },
+            path.steps,
+        ),
+        "downward": Panel(
+            "log step",
+            "log",
+            {
+                "− smallest eigenvalue": -ends[:, 0],
+                "its bound (B/√H) L": kappa * loss,
+                "loss L": loss,
+            },
+            path.steps,
+        ),
+    }, [
+        ("H = {}, η = {}, start scale {}", H, lr, scale),
+        ("the loss goes from {} to {}", loss[0], loss[-1]),
         ("the largest eigenvalue from {} to {}", ends[0, 1], ends[-1, 1]),
-        ("the negative curvature from {} to {}", -ends[0, 0], -ends[-1, 0])]
+        ("the negative curvature from {} to {}", -ends[0, 0], -ends[-1, 0]),
+    ]
 
 
 def one_step(made, path, first, zeta, S, sigma):
@@ -151,13 +216,18 @@ def one_step(made, path, first, zeta, S, sigma):
     def data_of(noise):
         return mha.data.tokenized_mixture(60, 10, 12, 5, zeta, S, noise, 0)
 
-    starts = {"before the step": lambda data: mha.MultiHeadAttention.zeros(1, 10, 12),
-              "random decoder": lambda data: gaussian_of_equal_norm(data, 1, 0),
-              "after the step": lambda data: step_from_zero(data, np.ones(1))}
+    starts = {
+        "before the step": lambda data: mha.MultiHeadAttention.zeros(1, 10, 12),
+        "random decoder": lambda data: gaussian_of_equal_norm(data, 1, 0),
+        "after the step": lambda data: step_from_zero(data, np.ones(1)),
+    }
     data = data_of(sigma)
     model = starts["after the step"](data)
-    machine = SVC(kernel="linear", C=1e9, tol=1e-12).fit(  # with the opposite of each sample it has no bias
-        np.concatenate([model.features(data.X), -model.features(data.X)]), np.concatenate([data.y, -data.y]))
+    # with the opposite of each sample it has no bias
+    machine = SVC(kernel="linear", C=1e9, tol=1e-12).fit(
+        np.concatenate([model.features(data.X), -model.features(data.X)]),
+        np.concatenate([data.y, -data.y]),
+    )
     W, U = machine.coef_[0, :144], machine.coef_[0, 144:]
     across, up, length = np.linalg.norm(U), np.linalg.norm(W), np.linalg.norm(machine.coef_)
     dW, dU = (part.reshape(60, -1) for part in model.logit_gradients(data.X))
@@ -170,15 +240,35 @@ def one_step(made, path, first, zeta, S, sigma):
 
     margin = 1 / length
     alone = [ntk_margin(model, data, only).margin for only in "UW"]
-    curves = {name: [ntk_margin(start(data_of(noise)), data_of(noise)).margin for noise in noises]
-              for name, start in starts.items()}
+    curves = {
+        name: [ntk_margin(start(data_of(noise)), data_of(noise)).margin for noise in noises]
+        for name, start in starts.items()
+    }
     return {
-        "how fast each logit changes": Panel("through the decoder U", "through attention W", {
-            "label +1": tuple(points[:, data.y > 0]), "label −1": tuple(points[:, data.y < 0]), "border": line(0),
-            "margin": [line(-margin), line(margin)]}, rounded=1e-4),
-        "margin, over the noise": Panel("noise σ", "", curves | {"here": ([sigma], [margin])}, noises, rounded=1e-4),
-    }, [("Model: after the step. With noise {}, patterns of length {}, and a share {}", sigma, S, zeta),
-        ("the margin is {}.", margin), ("the decoder alone it is {}, by moving attention alone {}.", *alone)]
+        "how fast each logit changes": Panel(
+            "through the decoder U",
+            "through attention W",
+            {
+                "label +1": tuple(points[:, data.y > 0]),
+                "label −1": tuple(points[:, data.y < 0]),
+                "border": line(0),
+                "margin": [line(-margin), line(margin)],
+            },
+            rounded=1e-4,
+        ),
+        "margin, over the noise": Panel(
+            "noise σ", "", curves | {"here": ([sigma], [margin])}, noises, rounded=1e-4
+        ),
+    }, [
+        (
+            "Model: after the step. With noise {}, patterns of length {}, and a share {}",
+            sigma,
+            S,
+            zeta,
+        ),
+        ("the margin is {}.", margin),
+        ("the decoder alone it is {}, by moving attention alone {}.", *alone),
+    ]
 
 
 def realizability(made, path, first, zeta, sigma, mirror):
@@ -191,45 +281,98 @@ def realizability(made, path, first, zeta, sigma, mirror):
     def margin(start, data, only=None):
         return ntk_margin(start(data), data, only).margin
 
-    starts = {"zero": lambda data: mha.MultiHeadAttention.zeros(1, 10, 10),
-              "Gaussian of equal norm": lambda data: gaussian_of_equal_norm(data, 1, 0),
-              "first phase": lambda data: first_phase(data, 1, 0)}
-    own, witness, exact = data_of(sigma), mixture_margins(T, zeta, S, M), exact_margins(T, zeta, S, M)
+    starts = {
+        "zero": lambda data: mha.MultiHeadAttention.zeros(1, 10, 10),
+        "Gaussian of equal norm": lambda data: gaussian_of_equal_norm(data, 1, 0),
+        "first phase": lambda data: first_phase(data, 1, 0),
+    }
+    own, witness, exact = (
+        data_of(sigma),
+        mixture_margins(T, zeta, S, M),
+        exact_margins(T, zeta, S, M),
+    )
     U, W, both = (margin(starts["first phase"], own, only) for only in ("U", "W", None))
     bars = {"U": ([0, 0], [0, U]), "W": ([1, 1], [0, W]), "both": ([2, 2], [0, both])}
-    curves = {name: [margin(start, data_of(noise)) for noise in noises] for name, start in starts.items()}
+    curves = {
+        name: [margin(start, data_of(noise)) for noise in noises] for name, start in starts.items()
+    }
     return {
-        "maximum margin from …": Panel("", "", bars | {
-            "γ* (exact)": [exact.U, exact.W, exact.both], "γ (witness)": [witness.U, witness.W, witness.both]},
-            [0, 1, 2], {"x": ["U", "W", "both"]}),
-        "margin from both, over noise σ": Panel("noise σ", "", curves | {"here": ([sigma], [both])}, noises),
-    }, [("ζ = {}, S = {}, M = {}, σ = {}, start: first phase: ", zeta, S, M, sigma),
+        "maximum margin from …": Panel(
+            "",
+            "",
+            bars
+            | {
+                "γ* (exact)": [exact.U, exact.W, exact.both],
+                "γ (witness)": [witness.U, witness.W, witness.both],
+            },
+            [0, 1, 2],
+            {"x": ["U", "W", "both"]},
+        ),
+        "margin from both, over noise σ": Panel(
+            "noise σ", "", curves | {"here": ([sigma], [both])}, noises
+        ),
+    }, [
+        ("ζ = {}, S = {}, M = {}, σ = {}, start: first phase: ", zeta, S, M, sigma),
         ("{} from U alone, {} from W alone, {} from both", U, W, both),
-        ("the witness has γ = {}", witness.both), ("the best direction γ* = {}", exact.both)]
+        ("the witness has γ = {}", witness.both),
+        ("the best direction γ* = {}", exact.both),
+    ]
 
 
 def nearer(made, path, first, H, lr, zeta):
     def against_the_good_model(H, zeta):
         data = mha.data.tokenized_mixture(20, 10, 7, 5, zeta, 1.0, 0.0, 0)
         start = first_phase_groups(data, (H // 2,) * 2)
-        return data, start, chain.reference_along(start, mixture_witness(data, start.copies), data, 1000)
+        return (
+            data,
+            start,
+            chain.reference_along(start, mixture_witness(data, start.copies), data, 1000),
+        )
 
     data, start, good = against_the_good_model(H, zeta)
-    _, _, usual = against_the_good_model(10 ** 12, 0.2)
-    D0, (far, near), steps = good.distance, (float(m.loss(data.X, data.y)) for m in (good.model, start)), path.steps
-    loss, promised = losses(path, data), 2 * D0 ** 2 / (3 * lr * steps) + 5 * far / 3 + near / (3 * steps)
+    _, _, usual = against_the_good_model(10**12, 0.2)
+    D0, (far, near), steps = (
+        good.distance,
+        (float(m.loss(data.X, data.y)) for m in (good.model, start)),
+        path.steps,
+    )
+    loss, promised = (
+        losses(path, data),
+        2 * D0**2 / (3 * lr * steps) + 5 * far / 3 + near / (3 * steps),
+    )
     to_good = each(path, lambda model: (model - good.model).norm())
     needed = chain.heads_needed(D0, decoder_sizes(start)[0], 10, 1.0)
     largest = chain.largest_step(chain.ball_constants(start, 1.0, D0), D0, far, near, 1000)
     return {
-        "loss": Panel("log step", "log", {"loss": loss, "formula of the theorem": promised,
-                                          "loss of the good model": np.full(len(path), far)}, steps),
-        "distance": Panel("log step", "", {
-            "to the good model, as it starts": each(first, lambda model: (model - usual.model).norm()),
-            "to the good model": to_good, "to the start": each(path, lambda model: (model - start).norm())}, steps),
-    }, [("With {} heads, step size {}, and a share {} of", H, lr, zeta),
+        "loss": Panel(
+            "log step",
+            "log",
+            {
+                "loss": loss,
+                "formula of the theorem": promised,
+                "loss of the good model": np.full(len(path), far),
+            },
+            steps,
+        ),
+        "distance": Panel(
+            "log step",
+            "",
+            {
+                "to the good model, as it starts": each(
+                    first, lambda model: (model - usual.model).norm()
+                ),
+                "to the good model": to_good,
+                "to the start": each(path, lambda model: (model - start).norm()),
+            },
+            steps,
+        ),
+    }, [
+        ("With {} heads, step size {}, and a share {} of", H, lr, zeta),
         ("end at a loss of {}; the formula of the theorem ends at {}.", loss[-1], promised[-1]),
-        ("goes from {} to {}.", D0, to_good[-1]), ("asks for {} heads,", needed), ("at most {}.", largest)]
+        ("goes from {} to {}.", D0, to_good[-1]),
+        ("asks for {} heads,", needed),
+        ("at most {}.", largest),
+    ]
 
 
 def theory(made, path, first, H, lr, zeta, S, T):
@@ -238,36 +381,67 @@ def theory(made, path, first, H, lr, zeta, S, T):
     reference = chain.reference_along(start, mixture_witness(data, start.copies), data, 1000)
     D0, R, decoder = reference.distance, token_radius(data.X), decoder_sizes(start)[0]
     far, near = (float(model.loss(data.X, data.y)) for model in (reference.model, start))
-    loss, promised = losses(path, data), 2 * D0 ** 2 / (3 * lr * path.steps) + 5 * far / 3 + near / (3 * path.steps)
-    moved, score = each(path, lambda model: (model - start).norm()), attention_scores_of_groups(path, data)
+    loss, promised = (
+        losses(path, data),
+        2 * D0**2 / (3 * lr * path.steps) + 5 * far / 3 + near / (3 * path.steps),
+    )
+    moved, score = (
+        each(path, lambda model: (model - start).norm()),
+        attention_scores_of_groups(path, data),
+    )
     grid = 10 ** (np.arange(31) / 15)
-    needed, fewer = ([function(D, decoder, T, R) for D in (D0, grid)]
-                     for function in (chain.heads_needed, chain.fewer_heads_needed))
+    needed, fewer = (
+        [function(D, decoder, T, R) for D in (D0, grid)]
+        for function in (chain.heads_needed, chain.fewer_heads_needed)
+    )
     largest = chain.largest_step(chain.ball_constants(start, R, D0), D0, far, near, 1000)
     return {
-        "loss over steps": Panel("log", "log", {"loss": loss, "formula of the theorem": promised}, path.steps),
-        "distance over steps": Panel("log", "log", {
-            "distance ‖θₖ − θ₀‖": moved,
-            "distance ‖θₖ − θ‖": each(path, lambda model: (model - reference.model).norm()),
-            "3D₀": np.full(len(path), 3 * D0)}, path.steps),
+        "loss over steps": Panel(
+            "log", "log", {"loss": loss, "formula of the theorem": promised}, path.steps
+        ),
+        "distance over steps": Panel(
+            "log",
+            "log",
+            {
+                "distance ‖θₖ − θ₀‖": moved,
+                "distance ‖θₖ − θ‖": each(path, lambda model: (model - reference.model).norm()),
+                "3D₀": np.full(len(path), 3 * D0),
+            },
+            path.steps,
+        ),
         "attention score over steps": Panel("log", "", {"attention score": score}, path.steps),
-        "heads asked for over D₀": Panel("log", "log", {
-            "heads: training theorem": needed[1], "heads: with fewer": fewer[1], "heads: the run": np.full(31, H),
-            "heads at D₀": ([D0, D0], [needed[0], fewer[0]])}, grid),
+        "heads asked for over D₀": Panel(
+            "log",
+            "log",
+            {
+                "heads: training theorem": needed[1],
+                "heads: with fewer": fewer[1],
+                "heads: the run": np.full(31, H),
+                "heads at D₀": ([D0, D0], [needed[0], fewer[0]]),
+            },
+            grid,
+        ),
     }, [
         ("After 1000 steps with {} heads and η = {}: loss {}", "10⁴", lr, loss[-1]),
         ("training theorem says {};", promised[-1]),
-        ("distance {}, where it says {};", moved[-1], 3 * D0), ("attention score {}.", score[-1]),
-        ("The training theorem asks for {} heads", needed[0]), ("the theorem with fewer heads for {}.", fewer[0]),
-        ("allows η up to {}.", largest)]
+        ("distance {}, where it says {};", moved[-1], 3 * D0),
+        ("attention score {}.", score[-1]),
+        ("The training theorem asks for {} heads", needed[0]),
+        ("the theorem with fewer heads for {}.", fewer[0]),
+        ("allows η up to {}.", largest),
+    ]
 
 
 def attention_scores_of_groups(path, data):
     """The same for groups of equal heads, each counted as often as it has heads."""
+
     def score(model):
         one = model.few()
-        shares = (one.attention(data.X) * data.relevant[:, None, None]).sum(axis=-1).mean(axis=(0, 2))
+        shares = (
+            (one.attention(data.X) * data.relevant[:, None, None]).sum(axis=-1).mean(axis=(0, 2))
+        )
         return np.average(shares, weights=model.copies)
+
     return each(path, score)
 
 
@@ -277,35 +451,65 @@ def step_sizes(made, path, first, H, lr, scaling, optimizer):
     runs = {"one head, gradient descent, 0.3": first, "one head, Adam, 0.01": adam, "H heads": path}
     curves = {name: (losses(run, data), attention_scores(run, data)) for name, run in runs.items()}
     return {
-        f"{title}, step by step": Panel("log step", "log" if k == 0 else "", {
-            name: pair[k] for name, pair in curves.items()}, path.steps)
+        f"{title}, step by step": Panel(
+            "log step",
+            "log" if k == 0 else "",
+            {name: pair[k] for name, pair in curves.items()},
+            path.steps,
+        )
         for k, title in enumerate(("training loss", "attention score"))
-    }, [("Heads: {}. With momentum", H), ("η √H where η = {}", lr),
-        ("training loss {}, attention score {}.", *(curve[-1] for curve in curves["H heads"]))]
+    }, [
+        ("Heads: {}. With momentum", H),
+        ("η √H where η = {}", lr),
+        ("training loss {}, attention score {}.", *(curve[-1] for curve in curves["H heads"])),
+    ]
 
 
 def width(made, path, first, H, lr, scaling, zeta, sigma):
     def curves(of, zeta, sigma):
         data = mha.data.tokenized_mixture(64, 8, 8, 4, zeta, 2.0, sigma, seed=0)
-        norms = [each(of, lambda model, name=name: np.linalg.norm(getattr(model, name), axis=(1, 2)).mean())
-                 for name in "WU"]
-        return losses(of, data), losses(of, data.fresh(seed=1)), norms[0], H_root(of) * norms[1], attention_scores(
-            of, data)
+        norms = [
+            each(
+                of,
+                lambda model, name=name: np.linalg.norm(getattr(model, name), axis=(1, 2)).mean(),
+            )
+            for name in "WU"
+        ]
+        return (
+            losses(of, data),
+            losses(of, data.fresh(seed=1)),
+            norms[0],
+            H_root(of) * norms[1],
+            attention_scores(of, data),
+        )
 
     def H_root(of):
         return of[0].sizes[0] ** 0.5
 
     now, usual = curves(path, zeta, sigma), curves(first, 1 / 8, 0.2)
     return {
-        "loss, by step": Panel("log", "log", {
-            "default settings": usual[0], "training": now[0], "test": now[1],
-            "the slope of 1/t": ([1, 500], [0.3, 0.3 / 500])}, path.steps),
+        "loss, by step": Panel(
+            "log",
+            "log",
+            {
+                "default settings": usual[0],
+                "training": now[0],
+                "test": now[1],
+                "the slope of 1/t": ([1, 500], [0.3, 0.3 / 500]),
+            },
+            path.steps,
+        ),
         "average ‖W‖, by step": Panel("log", "log", {"norm W": [usual[2], now[2]]}, path.steps),
         "average ‖U‖, by step": Panel("log", "log", {"norm U": [usual[3], now[3]]}, path.steps),
-        "attention score, by step": Panel("log", "", {"attention score": [usual[4], now[4]]}, path.steps),
-    }, [("H = {}", H), ("η √H at η = {}, ζ = {}, σ = {}", lr, zeta, sigma),
+        "attention score, by step": Panel(
+            "log", "", {"attention score": [usual[4], now[4]]}, path.steps
+        ),
+    }, [
+        ("H = {}", H),
+        ("η √H at η = {}, ζ = {}, σ = {}", lr, zeta, sigma),
         ("training loss {}, test loss {}, ‖W‖ = {}, ‖U‖ = {}", *(curve[-1] for curve in now[:4])),
-        ("attention score {}.", now[4][-1])]
+        ("attention score {}.", now[4][-1]),
+    ]
 
 
 def planted(made, path, first, H, scale, n, lr):
@@ -315,27 +519,48 @@ def planted(made, path, first, H, scale, n, lr):
 
     def alignment_of(run, name):
         teacher = getattr(data.truth, name)[None]
-        return each(run, lambda model: cosine(getattr(model, name), np.repeat(teacher, len(model.W), axis=0)))
+        return each(
+            run,
+            lambda model: cosine(getattr(model, name), np.repeat(teacher, len(model.W), axis=0)),
+        )
 
-    right, fresh, (W, U) = accuracies(path, own), accuracies(path, test), (alignment_of(path, name) for name in "WU")
+    right, fresh, (W, U) = (
+        accuracies(path, own),
+        accuracies(path, test),
+        (alignment_of(path, name) for name in "WU"),
+    )
     heads = [cosine(head, data.truth.W) for head in path[-1].W]
     return {
-        "step by step": Panel("log step", "", {
-            "alignment of W, as it starts": alignment_of(first, "W"), "training labels right": right,
-            "fresh labels right": fresh, "alignment of W": W}, path.steps),
+        "step by step": Panel(
+            "log step",
+            "",
+            {
+                "alignment of W, as it starts": alignment_of(first, "W"),
+                "training labels right": right,
+                "fresh labels right": fresh,
+                "alignment of W": W,
+            },
+            path.steps,
+        ),
         "cosine of each head, at the end": Panel("head", "", {"head": (range(1, H + 1), heads)}),
     }, [
         ("Heads: {}. With a start of scale {}, {} samples and step size {},", H, scale, n, lr),
         ("training labels right {}, of fresh labels {}", right[-1], fresh[-1]),
-        ("alignment with the hidden head {} in W and {} in U.", W[-1], U[-1])]
+        ("alignment with the hidden head {} in W and {} in U.", W[-1], U[-1]),
+    ]
 
 
 def leaving_out(made, path, first, samples, sigma, lr, left):
     data, steps = mha.data.tokenized_mixture(samples, 10, 8, 4, 0.2, 1.0, sigma, 0), range(501)
     test, own, at = data.fresh(1000, seed=1), data.subset([left]), path.steps
-    zero, rest = mha.MultiHeadAttention.zeros(1, 10, 8), data.subset(np.delete(np.arange(samples), left))
+    zero, rest = (
+        mha.MultiHeadAttention.zeros(1, 10, 8),
+        data.subset(np.delete(np.arange(samples), left)),
+    )
     full = mha.train(zero, data, mha.GradientDescent(lr), 500, record=steps)
-    less = mha.train(zero, rest, mha.GradientDescent(lr * (samples - 1) / samples), 500, record=steps)
+    less = mha.train(
+        zero, rest, mha.GradientDescent(lr * (samples - 1) / samples), 500, record=steps
+    )
     pushes = lr / samples * each(full, lambda model: model.loss_and_grad(own.X, own.y)[1].norm())
     pushed = (np.cumsum(pushes) - pushes)[at]
     traveled = each(full, lambda model: model.norm())[at]
@@ -343,15 +568,24 @@ def leaving_out(made, path, first, samples, sigma, lr, left):
     shown = losses(full, own)[at], losses(less, own)[at], losses(path, data), losses(path, test)
     names = "that sample, trained on", "that sample, left out", "training loss", "test loss"
     return {
-        "how far, step by step": Panel("log step", "", {
-            "from the start": traveled, "all pushes of that sample": pushed,
-            "from the run without that sample": distance}, at),
+        "how far, step by step": Panel(
+            "log step",
+            "",
+            {
+                "from the start": traveled,
+                "all pushes of that sample": pushed,
+                "from the run without that sample": distance,
+            },
+            at,
+        ),
         "losses, step by step": Panel("log step", "log", dict(zip(names, shown, strict=True)), at),
-    }, [("With {} samples, noise {} and step size {},", samples, sigma, lr),
+    }, [
+        ("With {} samples, noise {} and step size {},", samples, sigma, lr),
         ("is {} from its start, and {} from the run", traveled[-1], distance[-1]),
         ("without sample {}, which has pushed {}.", left, pushed[-1]),
         ("is {} without it and {} with it.", shown[1][-1], shown[0][-1]),
-        ("Training loss {}, test loss {}.", shown[2][-1], shown[3][-1])]
+        ("Training loss {}, test loss {}.", shown[2][-1], shown[3][-1]),
+    ]
 
 
 def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
@@ -360,9 +594,16 @@ def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
     rest = data.subset(np.delete(np.arange(samples), left))
     zero = mha.MultiHeadAttention.zeros(H, 8, 8)
     full = mha.train(zero, data, mha.GradientDescent(lr), 500, record=steps)
-    less = mha.train(zero, rest, mha.GradientDescent(lr * (samples - 1) / samples), 500, record=steps)
+    less = mha.train(
+        zero, rest, mha.GradientDescent(lr * (samples - 1) / samples), 500, record=steps
+    )
     G = each(full, lambda model: gradient_constant(model, token_radius(data.X)))
-    loss, test_loss, own_loss, left_loss = losses(full, data), losses(full, test), losses(full, own), losses(less, own)
+    loss, test_loss, own_loss, left_loss = (
+        losses(full, data),
+        losses(full, test),
+        losses(full, own),
+        losses(less, own),
+    )
     pushes = each(full, lambda model: model.loss_and_grad(own.X, own.y)[1].norm())
 
     def before(values):
@@ -374,76 +615,147 @@ def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
         "loss": {"training loss": loss, "test loss": test_loss},
         "test loss − training loss": {"gap": test_loss - loss, "formula of Theorem 2": gap_bound},
         "distance, one sample left out": {
-            "distance": distance, "(3/2)(η/n) Σ G ℓ_i": bound, "(η/n) Σ ‖∇ℓ_i‖": before(pushes) / samples},
-        "loss of that sample": {"trained on it": own_loss, "without it": left_loss}}
-    return {title: Panel("log step", "log", {name: curve[at] for name, curve in lines.items()}, at)
-            for title, lines in panels.items()}, [
+            "distance": distance,
+            "(3/2)(η/n) Σ G ℓ_i": bound,
+            "(η/n) Σ ‖∇ℓ_i‖": before(pushes) / samples,
+        },
+        "loss of that sample": {"trained on it": own_loss, "without it": left_loss},
+    }
+    return {
+        title: Panel("log step", "log", {name: curve[at] for name, curve in lines.items()}, at)
+        for title, lines in panels.items()
+    }, [
         ("n = {} samples with σ = {}, ζ = {}, η = {}, H = {}:", samples, sigma, zeta, lr, H),
         ("training loss {}, test loss {},", loss[-1], test_loss[-1]),
         ("test accuracy {};", (np.sign(full[-1](test.X)) == test.y).mean()),
         ("gap {}, formula {}.", test_loss[-1] - loss[-1], gap_bound[-1]),
-        ("Without sample {},", left), ("a distance of {}, bound {},", distance[-1], bound[-1]),
-        ("is {} instead of {}.", left_loss[-1], own_loss[-1])]
+        ("Without sample {},", left),
+        ("a distance of {}, bound {},", distance[-1], bound[-1]),
+        ("is {} instead of {}.", left_loss[-1], own_loss[-1]),
+    ]
 
 
 def many_heads(made, path, first, H, lr, scale):
     data = mha.data.digits((3, 8), 60)
 
     def moved(path):
-        return [sum(np.sqrt(((now - then) ** 2).sum()) for now, then in zip(model.W, path[0].W, strict=True))
-                / len(model.W) for model in path.models]
+        return [
+            sum(
+                np.sqrt(((now - then) ** 2).sum())
+                for now, then in zip(model.W, path[0].W, strict=True)
+            )
+            / len(model.W)
+            for model in path.models
+        ]
 
     return {
-        "training loss, step by step": Panel("log step", "log", {"as it starts": losses(first, data),
-                                                                 "these heads": losses(path, data)}, path.steps),
-        "how far a head's attention has moved": Panel("log step", "log", {"as it starts": moved(first),
-                                                                          "these heads": moved(path)}, path.steps),
+        "training loss, step by step": Panel(
+            "log step",
+            "log",
+            {"as it starts": losses(first, data), "these heads": losses(path, data)},
+            path.steps,
+        ),
+        "how far a head's attention has moved": Panel(
+            "log step",
+            "log",
+            {"as it starts": moved(first), "these heads": moved(path)},
+            path.steps,
+        ),
     }, [
         ("Heads: {}. With step size {}, and draw 0 of a start of size {},", H, lr, scale),
-        ("200 steps bring the training loss to {} and move the attention matrix of a head by {}.",
-         losses(path, data)[-1], moved(path)[-1])]
+        (
+            "200 steps bring the training loss to {} and move the attention matrix of a head by "
+            "{}.",
+            losses(path, data)[-1],
+            moved(path)[-1],
+        ),
+    ]
 
 
 def digits(made, path, first, H, lr, scale):
     data = mha.data.digits((3, 8), 60, 0)
     test = data.fresh(80)
-    loss, test_loss, right, test_right = (measure(path, of) for measure in (losses, accuracies) for of in (data, test))
+    loss, test_loss, right, test_right = (
+        measure(path, of) for measure in (losses, accuracies) for of in (data, test)
+    )
     return {
-        "loss": Panel("log step", "log", {"training loss, default settings": losses(first, data),
-                                          "training": loss, "test": test_loss}, path.steps),
-        "accuracy": Panel("log step", "", {"test accuracy, default settings": accuracies(first, test),
-                                           "training accuracy": right, "test accuracy": test_right}, path.steps),
+        "loss": Panel(
+            "log step",
+            "log",
+            {
+                "training loss, default settings": losses(first, data),
+                "training": loss,
+                "test": test_loss,
+            },
+            path.steps,
+        ),
+        "accuracy": Panel(
+            "log step",
+            "",
+            {
+                "test accuracy, default settings": accuracies(first, test),
+                "training accuracy": right,
+                "test accuracy": test_right,
+            },
+            path.steps,
+        ),
     }, [
-        ("After 200 steps with H = {}, step size η at η = {}, ", H, lr), (", start scale {}, start number 0:", scale),
-        ("training loss {}, test loss {}, accuracy {} in training and {} on held-out images.",
-         loss[-1], test_loss[-1], right[-1], test_right[-1])]
+        ("After 200 steps with H = {}, step size η at η = {}, ", H, lr),
+        (", start scale {}, start number 0:", scale),
+        (
+            "training loss {}, test loss {}, accuracy {} in training and {} on held-out images.",
+            loss[-1],
+            test_loss[-1],
+            right[-1],
+            test_right[-1],
+        ),
+    ]
 
 
 def cloud(made, path, first, x, n, tokens):
     drawn = mha.data.linear_regression(n=1000, d=1, p=1).x[:n, 0]
-    boxed = 3 ** 0.5 * (2 * np.array([NormalDist().cdf(token) for token in drawn]) - 1)
+    boxed = 3**0.5 * (2 * np.array([NormalDist().cdf(token) for token in drawn]) - 1)
     edges, at = np.arange(-5, 5.25, 0.5), np.arange(-50, 51) / 10
-    steps, inside = np.repeat(edges, 2)[1:-1], abs(at) < 3 ** 0.5
+    steps, inside = np.repeat(edges, 2)[1:-1], abs(at) < 3**0.5
     outputs = softmax_of(np.outer(at, boxed)) @ boxed
     weights = softmax_of(x * boxed)
 
     def heights(weights):
         return np.repeat(np.histogram(boxed, edges, weights=weights)[0] / 0.5, 2)
 
-    grid = 3 ** 0.5 * (np.arange(-9999.5, 10_000) / 10_000)  # middles of 20,000 cells between the ends
+    # middles of 20,000 cells between the ends
+    grid = 3**0.5 * (np.arange(-9999.5, 10_000) / 10_000)
     powers = np.exp(np.outer(at, grid))
     limits = (powers @ grid) / powers.sum(axis=1)
-    total = 2 * 3 ** 0.5 * np.exp(x * grid).mean()
+    total = 2 * 3**0.5 * np.exp(x * grid).mean()
     here, limit = (np.interp(x, at, values) for values in (outputs, limits))
     return {
-        "tokens by weight": Panel("token", "share per unit", {
-            "histogram of the tokens": (steps, heights(np.full(n, 1 / n))), "these tokens": (steps, heights(weights)),
-            "infinitely many tokens": (at, np.where(inside, np.exp(x * at), 0) / total),
-            "tokens": (boxed, np.full(n, -0.05))}),
-        "output, over the query": Panel("query x", "", {
-            "these tokens": outputs, "infinitely many tokens": limits, "this query": ([x], [here])}, at),
-    }, [("The query {} among {} tokens", x, n), ("it reads {} effective tokens.", 1 / (weights ** 2).sum()),
-        ("The output is {};", here), ("infinitely many tokens it is {}.", limit)]
+        "tokens by weight": Panel(
+            "token",
+            "share per unit",
+            {
+                "histogram of the tokens": (steps, heights(np.full(n, 1 / n))),
+                "these tokens": (steps, heights(weights)),
+                "infinitely many tokens": (at, np.where(inside, np.exp(x * at), 0) / total),
+                "tokens": (boxed, np.full(n, -0.05)),
+            },
+        ),
+        "output, over the query": Panel(
+            "query x",
+            "",
+            {
+                "these tokens": outputs,
+                "infinitely many tokens": limits,
+                "this query": ([x], [here]),
+            },
+            at,
+        ),
+    }, [
+        ("The query {} among {} tokens", x, n),
+        ("it reads {} effective tokens.", 1 / (weights**2).sum()),
+        ("The output is {};", here),
+        ("infinitely many tokens it is {}.", limit),
+    ]
 
 
 def tilting(made, path, first, v, n, sample):
@@ -455,23 +767,54 @@ def tilting(made, path, first, v, n, sample):
 
     tokens = drawn[sample - 1, :n]
     means, effective = weights(tokens) @ tokens, 1 / (weights(tokens) ** 2).sum(axis=1)
-    expected, edge = np.maximum(1, n * np.exp(-(v * queries) ** 2)), (2 * np.log(n)) ** 0.5 / v
-    density = np.exp(-queries ** 2 / 2)
-    errors = np.array([np.mean([density @ (weights(one[:m]) @ one[:m] - v * queries) ** 2 for one in drawn])
-                       for m in sizes]) / density.sum()
+    expected, edge = np.maximum(1, n * np.exp(-((v * queries) ** 2))), (2 * np.log(n)) ** 0.5 / v
+    density = np.exp(-(queries**2) / 2)
+    errors = (
+        np.array(
+            [
+                np.mean(
+                    [density @ (weights(one[:m]) @ one[:m] - v * queries) ** 2 for one in drawn]
+                )
+                for m in sizes
+            ]
+        )
+        / density.sum()
+    )
     here, two = errors[sizes == n], queries == 2
     return {
-        "attention mean, over query x": Panel("", "", {
-            "attention mean m(x)": means, "limit v x": v * queries,
-            "|v x| = √(2 ln n)": [([-edge, -edge], [-5, 5]), ([edge, edge], [-5, 5])]}, queries),
-        "effective tokens, over x": Panel("", "log", {
-            "effective tokens": effective, "n exp(−v²x²), or 1": expected}, queries),
-        "squared error, over n": Panel("log", "log", {
-            "error, mean of 8 samples": errors, "derived slope": errors[0] * (sizes / 16) ** exponent(v),
-            "here": ([n], here)}, sizes),
-    }, [("v = {}, n = {} tokens", v, n), ("sample {}:", sample), ("has {} effective tokens", *effective[two]),
-        ("where that is less, is {}.", *expected[two]), ("attention mean is {}, the limit", *means[two]),
-        ("Gaussian tokens {}.", 2 * v), ("squared error is {};", *here), ("slope {}.", exponent(v))]
+        "attention mean, over query x": Panel(
+            "",
+            "",
+            {
+                "attention mean m(x)": means,
+                "limit v x": v * queries,
+                "|v x| = √(2 ln n)": [([-edge, -edge], [-5, 5]), ([edge, edge], [-5, 5])],
+            },
+            queries,
+        ),
+        "effective tokens, over x": Panel(
+            "", "log", {"effective tokens": effective, "n exp(−v²x²), or 1": expected}, queries
+        ),
+        "squared error, over n": Panel(
+            "log",
+            "log",
+            {
+                "error, mean of 8 samples": errors,
+                "derived slope": errors[0] * (sizes / 16) ** exponent(v),
+                "here": ([n], here),
+            },
+            sizes,
+        ),
+    }, [
+        ("v = {}, n = {} tokens", v, n),
+        ("sample {}:", sample),
+        ("has {} effective tokens", *effective[two]),
+        ("where that is less, is {}.", *expected[two]),
+        ("attention mean is {}, the limit", *means[two]),
+        ("Gaussian tokens {}.", 2 * v),
+        ("squared error is {};", *here),
+        ("slope {}.", exponent(v)),
+    ]
 
 
 def stretched(made, path, first, kappa, plain_lr, lr):
@@ -488,41 +831,77 @@ def stretched(made, path, first, kappa, plain_lr, lr):
     assert np.allclose(values[-1] / values[0], kappa)
     wide, narrow = (data.x @ directions[:, k] for k in (-1, 0))
     shown = made.drawn(kappa=kappa, plain_lr=plain_lr, lr=lr)
-    wide, narrow = (side * np.sign(side @ shown[name]) for side, name in ((wide, "wide"), (narrow, "narrow")))
+    wide, narrow = (
+        side * np.sign(side @ shown[name]) for side, name in ((wide, "wide"), (narrow, "narrow"))
+    )
     return {
         "the tokens": Panel("widest direction", "narrowest direction", {"tokens": (wide, narrow)}),
-        "population excess, step by step": Panel("step", "log", {
-            "plain descent, as it starts": excess(round_, drawn, mha.GradientDescent(0.5)), "plain descent": theirs,
-            "with whitening": ours}, path.steps),
-    }, [("With variance ratio {}, after 60 steps", kappa), ("excess {} with whitening (step size {})", ours[-1], lr),
-        ("{} with plain descent (step size {})", theirs[-1], plain_lr)]
+        "population excess, step by step": Panel(
+            "step",
+            "log",
+            {
+                "plain descent, as it starts": excess(round_, drawn, mha.GradientDescent(0.5)),
+                "plain descent": theirs,
+                "with whitening": ours,
+            },
+            path.steps,
+        ),
+    }, [
+        ("With variance ratio {}, after 60 steps", kappa),
+        ("excess {} with whitening (step size {})", ours[-1], lr),
+        ("{} with plain descent (step size {})", theirs[-1], plain_lr),
+    ]
 
 
 def descent(made, path, first, **values):
     data = sample(values, values["n"], values["d"], 0)
-    plain = path_of(start_on(data, values, 0), data, {"optimizer": "gd", "lr": 0.1, "share": 1.0}, 40)
-    root, floor = data.truth.root, 0.1 ** 2 * values["d"] / 2
+    plain = path_of(
+        start_on(data, values, 0), data, {"optimizer": "gd", "lr": 0.1, "share": 1.0}, 40
+    )
+    root, floor = data.truth.root, 0.1**2 * values["d"] / 2
 
     def curves(of):
-        return {"training loss": losses(of, data),
-                "population excess": each(of, lambda model: model.against(data)["excess"]),
-                "‖V‖": each(of, lambda model: np.linalg.norm(root @ model.B @ root, 2)),
-                "effective tokens, mean": each(of, lambda model: model.effective_tokens(data.x).mean())}
+        return {
+            "training loss": losses(of, data),
+            "population excess": each(of, lambda model: model.against(data)["excess"]),
+            "‖V‖": each(of, lambda model: np.linalg.norm(root @ model.B @ root, 2)),
+            "effective tokens, mean": each(of, lambda model: model.effective_tokens(data.x).mean()),
+        }
 
     ours, theirs = curves(path), curves(plain)
-    panels = {title: Panel("step", "log", {"chosen algorithm": ours[title], "plain descent": theirs[title]}, path.steps)
-              for title in ours}
+    panels = {
+        title: Panel(
+            "step",
+            "log",
+            {"chosen algorithm": ours[title], "plain descent": theirs[title]},
+            path.steps,
+        )
+        for title in ours
+    }
     panels["training loss"].lines["noise floor σ²p/2"] = np.full(len(path), floor)
-    panels["‖V‖"].lines["‖V‖ = 1/√2"] = ([0, 40], [0.5 ** 0.5] * 2)
+    panels["‖V‖"].lines["‖V‖ = 1/√2"] = ([0, 40], [0.5**0.5] * 2)
     return panels, [
         ("After 40 steps of SA2, with η = {}, start random N(0, 1), ", values["lr"]),
-        ("κ(Σ) = {}, s_max = {}, d = {}, n = {}:", *(values[name] for name in ("kappa", "s_max", "d", "n"))),
-        ("Plain descent with η = 0.1 ", ),
-        ("training loss {}, noise floor {}, population excess {}, ‖V‖ = {}, {} effective tokens.",
-         ours["training loss"][-1], floor, ours["population excess"][-1], ours["‖V‖"][-1],
-         ours["effective tokens, mean"][-1]),
-        ("from the same start: training loss {}, population excess {}.",
-         theirs["training loss"][-1], theirs["population excess"][-1])]
+        (
+            "κ(Σ) = {}, s_max = {}, d = {}, n = {}:",
+            *(values[name] for name in ("kappa", "s_max", "d", "n")),
+        ),
+        ("Plain descent with η = 0.1 ",),
+        (
+            "training loss {}, noise floor {}, population excess {}, ‖V‖ = {}, {} effective "
+            "tokens.",
+            ours["training loss"][-1],
+            floor,
+            ours["population excess"][-1],
+            ours["‖V‖"][-1],
+            ours["effective tokens, mean"][-1],
+        ),
+        (
+            "from the same start: training loss {}, population excess {}.",
+            theirs["training loss"][-1],
+            theirs["population excess"][-1],
+        ),
+    ]
 
 
 def bought(made, path, first, lr, sigma, kappa_M):
@@ -541,14 +920,33 @@ def bought(made, path, first, lr, sigma, kappa_M):
     limit = losses(mha.train(PopulationRegression.of(start), population, rule, 30), population)
     floor = floor_constant(whole.truth.singular_values, 3, 3, sigma)
     return {
-        "mean excess, step by step": Panel("step", "log", {f"{n} samples": curve for n, curve in curves.items()} | {
-            "infinitely many": limit}, path.steps),
-        "mean excess after 30 steps": Panel("log samples n", "log", {
-            "at the end": [curve[-1] for curve in curves.values()],
-            "derived, φ/n": [floor / n for n in curves]}, tuple(curves)),
+        "mean excess, step by step": Panel(
+            "step",
+            "log",
+            {f"{n} samples": curve for n, curve in curves.items()} | {"infinitely many": limit},
+            path.steps,
+        ),
+        "mean excess after 30 steps": Panel(
+            "log samples n",
+            "log",
+            {
+                "at the end": [curve[-1] for curve in curves.values()],
+                "derived, φ/n": [floor / n for n in curves],
+            },
+            tuple(curves),
+        ),
     }, [
-        ("After 30 steps of size {}, with noise {} and s_max/s_min = {}: mean excess {} with 40 samples, {} with 320, "
-         "{} with infinitely many.", lr, sigma, kappa_M, curves[40][-1], curves[320][-1], limit[-1])]
+        (
+            "After 30 steps of size {}, with noise {} and s_max/s_min = {}: mean excess {} with "
+            "40 samples, {} with 320, {} with infinitely many.",
+            lr,
+            sigma,
+            kappa_M,
+            curves[40][-1],
+            curves[320][-1],
+            limit[-1],
+        )
+    ]
 
 
 def data_and_compute(made, path, first, **values):
@@ -571,44 +969,89 @@ def data_and_compute(made, path, first, **values):
     curves, limit = {n: excess(n) for n in sizes}, excess(320, limit=True)
     slope = spectral_constant(sample(values, 1, 3, 0).truth.singular_values, 3, 3, 0.1)
     return {
-        "population excess": Panel("step", "log", {f"n = {n}": curve for n, curve in curves.items()} | {"n = ∞": limit},
-                                   path.steps),
-        "population excess after 30 steps": Panel("log tokens n", "log", {
-            "at the end": [curve[-1] for curve in curves.values()],
-            "spectral start, for large n": [slope / n for n in sizes]}, sizes),
+        "population excess": Panel(
+            "step",
+            "log",
+            {f"n = {n}": curve for n, curve in curves.items()} | {"n = ∞": limit},
+            path.steps,
+        ),
+        "population excess after 30 steps": Panel(
+            "log tokens n",
+            "log",
+            {
+                "at the end": [curve[-1] for curve in curves.values()],
+                "spectral start, for large n": [slope / n for n in sizes],
+            },
+            sizes,
+        ),
     }, [
         ("After 30 steps of SA2, with η = {}, start random N(0, 1), ", values["lr"]),
         ("s_max = {}, κ = {}, r = {}", values["s_max"], values["kappa_M"], values["radius"]),
-        ("excess {} with 40 tokens, {} with 320, {} in the limit.", curves[40][-1], curves[320][-1], limit[-1])]
+        (
+            "excess {} with 40 tokens, {} with 320, {} in the limit.",
+            curves[40][-1],
+            curves[320][-1],
+            limit[-1],
+        ),
+    ]
 
 
 def selecting(made, path, first, k, stretch):
-    queries, keys, places = np.linspace(-4, 4, 161), np.array([-2.0, k, 1.0]), np.round(np.linspace(-4, 4, 161), 3)
+    queries, keys, places = (
+        np.linspace(-4, 4, 161),
+        np.array([-2.0, k, 1.0]),
+        np.round(np.linspace(-4, 4, 161), 3),
+    )
 
     def most(kernel, place):
-        """By a search among queries: the logarithm of the other weights, relative to that of the key, is convex."""
+        """By a search among queries: the logarithm of the other weights, relative to that of the
+        key, is convex."""
         outer, own = stretch * np.array([-2.0, 1.0]), stretch * place
-        handicap = 0 if kernel == "softmax" else (outer ** 2 - own ** 2) / 2
+        handicap = 0 if kernel == "softmax" else (outer**2 - own**2) / 2
 
         def others(q):
             return logsumexp(q * (outer - own) - handicap)
 
-        return expit(-minimize_scalar(others, bounds=(-1e3, 1e3), method="bounded", options={"xatol": 1e-9}).fun)
+        return expit(
+            -minimize_scalar(
+                others, bounds=(-1e3, 1e3), method="bounded", options={"xatol": 1e-9}
+            ).fun
+        )
 
-    weights = {kernel: weights_of(kernel, stretch * queries, stretch * keys, 0.5)[:, 1] for kernel in KERNELS}
-    shares = {kernel: [most(kernel, place) for place in places] for kernel in (KERNELS[0], KERNELS[2])}
+    weights = {
+        kernel: weights_of(kernel, stretch * queries, stretch * keys, 0.5)[:, 1]
+        for kernel in KERNELS
+    }
+    shares = {
+        kernel: [most(kernel, place) for place in places] for kernel in (KERNELS[0], KERNELS[2])
+    }
     here = {kernel: most(kernel, k) for kernel in shares}
     places_of_keys = {"outer keys": ([-2, 1], [0, 0]), "middle key": ([k], [0])}
     return {
-        "weight of the middle key": Panel("query, in units of the stretch", "", weights | places_of_keys, queries),
-        "the most that any query can give it": Panel("place of the middle key", "", shares | {
-            f"{kernel}, here": ([k], [value]) for kernel, value in here.items()} | places_of_keys, places),
-    }, [("middle key at {} and the line stretched by {}", k, stretch),
-        ("give it: softmax {}, Gaussian with rows normalized {}.", *here.values())]
+        "weight of the middle key": Panel(
+            "query, in units of the stretch", "", weights | places_of_keys, queries
+        ),
+        "the most that any query can give it": Panel(
+            "place of the middle key",
+            "",
+            shares
+            | {f"{kernel}, here": ([k], [value]) for kernel, value in here.items()}
+            | places_of_keys,
+            places,
+        ),
+    }, [
+        ("middle key at {} and the line stretched by {}", k, stretch),
+        ("give it: softmax {}, Gaussian with rows normalized {}.", *here.values()),
+    ]
 
 
 def kernels(made, path, first, q, k1, k2, k3, c, y):
-    queries, keys, u, h = np.arange(-50, 51) / 10, np.array([k1, k2, k3]), np.array([1.0, 2.0, -1.0]), 1e-6
+    queries, keys, u, h = (
+        np.arange(-50, 51) / 10,
+        np.array([k1, k2, k3]),
+        np.array([1.0, 2.0, -1.0]),
+        1e-6,
+    )
 
     def output(kernel, at):
         return weights_of(kernel, at, keys, c) @ u
@@ -617,21 +1060,43 @@ def kernels(made, path, first, q, k1, k2, k3, c, y):
         up, down = ((output(kernel, at + by) - y) ** 2 / 2 for by in (h, -h))
         return (down - up) / (2 * h)
 
-    parts = {"weight of the second key": lambda kernel, at: weights_of(kernel, at, keys, c)[:, 1], "output": output,
-             "force on the query": force}
+    parts = {
+        "weight of the second key": lambda kernel, at: weights_of(kernel, at, keys, c)[:, 1],
+        "output": output,
+        "force on the query": force,
+    }
     here, panels, numbers = np.array([q]), {}, {}
     for title, part in parts.items():
         numbers[title] = [part(kernel, here)[0] for kernel in KERNELS]
-        panels[title] = Panel("query", "", {kernel: part(kernel, queries) for kernel in KERNELS} | {
-            f"{kernel}, here": ([q], [x]) for kernel, x in zip(KERNELS, numbers[title], strict=True)}, queries)
-    panels["weight of the second key"].lines |= {"second key": ([k2], [0]), "other keys": [([k1], [0]), ([k3], [0])]}
+        panels[title] = Panel(
+            "query",
+            "",
+            {kernel: part(kernel, queries) for kernel in KERNELS}
+            | {
+                f"{kernel}, here": ([q], [x])
+                for kernel, x in zip(KERNELS, numbers[title], strict=True)
+            },
+            queries,
+        )
+    panels["weight of the second key"].lines |= {
+        "second key": ([k2], [0]),
+        "other keys": [([k1], [0]), ([k3], [0])],
+    }
     panels["output"].lines["target"] = ([-5, 5], [y, y])
     return panels, [
-        ("query = {}, keys {}, {}, {}, c = {}", q, k1, k2, k3, c), ("target {}.", y),
-        ("second key: softmax {}, Gaussian {}, normalized {}.", *numbers["weight of the second key"]),
-        ("Force on the query: softmax {}, Gaussian {}, normalized {}.", *numbers["force on the query"]),
+        ("query = {}, keys {}, {}, {}, c = {}", q, k1, k2, k3, c),
+        ("target {}.", y),
+        (
+            "second key: softmax {}, Gaussian {}, normalized {}.",
+            *numbers["weight of the second key"],
+        ),
+        (
+            "Force on the query: softmax {}, Gaussian {}, normalized {}.",
+            *numbers["force on the query"],
+        ),
         ("sum to {};", weights_of("Gaussian", here, keys, c).sum()),
-        ("softmax loss {}.", (output("softmax", here)[0] - y) ** 2 / 2)]
+        ("softmax loss {}.", (output("softmax", here)[0] - y) ** 2 / 2),
+    ]
 
 
 def layer(made, path, first, **values):
@@ -639,47 +1104,98 @@ def layer(made, path, first, **values):
     names, curves, spectra, said = {"softmax": "softmax", "gaussian": "Gaussian"}, {}, {}, []
     for k, (kernel, name) in enumerate(names.items()):
         loss = np.array([pair[k].loss(data.X, data.y) for pair in path.models])
-        rate = values["lr"] / value_smoothness(starts[kernel], data.X) * value_rate(starts[kernel], data.X)
+        rate = (
+            values["lr"]
+            / value_smoothness(starts[kernel], data.X)
+            * value_rate(starts[kernel], data.X)
+        )
         curves |= {name: loss / loss[0], f"guaranteed, {name}": (1 - rate) ** (2.0 * path.steps)}
         spectra[name] = np.linalg.svd(starts[kernel].mixed(data.X), compute_uv=False)
-        said.append((f"{name} {{}}, guarantee {{}}", curves[name][-1], curves[f"guaranteed, {name}"][-1]))
+        said.append(
+            (f"{name} {{}}, guarantee {{}}", curves[name][-1], curves[f"guaranteed, {name}"][-1])
+        )
     unknowns, equations = values["H"] * values["D"], values["n"] * values["N"]
     return {
         "loss / first loss": Panel("step", "log", curves, path.steps),
-        "singular values of B at the start": Panel("in falling order", "log", spectra, np.arange(1, equations + 1)),
-    }, [("Trained: values. D = {}, n = {}, N = {}, H = {}, scale {}, keys their own, η·L = {};",
-         *(values[name] for name in ("D", "n", "N", "H", "scale", "lr"))), ("after 300 steps", ),
+        "singular values of B at the start": Panel(
+            "in falling order", "log", spectra, np.arange(1, equations + 1)
+        ),
+    }, [
+        (
+            "Trained: values. D = {}, n = {}, N = {}, H = {}, scale {}, keys their own, η·L = {};",
+            *(values[name] for name in ("D", "n", "N", "H", "scale", "lr")),
+        ),
+        ("after 300 steps",),
         ("HD = {}, nN = {}.", unknowns, equations),
-        ("at the start: softmax {}, Gaussian {}.", spectra["softmax"][-1], spectra["Gaussian"][-1]), *said]
+        ("at the start: softmax {}, Gaussian {}.", spectra["softmax"][-1], spectra["Gaussian"][-1]),
+        *said,
+    ]
 
 
 def promised(made, path, first, **values):
-    X, y = (part.reshape(32, -1) for part in (mha.data.random_sequences(8, 4, 48).X, mha.data.random_sequences(8, 4).y))
+    X, y = (
+        part.reshape(32, -1)
+        for part in (mha.data.random_sequences(8, 4, 48).X, mha.data.random_sequences(8, 4).y)
+    )
 
     def seen(model, D):
-        return np.concatenate([S[0] @ part[:, :D] for S, part in zip(
-            model.weights(X[:, :D].reshape(8, 4, D)), X.reshape(8, 4, -1), strict=True)])
+        return np.concatenate(
+            [
+                S[0] @ part[:, :D]
+                for S, part in zip(
+                    model.weights(X[:, :D].reshape(8, 4, D)), X.reshape(8, 4, -1), strict=True
+                )
+            ]
+        )
 
     B, D, left = seen(path[-1], values["D"]), values["D"], path.loss / path.loss[0]
     spectrum = np.linalg.svd(B, compute_uv=False)
     rest = y - B @ np.linalg.pinv(B) @ y
-    least = (rest ** 2).sum() / 16 / path.loss[0] if D < 32 else 0.0
-    known = (1 - (spectrum[-1] / spectrum[0]) ** 2) ** (2.0 * path.steps) if D >= 32 else np.ones(len(path))
+    least = (rest**2).sum() / 16 / path.loss[0] if D < 32 else 0.0
+    known = (
+        (1 - (spectrum[-1] / spectrum[0]) ** 2) ** (2.0 * path.steps)
+        if D >= 32
+        else np.ones(len(path))
+    )
     return {
-        "loss / first loss": Panel("step", "log", {
-            "the run": left, "guaranteed: at most this": known,
-            "least that any values leave": np.full(len(path), max(least, 1e-9))}, path.steps),
-        "singular values of B at the start": Panel("in falling order", "log", {
-            "B as it starts": (np.arange(1, 33), np.linalg.svd(seen(first[-1], 48), compute_uv=False)),
-            "B now": (np.arange(1, len(spectrum) + 1), spectrum)}),
-    }, [("With {} dimensions, Gaussian weights", D), ("of size {}, and keys their own:", values["scale"]),
-        ("after 2000 steps {} of the first loss", left[-1]), ("step: at most {}.", known[-1]), ("leave: {}.", least)]
+        "loss / first loss": Panel(
+            "step",
+            "log",
+            {
+                "the run": left,
+                "guaranteed: at most this": known,
+                "least that any values leave": np.full(len(path), max(least, 1e-9)),
+            },
+            path.steps,
+        ),
+        "singular values of B at the start": Panel(
+            "in falling order",
+            "log",
+            {
+                "B as it starts": (
+                    np.arange(1, 33),
+                    np.linalg.svd(seen(first[-1], 48), compute_uv=False),
+                ),
+                "B now": (np.arange(1, len(spectrum) + 1), spectrum),
+            },
+        ),
+    }, [
+        ("With {} dimensions, Gaussian weights", D),
+        ("of size {}, and keys their own:", values["scale"]),
+        ("after 2000 steps {} of the first loss", left[-1]),
+        ("step: at most {}.", known[-1]),
+        ("leave: {}.", least),
+    ]
 
 
-# --- chapter 14 -----------------------------------------------------------------------------------------------------
+# --- chapter 14
+# -----------------------------------------------------------------------------------------------------
 
-KERNEL_OF = {"softmax": lambda c: mha.softmax, "Gaussian": mha.attention.Gaussian,
-             "Gaussian, rows normalized": mha.attention.NormalizedGaussian}
+KERNEL_OF = {
+    "softmax": lambda c: mha.softmax,
+    "Gaussian": mha.attention.Gaussian,
+    "Gaussian, rows normalized": mha.attention.NormalizedGaussian,
+}
 
 
 def one_loss(kernel, name, at, c):
@@ -693,8 +1209,10 @@ def two_kinds(kernel, name, c):
     keys, values = (np.array(EXAMPLES[name][part]) for part in ("keys", "values"))
     found = Line(keys, values, KERNEL_OF[kernel](c)).minima(EXAMPLES[name]["y"])
     lowest = min(minimum.loss for minimum in found)
-    return [np.array([minimum.q for minimum in found if (minimum.loss < lowest + 1e-9) == best])
-            for best in (True, False)]
+    return [
+        np.array([minimum.q for minimum in found if (minimum.loss < lowest + 1e-9) == best])
+        for best in (True, False)
+    ]
 
 
 def in_the_picture(points):
@@ -705,7 +1223,7 @@ def descended(kernel, name, begin, lr, c):
     """The losses of a run, and its queries (steps, queries)."""
     rule = mha.GradientDescent(EXAMPLES[name]["lr"] * lr)
     run = mha.train(*example(name, KERNEL_OF[kernel](c), begin), rule, 300, only=("WQ",), record=60)
-    return run.loss, each(run, lambda model: model.WQ.ravel()[:len(begin)])
+    return run.loss, each(run, lambda model: model.WQ.ravel()[: len(begin)])
 
 
 def reached(points, kinds):
@@ -721,46 +1239,80 @@ def held(made, path, first, case, q, c):
         return weights_of(kernel, np.atleast_1d(at), keys, c) @ values
 
     def way(kernel):
-        layer = mha.AttentionLayer(np.full((1, 2, 1), q), keys.reshape(1, 2, 1), values.reshape(1, 2, 1),
-                                   np.ones((1, 1, 1)), KERNEL_OF[kernel](c))
+        layer = mha.AttentionLayer(
+            np.full((1, 2, 1), q),
+            keys.reshape(1, 2, 1),
+            values.reshape(1, 2, 1),
+            np.ones((1, 1, 1)),
+            KERNEL_OF[kernel](c),
+        )
         data = mha.data.SequenceDataset(np.eye(2)[None], np.full((1, 2, 1), y))
         run = mha.train(layer, data, mha.GradientDescent(0.1), 300, only=("WQ",), record=path.steps)
         return each(run, lambda model: model.WQ[0, 0, 0])
 
     ways = {kernel: way(kernel) for kernel in KERNELS[:2]}
     panels = {}
-    for title, of in (("what the query reads", reads),
-                      ("its loss", lambda kernel, at: (reads(kernel, at) - y) ** 2 / 2)):
+    for title, of in (
+        ("what the query reads", reads),
+        ("its loss", lambda kernel, at: (reads(kernel, at) - y) ** 2 / 2),
+    ):
         shown = {kernel: (at, of(kernel, at)) for kernel in ways}
-        shown |= {f"{kernel}, end": (walk[-1:], of(kernel, walk[-1:])) for kernel, walk in ways.items()}
+        shown |= {
+            f"{kernel}, end": (walk[-1:], of(kernel, walk[-1:])) for kernel, walk in ways.items()
+        }
         shown["way"] = [(walk, of(kernel, walk)) for kernel, walk in ways.items()]
         shown["start"] = [([q], of(kernel, q)) for kernel in ways]
         panels[title] = Panel("query", "" if of is reads else "loss", shown, rounded=1e-6)
     stems = [-2, -2, np.nan, 2, 2, np.nan], [0, 1, np.nan, 0, 2, np.nan]
-    panels["what the query reads"].lines |= {"values, over their keys": (keys, values), "stems": stems,
-                                             "target": ([-4, 4], [y, y])}
+    panels["what the query reads"].lines |= {
+        "values, over their keys": (keys, values),
+        "stems": stems,
+        "target": ([-4, 4], [y, y]),
+    }
     ends = {kernel: (walk[-1], reads(kernel, walk[-1])[0]) for kernel, walk in ways.items()}
-    soft, gauss = (np.round([place, read, (read - y) ** 2 / 2], 6) + 0.0 for place, read in ends.values())
+    soft, gauss = (
+        np.round([place, read, (read - y) ** 2 / 2], 6) + 0.0 for place, read in ends.values()
+    )
     return panels, [
         ("Values that rise, target {}, c = {}, start {}.", y, c, q),
         ("After 300 steps the softmax query is at {}, reads {}, and has the loss {};", *soft),
-        ("the Gaussian query is at {}, reads {}, and has the loss {}", *gauss)]
+        ("the Gaussian query is at {}, reads {}, and has the loss {}", *gauss),
+    ]
 
 
 def traps(made, path, first, shift, lr, c):
     name, line, panels, ends, said = "B2", np.linspace(-4, 4, 161), {}, {}, []
     for kernel, title in zip(KERNELS, ("softmax", "Gaussian", "normalized"), strict=True):
-        loss, queries = descended(kernel, name, tuple(np.array(EXAMPLES[name]["start"]) + shift), lr, c)
+        loss, queries = descended(
+            kernel, name, tuple(np.array(EXAMPLES[name]["start"]) + shift), lr, c
+        )
         kinds, gaps = two_kinds(kernel, name, c), np.full(queries.shape[1], np.nan)
         walk = np.column_stack([queries.T, gaps]).ravel()
-        points = {"global minimum": in_the_picture(kinds[0]), "spurious minimum": in_the_picture(kinds[1]),
-                  "descent": walk, "start": queries[0], "end": queries[-1]}
-        panels[f"{title}: loss of a query"] = Panel("", "", {kernel: (line, one_loss(kernel, name, line, c))} | {
-            label: (at, one_loss(kernel, name, at, c)) for label, at in points.items()}, rounded=1e-6)
+        points = {
+            "global minimum": in_the_picture(kinds[0]),
+            "spurious minimum": in_the_picture(kinds[1]),
+            "descent": walk,
+            "start": queries[0],
+            "end": queries[-1],
+        }
+        panels[f"{title}: loss of a query"] = Panel(
+            "",
+            "",
+            {kernel: (line, one_loss(kernel, name, line, c))}
+            | {label: (at, one_loss(kernel, name, at, c)) for label, at in points.items()},
+            rounded=1e-6,
+        )
         ends[kernel] = np.maximum(loss, 1e-10)
         lowest = 4 * one_loss(kernel, name, kinds[0], c)[0]
-        said.append((f"{kernel} {{}} (lowest possible {{}}), {{}} of 4 at a global and {{}} at a spurious one",
-                     loss[-1], round(lowest, 9), *reached(queries[-1], kinds)))
+        said.append(
+            (
+                f"{kernel} {{}} (lowest possible {{}}), {{}} of 4 at a global and {{}} at a "
+                f"spurious one",
+                loss[-1],
+                round(lowest, 9),
+                *reached(queries[-1], kinds),
+            )
+        )
     panels["loss f of all, over steps"] = Panel("log step", "log", ends, path.steps)
     words = "B2 (η = 0.1), starts moved by {}, step size {}, c = {}. Loss f after 300 steps"
     return panels, [(words, shift, 0.1 * lr, c), *said]
@@ -777,20 +1329,47 @@ def two_tokens(made, path, first, q1, q2, lr, c):
         inside = in_the_picture(np.concatenate(kinds))
         every = np.array(np.meshgrid(inside, inside, indexing="ij")).reshape(2, -1)
         lowest = np.isin(every, kinds[0]).all(axis=0)
-        points = {"global minimum": every[:, lowest], "spurious minimum": every[:, ~lowest], "descent": queries.T,
-                  "start": queries[:1].T, "end": queries[-1:].T}
-        panels[kernel] = Panel("q₁", "q₂", {"heatmap": np.sqrt(maps[kernel] / top).round(3)} | {
-            label: tuple(at) for label, at in points.items()}, rounded=1e-6)
+        points = {
+            "global minimum": every[:, lowest],
+            "spurious minimum": every[:, ~lowest],
+            "descent": queries.T,
+            "start": queries[:1].T,
+            "end": queries[-1:].T,
+        }
+        panels[kernel] = Panel(
+            "q₁",
+            "q₂",
+            {"heatmap": np.sqrt(maps[kernel] / top).round(3)}
+            | {label: tuple(at) for label, at in points.items()},
+            rounded=1e-6,
+        )
         ends[kernel] = np.maximum(loss, 1e-10)
         at_best, at_other = reached(queries[-1], kinds)
-        verdict = "a global minimum" if at_best == 2 else "a spurious minimum" if at_best + at_other == 2 else "no"
-        said.append((f"{kernel[0].upper()}{kernel[1:]}: {{}} minima in the square, {{}} of them spurious; descent ends "
-                     f"at f = {{}}, {verdict}", every.shape[1], int((~lowest).sum()), loss[-1]))
+        verdict = (
+            "a global minimum"
+            if at_best == 2
+            else "a spurious minimum"
+            if at_best + at_other == 2
+            else "no"
+        )
+        said.append(
+            (
+                f"{kernel[0].upper()}{kernel[1:]}: {{}} minima in the square, {{}} of them "
+                f"spurious; descent ends at f = {{}}, {verdict}",
+                every.shape[1],
+                int((~lowest).sum()),
+                loss[-1],
+            )
+        )
     panels["loss f over steps"] = Panel("log step", "log", ends, path.steps)
-    return panels, [("B2 (η = 0.1) from ({}, {}), step size {}, c = {}, 300 steps.", q1, q2, 0.1 * lr, c), *said]
+    return panels, [
+        ("B2 (η = 0.1) from ({}, {}), step size {}, c = {}, 300 steps.", q1, q2, 0.1 * lr, c),
+        *said,
+    ]
 
 
-# --- the pages before chapter 1, and a reader's own model -----------------------------------------------------------
+# --- the pages before chapter 1, and a reader's own model
+# -----------------------------------------------------------
 
 
 def turned(made, path, first, turn, network, pair, radius):
@@ -802,7 +1381,9 @@ def turned(made, path, first, turn, network, pair, radius):
     theta, at = flat(layer), np.linspace(-radius, radius, 25)
     uphill = flat(layer.loss_and_grad(data.X, data.y)[1]) @ vectors[:, 0] > 0
     way = vectors[:, 0] * (-1 if uphill else 1)
-    u, drawn = (flat(mha.landscape.random_direction(layer, 2 * pair + k, normalize=None)) for k in (0, 1))
+    u, drawn = (
+        flat(mha.landscape.random_direction(layer, 2 * pair + k, normalize=None)) for k in (0, 1)
+    )
 
     def plane(degrees):
         angle = np.radians(degrees)
@@ -821,17 +1402,41 @@ def turned(made, path, first, turn, network, pair, radius):
     row, column = np.unravel_index(above.argmin(), above.shape)
     seen = least(turn)
     return {
-        "loss on the plane, red is lower": Panel("along the first direction", "along the second", {
-            "heatmap": above / abs(above).max(), "network": ([0], [0]),
-            "lowest in the picture": (at[[column]], at[[row]])}),
-        "least curvature that the plane shows": Panel("turn of the second direction, degrees", "", {
-            "least of the plane": (degrees, [least(each_turn) for each_turn in degrees]),
-            "mean of all eigenvalues": ([0, 90], [values.mean()] * 2),
-            "least of all eigenvalues": ([0, 90], values[[0, 0]]), "here": ([turn], [seen])}),
-    }, [("random pair {}, second direction turned by {} degrees", pair, turn), ("in its middle is {};", seen),
-        ("the {} eigenvalues have the mean {}, and the least is {}.", 114, values.mean(), values[0]),
-        ("The loss is {} in the middle and at least {} in the picture", middle, middle + above.min()),
-        ("reaches {} times", radius)]
+        "loss on the plane, red is lower": Panel(
+            "along the first direction",
+            "along the second",
+            {
+                "heatmap": above / abs(above).max(),
+                "network": ([0], [0]),
+                "lowest in the picture": (at[[column]], at[[row]]),
+            },
+        ),
+        "least curvature that the plane shows": Panel(
+            "turn of the second direction, degrees",
+            "",
+            {
+                "least of the plane": (degrees, [least(each_turn) for each_turn in degrees]),
+                "mean of all eigenvalues": ([0, 90], [values.mean()] * 2),
+                "least of all eigenvalues": ([0, 90], values[[0, 0]]),
+                "here": ([turn], [seen]),
+            },
+        ),
+    }, [
+        ("random pair {}, second direction turned by {} degrees", pair, turn),
+        ("in its middle is {};", seen),
+        (
+            "the {} eigenvalues have the mean {}, and the least is {}.",
+            114,
+            values.mean(),
+            values[0],
+        ),
+        (
+            "The loss is {} in the middle and at least {} in the picture",
+            middle,
+            middle + above.min(),
+        ),
+        ("reaches {} times", radius),
+    ]
 
 
 def flat(model):
@@ -841,7 +1446,9 @@ def flat(model):
 def compared(made, path, first, other, seeds, lr_first, lr_second):
     def accuracy(kernel, start, seed, lr):
         trained, tested = short_sentences.train_and_test(seed)
-        layer = mha.train(short_sentences.network(kernel, start), trained, mha.Adam(lr), 150, record=2)[-1]
+        layer = mha.train(
+            short_sentences.network(kernel, start), trained, mha.Adam(lr), 150, record=2
+        )[-1]
         return (np.sign(layer(tested.X).mean(axis=1)[:, 0]) == tested.y[:, 0, 0]).mean()
 
     assert other == "again"
@@ -849,19 +1456,38 @@ def compared(made, path, first, other, seeds, lr_first, lr_second):
     theirs = np.array([accuracy(mha.softmax, seed + 12, seed, lr_second) for seed in range(seeds)])
     apart = theirs - ours
     tests = [ttest_rel(theirs[:k], ours[:k]).confidence_interval(0.95) for k in range(2, seeds + 1)]
-    over, middle = np.arange(2, seeds + 1), np.array([apart[:k].mean() for k in range(2, seeds + 1)])
+    over, middle = (
+        np.arange(2, seeds + 1),
+        np.array([apart[:k].mean() for k in range(2, seeds + 1)]),
+    )
     lines = np.column_stack([ours, theirs, np.full(seeds, np.nan)]).ravel()
     return {
-        "test accuracy, seed by seed": Panel("", "", {
-            "one seed": (np.tile([0, 1, np.nan], seeds), lines), "softmax": (np.zeros(seeds), ours),
-            "the other": (np.ones(seeds), theirs)}, ticks={"x": ["softmax", "the other"]}),
-        "mean difference and its interval": Panel("seeds so far", "", {
-            "zero": ([1.5, 12.5], [0, 0]), "mean difference": (over, middle),
-            "95 % interval": (over, np.array([test.low for test in tests])),
-            "upper end": (over, np.array([test.high for test in tests]))}),
-    }, [("over {} seeds: softmax {} (step size {})", seeds, ours.mean(), lr_first),
-        ("the other {} (step size {})", theirs.mean(), lr_second), ("Mean difference {}", middle[-1]),
-        ("from {} to {}", tests[-1].low, tests[-1].high)]
+        "test accuracy, seed by seed": Panel(
+            "",
+            "",
+            {
+                "one seed": (np.tile([0, 1, np.nan], seeds), lines),
+                "softmax": (np.zeros(seeds), ours),
+                "the other": (np.ones(seeds), theirs),
+            },
+            ticks={"x": ["softmax", "the other"]},
+        ),
+        "mean difference and its interval": Panel(
+            "seeds so far",
+            "",
+            {
+                "zero": ([1.5, 12.5], [0, 0]),
+                "mean difference": (over, middle),
+                "95 % interval": (over, np.array([test.low for test in tests])),
+                "upper end": (over, np.array([test.high for test in tests])),
+            },
+        ),
+    }, [
+        ("over {} seeds: softmax {} (step size {})", seeds, ours.mean(), lr_first),
+        ("the other {} (step size {})", theirs.mean(), lr_second),
+        ("Mean difference {}", middle[-1]),
+        ("from {} to {}", tests[-1].low, tests[-1].high),
+    ]
 
 
 def scores(made, path, first, a1, a2, a3, tau):
@@ -871,15 +1497,36 @@ def scores(made, path, first, a1, a2, a3, tau):
     mean, tilt = pi @ read, pi[0] * (read[0] - pi @ read) / tau
     along = np.array([-1.0, 1.0]) / np.hypot(1, tilt)
     return {
-        "weights": Panel("token", "", {
-            "scatter": [([j, j], [0, weight]) for j, weight in enumerate(pi, start=1)],
-            "equal weights": ([0.5, 3.5], [1 / 3, 1 / 3])}),
+        "weights": Panel(
+            "token",
+            "",
+            {
+                "scatter": [([j, j], [0, weight]) for j, weight in enumerate(pi, start=1)],
+                "equal weights": ([0.5, 3.5], [1 / 3, 1 / 3]),
+            },
+        ),
         "diag(π) − ππᵀ": Panel("token", "", {"heatmap": np.diag(pi) - np.outer(pi, pi)}),
-        "mean, over a₁": Panel("a₁", "", {
-            "attention mean": (over, curve), "tangent": (a1 + along, mean + along * tilt), "here": ([a1], [mean])}),
-    }, [("a₁ = {}, a₂ = {}, a₃ = {}", a1, a2, a3), ("τ = {}", tau), ("weights {}, {}, {};", *pi),
-        ("mean {}, slope along a₁ {}, variance of what is read {};", mean, tilt, pi @ (read - mean) ** 2),
-        ("π₁ = {}.", -np.log(pi[0]))]
+        "mean, over a₁": Panel(
+            "a₁",
+            "",
+            {
+                "attention mean": (over, curve),
+                "tangent": (a1 + along, mean + along * tilt),
+                "here": ([a1], [mean]),
+            },
+        ),
+    }, [
+        ("a₁ = {}, a₂ = {}, a₃ = {}", a1, a2, a3),
+        ("τ = {}", tau),
+        ("weights {}, {}, {};", *pi),
+        (
+            "mean {}, slope along a₁ {}, variance of what is read {};",
+            mean,
+            tilt,
+            pi @ (read - mean) ** 2,
+        ),
+        ("π₁ = {}.", -np.log(pi[0])),
+    ]
 
 
 def surface(made, path, first, lr, low, angle, q1, q2):
@@ -892,7 +1539,10 @@ def surface(made, path, first, lr, low, angle, q1, q2):
     def walk(point, curvatures, rate):
         points = [np.array(point)]
         for _ in range(60):
-            slope = curvatures[0] * (points[-1] @ steep) * steep + curvatures[1] * (points[-1] @ flat) * flat
+            slope = (
+                curvatures[0] * (points[-1] @ steep) * steep
+                + curvatures[1] * (points[-1] @ flat) * flat
+            )
             points.append(points[-1] - rate * slope)
         return np.array(points)
 
@@ -902,20 +1552,48 @@ def surface(made, path, first, lr, low, angle, q1, q2):
     # On the default settings λ₂ = 0.05, η = 1.8, and the start is (0.25, 1.75).
     u, v = np.array([0.25, 1.75]) @ usual_steep, np.array([0.25, 1.75]) @ usual_flat
     k = np.arange(61)
-    usual = np.maximum((u * (1 - 1.8) ** k) ** 2 / 2 + 0.05 * (v * (1 - 1.8 * 0.05) ** k) ** 2 / 2, 1e-12)
+    usual = np.maximum(
+        (u * (1 - 1.8) ** k) ** 2 / 2 + 0.05 * (v * (1 - 1.8 * 0.05) ** k) ** 2 / 2, 1e-12
+    )
     return {
-        "path on f, θ₂ over θ₁": Panel("", "", {
-            "heatmap": np.sqrt(f(np.stack(np.meshgrid(at, at), axis=-1))),
-            "steep, λ₁": tuple(np.outer(steep, [-2, 2])), "flat, λ₂": tuple(np.outer(flat, [-2, 2])),
-            "descent": tuple(points.T), "start": ([q1], [q2])}),
-        "f along the two directions": Panel("", "", {
-            "steep, λ₁": f(along[:, None] * steep), "flat, λ₂": f(along[:, None] * flat)}, along),
-        "loss f over steps": Panel("step", "log", {"default settings": usual, "loss": np.maximum(loss, 1e-12)}, k),
-        "factor of a step, over η": Panel("step size η", "", {
-            "|1 − ηλ₁|": abs(1 - rates), "|1 − ηλ₂|": abs(1 - low * rates),
-            "border: factor 1, η = 2/λ₁": ([0, 2, 2], [1, 1, 0]), "here": ([lr, lr], factors)}, rates),
-    }, [("η = {}, λ₁ = 1, λ₂ = {}", lr, low), ("θ₁ = {}, θ₂ = {}:", q1, q2), ("from {} to {}.", loss[0], loss[-1]),
-        ("Condition number: {}.", 1 / low), ("coordinates by {} and {} in size", *factors)]
+        "path on f, θ₂ over θ₁": Panel(
+            "",
+            "",
+            {
+                "heatmap": np.sqrt(f(np.stack(np.meshgrid(at, at), axis=-1))),
+                "steep, λ₁": tuple(np.outer(steep, [-2, 2])),
+                "flat, λ₂": tuple(np.outer(flat, [-2, 2])),
+                "descent": tuple(points.T),
+                "start": ([q1], [q2]),
+            },
+        ),
+        "f along the two directions": Panel(
+            "",
+            "",
+            {"steep, λ₁": f(along[:, None] * steep), "flat, λ₂": f(along[:, None] * flat)},
+            along,
+        ),
+        "loss f over steps": Panel(
+            "step", "log", {"default settings": usual, "loss": np.maximum(loss, 1e-12)}, k
+        ),
+        "factor of a step, over η": Panel(
+            "step size η",
+            "",
+            {
+                "|1 − ηλ₁|": abs(1 - rates),
+                "|1 − ηλ₂|": abs(1 - low * rates),
+                "border: factor 1, η = 2/λ₁": ([0, 2, 2], [1, 1, 0]),
+                "here": ([lr, lr], factors),
+            },
+            rates,
+        ),
+    }, [
+        ("η = {}, λ₁ = 1, λ₂ = {}", lr, low),
+        ("θ₁ = {}, θ₂ = {}:", q1, q2),
+        ("from {} to {}.", loss[0], loss[-1]),
+        ("Condition number: {}.", 1 / low),
+        ("coordinates by {} and {} in size", *factors),
+    ]
 
 
 def linearized(made, path, first, H, lr, scale):
@@ -932,12 +1610,23 @@ def linearized(made, path, first, H, lr, scale):
     loss, linear, distance = losses(path, data), losses(tangent, data), apart(path, tangent)
     return {
         "loss": Panel("log step", "log", {"model": loss, "linearization": linear}, path.steps),
-        "distance of the logits": Panel("log step", "log", {
-            "distance, default settings": apart(first, usual), "distance": distance}, path.steps),
-        "the model's logits": Panel("its linearization's", "", {
-            "equal": ([-26, 26], [-26, 26]), "sample": (tangent[-1](data.X), path[-1](data.X))}),
-    }, [("H = {}, η = {}, s = {}", H, lr, scale), ("loss {}, linearized {};", loss[-1], linear[-1]),
-        ("differ by {} (", distance[-1]), ("have moved by {}.", (path[-1] - path[0]).norm())]
+        "distance of the logits": Panel(
+            "log step",
+            "log",
+            {"distance, default settings": apart(first, usual), "distance": distance},
+            path.steps,
+        ),
+        "the model's logits": Panel(
+            "its linearization's",
+            "",
+            {"equal": ([-26, 26], [-26, 26]), "sample": (tangent[-1](data.X), path[-1](data.X))},
+        ),
+    }, [
+        ("H = {}, η = {}, s = {}", H, lr, scale),
+        ("loss {}, linearized {};", loss[-1], linear[-1]),
+        ("differ by {} (", distance[-1]),
+        ("have moved by {}.", (path[-1] - path[0]).norm()),
+    ]
 
 
 def own_model(made, path, first, lr):
@@ -946,70 +1635,155 @@ def own_model(made, path, first, lr):
     def temperatures(of):
         return each(of, lambda model: np.exp(-model.tau))
 
-    measures = {"loss": lambda of: losses(of, data), "score": lambda of: attention_scores_of_one(of, data),
-                "temperature": temperatures}
+    measures = {
+        "loss": lambda of: losses(of, data),
+        "score": lambda of: attention_scores_of_one(of, data),
+        "temperature": temperatures,
+    }
     curves = {name: (measure(first), measure(path)) for name, measure in measures.items()}
-    return {title: Panel("log step", "log" if title == "loss" else "", {"at the start": usual, "now": now}, path.steps)
-            for title, (usual, now) in curves.items()}, [
-        ("step size η = {}", lr), ("loss {}, score {}, temperature {}.", *(now[-1] for _, now in curves.values()))]
+    return {
+        title: Panel(
+            "log step",
+            "log" if title == "loss" else "",
+            {"at the start": usual, "now": now},
+            path.steps,
+        )
+        for title, (usual, now) in curves.items()
+    }, [
+        ("step size η = {}", lr),
+        ("loss {}, score {}, temperature {}.", *(now[-1] for _, now in curves.values())),
+    ]
 
 
 def attention_scores_of_one(path, data):
     """The attention on relevant tokens of a model that has one head."""
-    return each(path, lambda model: (model.attention(data.X) * data.relevant[:, None]).sum(axis=-1).mean())
+    return each(
+        path, lambda model: (model.attention(data.X) * data.relevant[:, None]).sum(axis=-1).mean()
+    )
 
 
 SHOWN = {
     ("book/index.html", 0): (words, {"lr": 0.3}),
-    ("book/multihead/01_a_small_attention_model.html", 0): (finding, {"zeta": 0.2, "sigma": 0.75, "lr": 0.3}),
-    ("book/multihead/02_how_steep_how_curved.html", 0): (downward, {"H": 2, "lr": 0.3, "scale": 0.1}),
+    ("book/multihead/01_a_small_attention_model.html", 0): (
+        finding,
+        {"zeta": 0.2, "sigma": 0.75, "lr": 0.3},
+    ),
+    ("book/multihead/02_how_steep_how_curved.html", 0): (
+        downward,
+        {"H": 2, "lr": 0.3, "scale": 0.1},
+    ),
     ("book/multihead/02_further.html", 0): (curvature, {"H": 4, "lr": 0.3, "scale": 0.1}),
-    ("book/multihead/03_what_one_random_step_knows.html", 0): (one_step, {"zeta": 0.3, "S": 1.5, "sigma": 0.2}),
-    ("book/multihead/03_further.html", 0): (realizability, {"zeta": 0.4, "sigma": 0.2, "mirror": False}),
-    ("book/multihead/04_why_training_cannot_get_lost.html", 0): (nearer, {"H": 100, "lr": 0.1, "zeta": 0.4}),
+    ("book/multihead/03_what_one_random_step_knows.html", 0): (
+        one_step,
+        {"zeta": 0.3, "S": 1.5, "sigma": 0.2},
+    ),
+    ("book/multihead/03_further.html", 0): (
+        realizability,
+        {"zeta": 0.4, "sigma": 0.2, "mirror": False},
+    ),
+    ("book/multihead/04_why_training_cannot_get_lost.html", 0): (
+        nearer,
+        {"H": 100, "lr": 0.1, "zeta": 0.4},
+    ),
     ("book/multihead/04_further.html", 0): (
-        theory, {"H": 10 ** 4, "lr": 0.1, "zeta": 0.4, "S": 0.5, "T": 5}),
+        theory,
+        {"H": 10**4, "lr": 0.1, "zeta": 0.4, "S": 0.5, "T": 5},
+    ),
     ("book/multihead/05_more_heads_slower_or_faster.html", 0): (
-        step_sizes, {"H": 16, "lr": 0.1, "scaling": "root", "optimizer": "momentum"}),
+        step_sizes,
+        {"H": 16, "lr": 0.1, "scaling": "root", "optimizer": "momentum"},
+    ),
     ("book/multihead/01_further.html", 0): (heads, {"H": 4, "lr": 0.03, "optimizer": "adam"}),
     ("book/multihead/05_further.html", 0): (
-        width, {"H": 4, "lr": 0.3, "scaling": "root", "zeta": 0.25, "sigma": 0.6}),
-    ("book/multihead/06_a_planted_head.html", 0): (planted, {"H": 2, "n": 100, "lr": 0.3, "scale": 0.3}),
+        width,
+        {"H": 4, "lr": 0.3, "scaling": "root", "zeta": 0.25, "sigma": 0.6},
+    ),
+    ("book/multihead/06_a_planted_head.html", 0): (
+        planted,
+        {"H": 2, "n": 100, "lr": 0.3, "scale": 0.3},
+    ),
     ("book/multihead/06_further.html", 0): (planted, {"H": 4, "n": 50, "lr": 0.1, "scale": 0.01}),
     ("book/multihead/07_does_it_generalize.html", 0): (
-        leaving_out, {"samples": 40, "sigma": 0.5, "lr": 0.3, "left": 2}),
+        leaving_out,
+        {"samples": 40, "sigma": 0.5, "lr": 0.3, "left": 2},
+    ),
     ("book/multihead/07_further.html", 0): (
-        generalization, {"samples": 32, "sigma": 0.5, "zeta": 0.375, "lr": 0.3, "H": 4, "left": 2}),
-    ("book/multihead/08_heads_on_real_data.html", 0): (many_heads, {"H": 4, "lr": 0.3, "scale": 1.0}),
+        generalization,
+        {"samples": 32, "sigma": 0.5, "zeta": 0.375, "lr": 0.3, "H": 4, "left": 2},
+    ),
+    ("book/multihead/08_heads_on_real_data.html", 0): (
+        many_heads,
+        {"H": 4, "lr": 0.3, "scale": 1.0},
+    ),
     ("book/multihead/08_further.html", 0): (digits, {"H": 2, "lr": 0.3, "scale": 1.0}),
-    ("book/preconditioning/09_attention_is_a_tilted_average.html", 0): (cloud, {"x": 1.5, "n": 300, "tokens": "box"}),
+    ("book/preconditioning/09_attention_is_a_tilted_average.html", 0): (
+        cloud,
+        {"x": 1.5, "n": 300, "tokens": "box"},
+    ),
     ("book/preconditioning/09_further.html", 0): (tilting, {"v": 1.2, "n": 256, "sample": 3}),
     ("book/preconditioning/10_descent_that_knows_the_structure.html", 0): (
-        stretched, {"kappa": 8.0, "plain_lr": 0.2, "lr": 0.7}),
+        stretched,
+        {"kappa": 8.0, "plain_lr": 0.2, "lr": 0.7},
+    ),
     ("book/preconditioning/10_further.html", 0): (
-        descent, {"kappa": 8.0, "d": 4, "n": 300, "optimizer": "structure_aware", "start": "random", "lr": 0.3,
-                  "s_max": 0.7}),
-    ("book/preconditioning/11_data_and_compute.html", 0): (bought, {"lr": 0.3, "sigma": 0.2, "kappa_M": 2.0}),
+        descent,
+        {
+            "kappa": 8.0,
+            "d": 4,
+            "n": 300,
+            "optimizer": "structure_aware",
+            "start": "random",
+            "lr": 0.3,
+            "s_max": 0.7,
+        },
+    ),
+    ("book/preconditioning/11_data_and_compute.html", 0): (
+        bought,
+        {"lr": 0.3, "sigma": 0.2, "kappa_M": 2.0},
+    ),
     ("book/preconditioning/11_further.html", 0): (
-        data_and_compute, {"optimizer": "structure_aware", "start": "random", "lr": 0.3, "s_max": 0.7, "kappa_M": 2.0,
-                           "radius": 0.35}),
+        data_and_compute,
+        {
+            "optimizer": "structure_aware",
+            "start": "random",
+            "lr": 0.3,
+            "s_max": 0.7,
+            "kappa_M": 2.0,
+            "radius": 0.35,
+        },
+    ),
     ("book/kernels/12_two_kernels_one_rank.html", 0): (selecting, {"k": -0.75, "stretch": 2.0}),
     ("book/kernels/12_further.html", 0): (
-        kernels, {"q": 1.5, "k1": -1.5, "k2": 0.5, "k3": 2.5, "c": 0.25, "y": 1.0}),
+        kernels,
+        {"q": 1.5, "k1": -1.5, "k2": 0.5, "k3": 2.5, "c": 0.25, "y": 1.0},
+    ),
     ("book/kernels/13_when_gradient_descent_must_succeed.html", 0): (
-        promised, {"D": 40, "scale": 0.3, "tied": False, "kernel": "gaussian"}),
+        promised,
+        {"D": 40, "scale": 0.3, "tied": False, "kernel": "gaussian"},
+    ),
     ("book/kernels/13_further.html", 0): (
-        layer, {"moves": "WV", "D": 32, "H": 2, "N": 6, "n": 3, "scale": 0.5, "tied": False, "lr": 0.2}),
+        layer,
+        {"moves": "WV", "D": 32, "H": 2, "N": 6, "n": 3, "scale": 0.5, "tied": False, "lr": 0.2},
+    ),
     ("book/kernels/14_traps.html", 0): (held, {"case": "that rise", "q": 0.6, "c": 1.0}),
     ("book/kernels/14_further.html", 0): (traps, {"shift": -0.4, "lr": 0.5, "c": 0.25}),
-    ("book/kernels/14_further.html", 1): (two_tokens, {"q1": 0.75, "q2": -1.25, "lr": 0.5, "c": 0.75}),
+    ("book/kernels/14_further.html", 1): (
+        two_tokens,
+        {"q1": 0.75, "q2": -1.25, "lr": 0.5, "c": 0.75},
+    ),
     ("book/kernels/15_landscapes.html", 0): (
-        turned, {"turn": 65, "network": "before training", "pair": 7, "radius": 0.2}),
+        turned,
+        {"turn": 65, "network": "before training", "pair": 7, "radius": 0.2},
+    ),
     ("book/kernels/16_text_and_pathfinder.html", 0): (
-        compared, {"other": "again", "seeds": 6, "lr_first": 0.02, "lr_second": 0.05}),
+        compared,
+        {"other": "again", "seeds": 6, "lr_first": 0.02, "lr_second": 0.05},
+    ),
     ("book/start/softmax.html", 0): (scores, {"a1": 1.5, "a2": -0.5, "a3": 0.5, "tau": 2.0}),
     ("book/start/descent_and_curvature.html", 0): (
-        surface, {"lr": 0.2, "low": 0.2, "angle": 16, "q1": 1.0, "q2": -1.5}),
+        surface,
+        {"lr": 0.2, "low": 0.2, "angle": 16, "q1": 1.0, "q2": -1.5},
+    ),
     ("book/start/tangent_kernel.html", 0): (linearized, {"H": 2, "lr": 0.1, "scale": 2.0}),
     ("book/your_own_model.html", 0): (own_model, {"lr": 0.3}),
 }
@@ -1071,5 +1845,7 @@ def test_a_name_has_one_color(place):
 def test_a_sentence_says_what_its_words_name(place):
     made, values, _, fragments = told(place)
     spec, results = made.spec, made.drawn(**values)
-    sentence = sentence_of(spec, {name: control.value for name, control in made.controls.items()} | values, results)
+    sentence = sentence_of(
+        spec, {name: control.value for name, control in made.controls.items()} | values, results
+    )
     assert_says(sentence, fragments)

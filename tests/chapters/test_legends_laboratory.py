@@ -1,4 +1,5 @@
-"""The laboratory says what it shows: the legends and titles of its panels, and its sentences, as in test_legends."""
+"""The laboratory says what it shows: the legends and titles of its panels, and its sentences, as in
+test_legends."""
 
 from functools import cache
 
@@ -29,10 +30,15 @@ from shown import (
 )
 
 KINDS = {
-    "mixture": {"model": "heads", "data": "mixture"}, "planted": {"model": "heads", "data": "planted"},
-    "digits": {"model": "heads", "data": "digits"}, "pathfinder": {"model": "heads", "data": "pathfinder"},
-    "linear": {"model": "regression", "data": "linear"}, "sequences": {"model": "layer", "data": "sequences"},
-    "own_heads": {"model": "heads"}, "own_regression": {"model": "regression"}, "own_layer": {"model": "layer"},
+    "mixture": {"model": "heads", "data": "mixture"},
+    "planted": {"model": "heads", "data": "planted"},
+    "digits": {"model": "heads", "data": "digits"},
+    "pathfinder": {"model": "heads", "data": "pathfinder"},
+    "linear": {"model": "regression", "data": "linear"},
+    "sequences": {"model": "layer", "data": "sequences"},
+    "own_heads": {"model": "heads"},
+    "own_regression": {"model": "regression"},
+    "own_layer": {"model": "layer"},
 }
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -52,6 +58,7 @@ def own_data(kind):
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
     """Kind of data → the settings, the figure there, and the run that it shows."""
+
     @cache
     def told(kind):
         lab, settings = LAB, SMALL | KINDS[kind] | {"curvature": True}
@@ -63,7 +70,13 @@ def told(tmp_path_factory):
         if KINDS[kind]["model"] == "layer":
             settings = settings | {"moves": "WV"}
         settings = lab.settings(**settings)
-        return settings, as_drawn(lab.figure(**settings)), lab.run(**settings), lab.drawn(**settings)
+        return (
+            settings,
+            as_drawn(lab.figure(**settings)),
+            lab.run(**settings),
+            lab.drawn(**settings),
+        )
+
     return told
 
 
@@ -72,10 +85,18 @@ def panels(kind, settings, run):
     data, path = run["data"], run["path"]
     lines = BY_MODEL[settings["model"]](kind, data, path)
     logarithmic = {"loss", "curvature", "excess"}
-    found = {title: Panel("", "log" if title in logarithmic else "", of, path.steps) for title, of in lines.items()}
-    found["step size"] = Panel("step", "log", {"step size η": np.full(len(path), settings["lr"])}, path.steps)
-    return found | {"attention at the end": Panel("key token", "query token", {
-        "heatmap": shown_weights(settings, data, path[-1])})}
+    found = {
+        title: Panel("", "log" if title in logarithmic else "", of, path.steps)
+        for title, of in lines.items()
+    }
+    found["step size"] = Panel(
+        "step", "log", {"step size η": np.full(len(path), settings["lr"])}, path.steps
+    )
+    return found | {
+        "attention at the end": Panel(
+            "key token", "query token", {"heatmap": shown_weights(settings, data, path[-1])}
+        )
+    }
 
 
 def fresh(kind, data):
@@ -84,7 +105,9 @@ def fresh(kind, data):
 
 
 def sharpness(path, data, only=None):
-    return each(path, lambda model: max(mha.landscape.spectrum(model, data, only=only).values[-1], 0))
+    return each(
+        path, lambda model: max(mha.landscape.spectrum(model, data, only=only).values[-1], 0)
+    )
 
 
 def norm_of(path, name, order=None):
@@ -92,54 +115,94 @@ def norm_of(path, name, order=None):
 
 
 def of_heads(kind, data, path):
-    R, found = token_radius(data.X), {"loss": {"training loss": losses(path, data)},
-                                      "accuracy": {"training accuracy": accuracies(path, data)}}
+    R, found = (
+        token_radius(data.X),
+        {
+            "loss": {"training loss": losses(path, data)},
+            "accuracy": {"training accuracy": accuracies(path, data)},
+        },
+    )
     if not kind.startswith("own"):
         found["loss"]["test loss"] = losses(path, fresh(kind, data))
         found["accuracy"]["test accuracy"] = accuracies(path, fresh(kind, data))
-    found["curvature"] = {"largest eigenvalue": sharpness(path, data),
-                          "its bound ρ": each(path, lambda model: smoothness_constant(model, R)),
-                          "2/η": np.full(len(path), 2 / SMALL["lr"])}
+    found["curvature"] = {
+        "largest eigenvalue": sharpness(path, data),
+        "its bound ρ": each(path, lambda model: smoothness_constant(model, R)),
+        "2/η": np.full(len(path), 2 / SMALL["lr"]),
+    }
     if kind == "mixture":
         return found | {"attention score": {"attention score": attention_scores(path, data)}}
     if kind == "planted":
-        return found | {"alignment with the planted head": {name: each(path, lambda model, name=name: cosine(
-            getattr(model, name), np.stack([getattr(data.truth, name)] * 2))) for name in "WU"}}
-    sums = {name: each(path, lambda model, name=name: np.linalg.norm(getattr(model, name), axis=(1, 2)).sum())
-            for name in "WU"}
-    return found | {"norms of the weights": {"W": sums["W"] / 2, "U": sums["U"] / 2 ** 0.5}}
+        return found | {
+            "alignment with the planted head": {
+                name: each(
+                    path,
+                    lambda model, name=name: cosine(
+                        getattr(model, name), np.stack([getattr(data.truth, name)] * 2)
+                    ),
+                )
+                for name in "WU"
+            }
+        }
+    sums = {
+        name: each(
+            path, lambda model, name=name: np.linalg.norm(getattr(model, name), axis=(1, 2)).sum()
+        )
+        for name in "WU"
+    }
+    return found | {"norms of the weights": {"W": sums["W"] / 2, "U": sums["U"] / 2**0.5}}
 
 
 def of_a_regression(kind, data, path):
     tokens = {"effective tokens": each(path, lambda model: model.effective_tokens(data.x).mean())}
-    curvature = {"largest eigenvalue": sharpness(path, data), "2/η": np.full(len(path), 2 / SMALL["lr"])}
-    found = {"loss": {"training loss": losses(path, data)}, "effective tokens": tokens, "curvature": curvature}
+    curvature = {
+        "largest eigenvalue": sharpness(path, data),
+        "2/η": np.full(len(path), 2 / SMALL["lr"]),
+    }
+    found = {
+        "loss": {"training loss": losses(path, data)},
+        "effective tokens": tokens,
+        "curvature": curvature,
+    }
     if kind == "own_regression":
         return found | {"norms of the weights": {name: norm_of(path, name, 2) for name in "AB"}}
-    found["loss"]["noise floor"] = np.full(len(path), 0.1 ** 2 * 3 / 2)
-    return found | {"excess": {"population excess": each(path, lambda model: model.against(data)["excess"])}}
+    found["loss"]["noise floor"] = np.full(len(path), 0.1**2 * 3 / 2)
+    return found | {
+        "excess": {"population excess": each(path, lambda model: model.against(data)["excess"])}
+    }
 
 
 def of_a_layer(kind, data, path):
-    norms = {name: each(path, lambda model, name=name: (getattr(model, name) ** 2).sum() ** 0.5)
-             for name in ("WQ", "WK", "WV", "WO")}
-    return {"loss": {"training loss": losses(path, data)}, "norms of the weights": norms,
-            "curvature": {"largest eigenvalue": sharpness(path, data, ["WV"]),
-                          "its bound in WV": each(path, lambda model: value_smoothness(model, data.X)),
-                          "2/η": np.full(len(path), 2 / SMALL["lr"])},
-            "least singular value of B": {
-                "σ_min(B)": each(path, lambda model: least_singular(model.mixed(data.X)))}}
+    norms = {
+        name: each(path, lambda model, name=name: (getattr(model, name) ** 2).sum() ** 0.5)
+        for name in ("WQ", "WK", "WV", "WO")
+    }
+    return {
+        "loss": {"training loss": losses(path, data)},
+        "norms of the weights": norms,
+        "curvature": {
+            "largest eigenvalue": sharpness(path, data, ["WV"]),
+            "its bound in WV": each(path, lambda model: value_smoothness(model, data.X)),
+            "2/η": np.full(len(path), 2 / SMALL["lr"]),
+        },
+        "least singular value of B": {
+            "σ_min(B)": each(path, lambda model: least_singular(model.mixed(data.X)))
+        },
+    }
 
 
 BY_MODEL = {"heads": of_heads, "regression": of_a_regression, "layer": of_a_layer}
 
 
 def shown_weights(settings, data, model):
-    """The attention weights of the chosen head on the chosen sample; of a regression those of 16 tokens."""
+    """The attention weights of the chosen head on the chosen sample; of a regression those of 16
+    tokens."""
     if settings["model"] == "regression":
         return softmax_of(data.x @ model.B @ data.x.T)[:16, :16]
     X = data.X[settings["sample"]][None]
-    return (model.attention(X) if settings["model"] == "heads" else model.weights(X))[0, settings["head"]]
+    return (model.attention(X) if settings["model"] == "heads" else model.weights(X))[
+        0, settings["head"]
+    ]
 
 
 def test_every_kind_of_data_is_told_here():
@@ -156,18 +219,38 @@ def test_a_line_shows_what_the_legend_and_the_title_say(kind, told):
     assert_all_differ({title: panel for title, panel in wanted.items() if title not in unmoved})
 
 
-LOSSES = ("training loss {}, test loss {}, test accuracy {}", "training loss", "test loss", "test accuracy")
-LAYER = ("loss {}, from {} at the start; σ_min(B) = {}.", "training loss", "first training loss", "σ_min(B)")
+LOSSES = (
+    "training loss {}, test loss {}, test accuracy {}",
+    "training loss",
+    "test loss",
+    "test accuracy",
+)
+LAYER = (
+    "loss {}, from {} at the start; σ_min(B) = {}.",
+    "training loss",
+    "first training loss",
+    "σ_min(B)",
+)
 # Kind of data → words, and the lines whose numbers stand in them.
 SAID = {
     "mixture": [LOSSES, ("attention score {}.", "attention score")],
     "planted": [LOSSES, ("alignment {} in W and {} in U.", "W", "U")],
-    "digits": [LOSSES], "pathfinder": [LOSSES],
-    "linear": [("training loss {}, noise floor {}, population excess {}, {} effective tokens.", "training loss",
-                "noise floor", "population excess", "effective tokens")],
+    "digits": [LOSSES],
+    "pathfinder": [LOSSES],
+    "linear": [
+        (
+            "training loss {}, noise floor {}, population excess {}, {} effective tokens.",
+            "training loss",
+            "noise floor",
+            "population excess",
+            "effective tokens",
+        )
+    ],
     "sequences": [LAYER],
     "own_heads": [("training loss {}, accuracy {}.", "training loss", "training accuracy")],
-    "own_regression": [("training loss {}, {} effective tokens.", "training loss", "effective tokens")],
+    "own_regression": [
+        ("training loss {}, {} effective tokens.", "training loss", "effective tokens")
+    ],
     "own_layer": [LAYER],
 }
 
@@ -175,10 +258,22 @@ SAID = {
 @each_kind
 def test_a_sentence_says_what_its_words_name(kind, told):
     settings, _, run, results = told(kind)
-    lines = {name: line for panel in panels(kind, settings, run).values() for name, line in panel.lines.items()}
-    spec = {"summary": LAB.laboratory["drawn"][kind]["says"], "controls": [], "fixed": {"optimizer": "descent"},
-            "curves": LAB.laboratory["drawn"][kind]["curves"], "final": []}
+    lines = {
+        name: line
+        for panel in panels(kind, settings, run).values()
+        for name, line in panel.lines.items()
+    }
+    spec = {
+        "summary": LAB.laboratory["drawn"][kind]["says"],
+        "controls": [],
+        "fixed": {"optimizer": "descent"},
+        "curves": LAB.laboratory["drawn"][kind]["curves"],
+        "final": [],
+    }
     sentence = sentence_of(spec, {}, results)
     for words, *names in SAID[kind]:
-        numbers = [lines[name.removeprefix("first ")][0 if name.startswith("first ") else -1] for name in names]
+        numbers = [
+            lines[name.removeprefix("first ")][0 if name.startswith("first ") else -1]
+            for name in names
+        ]
         assert_says(sentence, [(words, *numbers)])

@@ -1,4 +1,5 @@
-"""The live figure of chapter 15: its slice in JavaScript, under every kernel, and what it refuses."""
+"""The live figure of chapter 15: its slice in JavaScript, under every kernel, and what it
+refuses."""
 
 from functools import cache
 
@@ -20,13 +21,22 @@ def layer(kernel=mha.softmax):
 @cache
 def three():
     """Layers whose sizes all differ, one of each kernel."""
-    kernels = {"softmax": mha.softmax, "Gaussian": mha.attention.Gaussian(0.8),
-               "normalized": mha.attention.NormalizedGaussian(0.3)}
+    kernels = {
+        "softmax": mha.softmax,
+        "Gaussian": mha.attention.Gaussian(0.8),
+        "normalized": mha.attention.NormalizedGaussian(0.3),
+    }
     return figure.turned({words: layer(kernel) for words, kernel in kernels.items()}, DATA)
 
 
-@pytest.mark.parametrize("values", [{}, {"network": "Gaussian", "turn": 35, "pair": 3},
-                                    {"network": "normalized", "turn": 90, "radius": 0.5}])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"network": "Gaussian", "turn": 35, "pair": 3},
+        {"network": "normalized", "turn": 90, "radius": 0.5},
+    ],
+)
 def test_the_slice_follows_under_every_kernel(values):
     assert_follows(plain(three()), three(), values)
 
@@ -34,9 +44,15 @@ def test_the_slice_follows_under_every_kernel(values):
 BUGS = {
     "directions of one stream": ("[seed, 6, k]", "[seed, 6, 0]"),
     "one direction twice": ("2 * pair + k", "2 * pair + 1 - k"),
-    "directions as they are drawn": ("asLongAs(length, Float64Array.from(drawn))", "Float64Array.from(drawn)"),
+    "directions as they are drawn": (
+        "asLongAs(length, Float64Array.from(drawn))",
+        "Float64Array.from(drawn)",
+    ),
     "another turn": ("(degrees * Math.PI) / 180", "(degrees * Math.PI) / 200"),
-    "a turned direction that is too short": ("asLongAs(length, mixed(turn", "asLongAs(1, mixed(turn"),
+    "a turned direction that is too short": (
+        "asLongAs(length, mixed(turn",
+        "asLongAs(1, mixed(turn",
+    ),
     "loss in place of its difference": ("value - middle", "value"),
     "directions that count as orthogonal": ("const square = p * r - q * q", "const square = p * r"),
     "the highest curvature": ("middle - Math.sqrt", "middle + Math.sqrt"),
@@ -56,13 +72,32 @@ def test_the_way_down_goes_downhill_and_is_as_long_as_the_network():
         assert slope < 0 and one.way.norm() == pytest.approx(one.layer.norm(), rel=1e-12)
 
 
-@pytest.mark.parametrize(("networks", "data", "kind", "words"), [
-    ({}, DATA, ValueError, "networks: expected one network or more"),
-    ({"one": mha.MultiHeadAttention.zeros(1, 3, 4)}, DATA, TypeError, "networks: one: expected an AttentionLayer"),
-    ({"one": layer()}, np.eye(3), TypeError, "data: expected a SequenceDataset"),
-    ([layer()], DATA, TypeError, "networks: expected a dict"),
-    ({"one": layer().map(np.float32)}, DATA, TypeError, "networks: one: expected NumPy arrays in double precision"),
-    ({"one": layer()}, DATA.map(np.float32), TypeError, "data: expected NumPy arrays in double precision")])
+@pytest.mark.parametrize(
+    ("networks", "data", "kind", "words"),
+    [
+        ({}, DATA, ValueError, "networks: expected one network or more"),
+        (
+            {"one": mha.MultiHeadAttention.zeros(1, 3, 4)},
+            DATA,
+            TypeError,
+            "networks: one: expected an AttentionLayer",
+        ),
+        ({"one": layer()}, np.eye(3), TypeError, "data: expected a SequenceDataset"),
+        ([layer()], DATA, TypeError, "networks: expected a dict"),
+        (
+            {"one": layer().map(np.float32)},
+            DATA,
+            TypeError,
+            "networks: one: expected NumPy arrays in double precision",
+        ),
+        (
+            {"one": layer()},
+            DATA.map(np.float32),
+            TypeError,
+            "data: expected NumPy arrays in double precision",
+        ),
+    ],
+)
 def test_what_the_figure_cannot_turn_is_refused(networks, data, kind, words):
     with pytest.raises(kind, match=words):
         figure.turned(networks, data)

@@ -1,4 +1,5 @@
-"""The live figures of chapters 10 and 11: their formulas in JavaScript, and what they say in Python."""
+"""The live figures of chapters 10 and 11: their formulas in JavaScript, and what they say in
+Python."""
 
 import numpy as np
 import pytest
@@ -20,27 +21,67 @@ MANY_ROUND = mha.data.linear_regression(n=80, d=3, p=3, kappa=2, seed=2)
 SMALL = mha.AttentionRegression.random(3, 3, 0.5, seed=1)
 BOUGHT = c11.bought(MANY_ROUND, SMALL, mha.Preconditioned(0.3), steps=5, draws=2)
 # Where what is broken shows.
-SA2, SA1 = {"d": 4, "s_max": 1.5}, {"optimizer": "preconditioned", "start": "spectral", "lr": 0.1, "d": 2, "s_max": 1.0}
+SA2, SA1 = (
+    {"d": 4, "s_max": 1.5},
+    {"optimizer": "preconditioned", "start": "spectral", "lr": 0.1, "d": 2, "s_max": 1.0},
+)
 MANY, SPECTRAL = {}, {"optimizer": "preconditioned", "start": "spectral", "lr": 0.2, "radius": 1.0}
 BUGS = {
-    "the largest eigenvalue last": (DESCENT, SA2, "S[b * d + b] - S[a * d + a]", "S[a * d + a] - S[b * d + b]"),
-    "rotation by half the angle": (DESCENT, SA2, "Math.abs(theta) + Math.hypot", "Math.abs(theta) + 2 * Math.hypot"),
+    "the largest eigenvalue last": (
+        DESCENT,
+        SA2,
+        "S[b * d + b] - S[a * d + a]",
+        "S[a * d + a] - S[b * d + b]",
+    ),
+    "rotation by half the angle": (
+        DESCENT,
+        SA2,
+        "Math.abs(theta) + Math.hypot",
+        "Math.abs(theta) + 2 * Math.hypot",
+    ),
     "norm without its root": (DESCENT, SA2, "=> Math.sqrt(eigen(", "=> (eigen("),
-    "roots exchanged": (DESCENT, SA1, "inverse: applied(parts, (x) => 1 / Math.sqrt(x))",
-                        "inverse: applied(parts, Math.sqrt)"),
+    "roots exchanged": (
+        DESCENT,
+        SA1,
+        "inverse: applied(parts, (x) => 1 / Math.sqrt(x))",
+        "inverse: applied(parts, Math.sqrt)",
+    ),
     "plain descent with the whole η": (DESCENT, {"optimizer": "gd"}, "lr: share * lr", "lr: lr"),
-    "half of the regularizer": (DESCENT, SA1, "a8[0] = (balance[0] / 2.0)", "a8[0] = (balance[0] / 4.0)"),
-    "one norm for both": (DESCENT, SA2, "spectralNorm(arrays.U, d, d)", "spectralNorm(arrays.V, d, d)"),
-    "the norm before the step": (DESCENT, SA2, 'arrays.call("move"); arrays.v[0] =',
-                                 'arrays.call("move"); arrays.k[0] ='),
+    "half of the regularizer": (
+        DESCENT,
+        SA1,
+        "a8[0] = (balance[0] / 2.0)",
+        "a8[0] = (balance[0] / 4.0)",
+    ),
+    "one norm for both": (
+        DESCENT,
+        SA2,
+        "spectralNorm(arrays.U, d, d)",
+        "spectralNorm(arrays.V, d, d)",
+    ),
+    "the norm before the step": (
+        DESCENT,
+        SA2,
+        'arrays.call("move"); arrays.v[0] =',
+        'arrays.call("move"); arrays.k[0] =',
+    ),
     "radius": (BOTH, {"radius": 0.25}, "values[key] ?? number", "number"),
     "trace of Σ": (DESCENT, SA2, "(d * x) / sizes", "x / sizes"),
     "spacing": (DESCENT, SA2, "ratio ** (k / (d - 1))", "ratio ** (k / d)"),
     "singular values rising": (DESCENT, SA2, "spaced(1 / kappa_M)", "spaced(kappa_M)"),
     "noise": (DESCENT, SA2, "sigma: [sigma]", "sigma: [-sigma]"),
-    "second moment of another n": (BOTH, SPECTRAL, "linear([n, d, d]), { x, y }",
-                                   "linear([n - 1, d, d]), { x: x.slice(d), y: y.slice(d) }"),
-    "signs of the spectral start": (DESCENT, SA1, "= Math.sign(row.reduce", "= -Math.sign(row.reduce"),
+    "second moment of another n": (
+        BOTH,
+        SPECTRAL,
+        "linear([n, d, d]), { x, y }",
+        "linear([n - 1, d, d]), { x: x.slice(d), y: y.slice(d) }",
+    ),
+    "signs of the spectral start": (
+        DESCENT,
+        SA1,
+        "= Math.sign(row.reduce",
+        "= -Math.sign(row.reduce",
+    ),
     "unbalanced spectral start": (DESCENT, SA1, "S[k % d] && x / S[k % d]", "x"),
     "context": (DESCENT, SA2, "context: x", "context: y"),
     "half the loss": (DESCENT, SA2, "const number0 = 2.0 * m;", "const number0 = 1.0 * m;"),
@@ -48,23 +89,56 @@ BUGS = {
     "‖V‖ by the sample's Σ": (DESCENT, SA2, "d, R = [], sigma", "d, whitening: { R }, sigma"),
     "noise floor": (DESCENT, SA2, "(sigma * sigma * d) / 2", "(sigma * sigma) / 2"),
     "excess": (DESCENT, SA2, "Sigma, M });", "Sigma, M: Sigma });"),
-    "slope of the limit": (BOTH, MANY, "grad.set(model.program.limit)", "grad.set(model.program.slope)"),
-    "limit whitened by M": (BOTH, MANY, "whiteningOf(model.data.Sigma, model.d)",
-                            "whiteningOf(model.data.M, model.d)"),
-    "rounding drawn": (BOTH, {"start": "spectral", "kappa_M": 1.0}, "Math.max(now.loss, 1e-9)", "now.loss"),
-    "plain descent at another rate": (DESCENT, SA2, 'optimizer: "gd", lr: values.plain_lr', 'optimizer: "gd", lr: 0.2'),
+    "slope of the limit": (
+        BOTH,
+        MANY,
+        "grad.set(model.program.limit)",
+        "grad.set(model.program.slope)",
+    ),
+    "limit whitened by M": (
+        BOTH,
+        MANY,
+        "whiteningOf(model.data.Sigma, model.d)",
+        "whiteningOf(model.data.M, model.d)",
+    ),
+    "rounding drawn": (
+        BOTH,
+        {"start": "spectral", "kappa_M": 1.0},
+        "Math.max(now.loss, 1e-9)",
+        "now.loss",
+    ),
+    "plain descent at another rate": (
+        DESCENT,
+        SA2,
+        'optimizer: "gd", lr: values.plain_lr',
+        'optimizer: "gd", lr: 0.2',
+    ),
     "one start for all instances": (BOTH, MANY, "stream: streams[instance]", "stream: streams[0]"),
     "the largest n alone": (BOTH, MANY, "firstTokens(whole, n), model", "whole, model"),
     "mean of all parts": (DESCENT, SA2, "decides ? [k] : []", "true ? [k] : []"),
-    "a start whitened by the tokens": (STRETCHED, {"kappa": 16.0}, "whiteningOf(data.Sigma, data.d)", "data.whitening"),
+    "a start whitened by the tokens": (
+        STRETCHED,
+        {"kappa": 16.0},
+        "whiteningOf(data.Sigma, data.d)",
+        "data.whitening",
+    ),
     "a start that is renormalized": (STRETCHED, {"kappa": 16.0}, "v: [0]", "v: [9]"),
     "tokens along another direction": (STRETCHED, {"kappa": 16.0}, "along(d - 1)", "along(d - 2)"),
-    "a run that is drawn on": (STRETCHED, {"kappa": 256.0, "plain_lr": 0.9}, "gone ? NaN : excess", "excess"),
+    "a run that is drawn on": (
+        STRETCHED,
+        {"kappa": 256.0, "plain_lr": 0.9},
+        "gone ? NaN : excess",
+        "excess",
+    ),
     "rows of the basis": (STRETCHED, {"kappa": 16.0}, "basis[j * d + k]", "basis[k * d + j]"),
     "the floor without its root": (BOUGHT, {"sigma": 0.2}, "pairs / Math.sqrt(", "pairs / ("),
     "the floor without its squares": (BOUGHT, {"kappa_M": 2.0}, "(x * x * (1 + x * x))", "(x * x)"),
-    "a start that is not the carried one": (BOUGHT, {"lr": 0.2}, "flatMap(() => theta)",
-                                            "flatMap(() => theta.map((x) => -x))"),
+    "a start that is not the carried one": (
+        BOUGHT,
+        {"lr": 0.2},
+        "flatMap(() => theta)",
+        "flatMap(() => theta.map((x) => -x))",
+    ),
     "a limit before tokens": (BOUGHT, {}, "model: population(model), values", "model, values"),
     "predicted": (BOTH, MANY, "(d * mean(s)) ** 2", "mean(s) ** 2"),
 }
@@ -84,42 +158,118 @@ def test_plain_descent_starts_where_the_chosen_rule_does():
     assert other.loss[0] == path.loss[0] and (other.loss_plain == path.loss).all()
 
 
-@pytest.mark.parametrize("rule", [mha.Preconditioned(0.3, balance=0), mha.Preconditioned(0.3, balance=0.5),
-                                  mha.StructureAware(0.4, radius=np.inf)])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        mha.Preconditioned(0.3, balance=0),
+        mha.Preconditioned(0.3, balance=0.5),
+        mha.StructureAware(0.4, radius=np.inf),
+    ],
+)
 def test_a_rule_that_whitens_does_not_see_the_stretch_and_plain_descent_does(rule):
-    data = mha.data.linear_regression(n=20, d=4, p=4, kappa=6.0, s_max=0.7, kappa_M=3, sigma=0.2, seed=5)
+    data = mha.data.linear_regression(
+        n=20, d=4, p=4, kappa=6.0, s_max=0.7, kappa_M=3, sigma=0.2, seed=5
+    )
     figure = c10.stretched(data, mha.AttentionRegression.random(4, 4, 0.3), rule, PLAIN, steps=8)
     own = mha.train(mha.AttentionRegression.random(4, 4, 0.3), data, rule, 8)
     np.testing.assert_allclose(figure.path().loss, own.loss, rtol=1e-9)
-    assert figure.controls["kappa"].value == pytest.approx(6.0) and len(figure.controls["kappa"].values) == 10
+    assert (
+        figure.controls["kappa"].value == pytest.approx(6.0)
+        and len(figure.controls["kappa"].values) == 10
+    )
     far = figure.path(kappa=256.0)
     np.testing.assert_allclose(far.loss, own.loss, rtol=1e-8)
-    assert far.excess_plain[0] == pytest.approx(far.excess[0]) and far.excess_plain[-1] > 1.5 * own.excess[-1]
+    assert (
+        far.excess_plain[0] == pytest.approx(far.excess[0])
+        and far.excess_plain[-1] > 1.5 * own.excess[-1]
+    )
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda: c10.stretched(ROUND.map(lambda a: a[::-1]), START, WHITENED, PLAIN), ["data: expected the samples of a"]),
-    (lambda: c10.stretched(mha.data.linear_regression(n=60, d=3, p=2), START, WHITENED, PLAIN), ["data: expected the"]),
-    (lambda: c10.stretched(mha.data.regression_from_arrays(ROUND.x, ROUND.y), START, WHITENED, PLAIN), ["data: expe"]),
-    (lambda: c10.stretched(ROUND.population(), START, WHITENED, PLAIN), ["data: expected the samples of a linear"]),
-    (lambda: c10.stretched(None, START, WHITENED, PLAIN), ["data: expected the samples of a linear_regression"]),
-    (lambda: c10.stretched(ROUND, mha.AttentionRegression.random(2, 2), WHITENED, PLAIN), ["start: expected", "d = 3"]),
-    (lambda: c10.stretched(ROUND, START, PLAIN, PLAIN), ["whitened: expected Preconditioned or StructureAware"]),
-    (lambda: c10.stretched(ROUND, START, mha.Preconditioned(whitening=ROUND.whitening()), PLAIN), ["whitened: expec"]),
-    (lambda: c10.stretched(ROUND, START, WHITENED, WHITENED), ["plain: expected GradientDescent with a number"]),
-    (lambda: c10.stretched(ROUND, START, WHITENED, mha.GradientDescent(lambda k: 0.1)), ["plain: expected Gradient"]),
-])
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (
+            lambda: c10.stretched(ROUND.map(lambda a: a[::-1]), START, WHITENED, PLAIN),
+            ["data: expected the samples of a"],
+        ),
+        (
+            lambda: c10.stretched(
+                mha.data.linear_regression(n=60, d=3, p=2), START, WHITENED, PLAIN
+            ),
+            ["data: expected the"],
+        ),
+        (
+            lambda: c10.stretched(
+                mha.data.regression_from_arrays(ROUND.x, ROUND.y), START, WHITENED, PLAIN
+            ),
+            ["data: expe"],
+        ),
+        (
+            lambda: c10.stretched(ROUND.population(), START, WHITENED, PLAIN),
+            ["data: expected the samples of a linear"],
+        ),
+        (
+            lambda: c10.stretched(None, START, WHITENED, PLAIN),
+            ["data: expected the samples of a linear_regression"],
+        ),
+        (
+            lambda: c10.stretched(ROUND, mha.AttentionRegression.random(2, 2), WHITENED, PLAIN),
+            ["start: expected", "d = 3"],
+        ),
+        (
+            lambda: c10.stretched(ROUND, START, PLAIN, PLAIN),
+            ["whitened: expected Preconditioned or StructureAware"],
+        ),
+        (
+            lambda: c10.stretched(
+                ROUND, START, mha.Preconditioned(whitening=ROUND.whitening()), PLAIN
+            ),
+            ["whitened: expec"],
+        ),
+        (
+            lambda: c10.stretched(ROUND, START, WHITENED, WHITENED),
+            ["plain: expected GradientDescent with a number"],
+        ),
+        (
+            lambda: c10.stretched(ROUND, START, WHITENED, mha.GradientDescent(lambda k: 0.1)),
+            ["plain: expected Gradient"],
+        ),
+    ],
+)
 def test_a_figure_refuses_what_its_sliders_cannot_move(call, words):
     assert_refused(call, TypeError, words)
 
 
-@pytest.mark.parametrize("data, start, rule, words", [
-    (MANY_ROUND.map(lambda a: a[::-1]), START, mha.Preconditioned(0.3), "data: expected the samples of a linear"),
-    (MANY_ROUND, mha.AttentionRegression.random(2, 2), mha.Preconditioned(0.3), "start: expected an AttentionRegr"),
-    (MANY_ROUND, START, PLAIN, "rule: expected Preconditioned with a number"),
-    (MANY_ROUND, START, mha.Preconditioned(lambda k: 0.1), "rule: expected Preconditioned with a number"),
-    (MANY_ROUND, START, mha.Preconditioned(whitening=ROUND.whitening()), "rule: expected Preconditioned with a"),
-])
+@pytest.mark.parametrize(
+    "data, start, rule, words",
+    [
+        (
+            MANY_ROUND.map(lambda a: a[::-1]),
+            START,
+            mha.Preconditioned(0.3),
+            "data: expected the samples of a linear",
+        ),
+        (
+            MANY_ROUND,
+            mha.AttentionRegression.random(2, 2),
+            mha.Preconditioned(0.3),
+            "start: expected an AttentionRegr",
+        ),
+        (MANY_ROUND, START, PLAIN, "rule: expected Preconditioned with a number"),
+        (
+            MANY_ROUND,
+            START,
+            mha.Preconditioned(lambda k: 0.1),
+            "rule: expected Preconditioned with a number",
+        ),
+        (
+            MANY_ROUND,
+            START,
+            mha.Preconditioned(whitening=ROUND.whitening()),
+            "rule: expected Preconditioned with a",
+        ),
+    ],
+)
 def test_the_figure_of_samples_refuses_what_its_sliders_cannot_move(data, start, rule, words):
     assert_refused(lambda: c11.bought(data, start, rule), TypeError, [words])
 
@@ -148,20 +298,39 @@ def test_the_spectral_start_has_columns_of_positive_sum():
 
 def test_smaller_samples_are_the_first_tokens_and_the_limit_starts_with_the_largest():
     path = BOTH.path(optimizer="gd", lr=0.1)
-    few = [mha.train(mha.AttentionRegression.random(3, 3, seed=seed), sample({"s_max": 0.4}, 10, 3, seed),
-                     mha.GradientDescent(0.2 * 0.1), 5) for seed in (0, 1)]
+    few = [
+        mha.train(
+            mha.AttentionRegression.random(3, 3, seed=seed),
+            sample({"s_max": 0.4}, 10, 3, seed),
+            mha.GradientDescent(0.2 * 0.1),
+            5,
+        )
+        for seed in (0, 1)
+    ]
     np.testing.assert_allclose(path.excess_10, np.mean([path.excess for path in few], axis=0))
     assert path.excess_limit[0] == pytest.approx(path.excess_80[0])
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda: c10.descent(n=50), ["n: expected 60 tokens or more", "got 50"]),
-    (lambda: c10.descent(steps=0), ["steps: expected a whole number ≥ 1"]),
-    (lambda: c10.stretched(ROUND, START, WHITENED, PLAIN, steps=2.5), ["steps: expected a whole number ≥ 1"]),
-    (lambda: c11.data_and_compute(n=60), ["n: expected 80 tokens or more", "got 60"]),
-    (lambda: c11.bought(ROUND, START, WHITENED), ["data: expected 80 samples or more", "got 60"]),
-    (lambda: c11.bought(MANY_ROUND, START, WHITENED, draws=0), ["draws: expected a whole number ≥ 1"]),
-    (lambda: c11.data_and_compute(instances=0), ["instances: expected a whole number ≥ 1"]),
-])
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: c10.descent(n=50), ["n: expected 60 tokens or more", "got 50"]),
+        (lambda: c10.descent(steps=0), ["steps: expected a whole number ≥ 1"]),
+        (
+            lambda: c10.stretched(ROUND, START, WHITENED, PLAIN, steps=2.5),
+            ["steps: expected a whole number ≥ 1"],
+        ),
+        (lambda: c11.data_and_compute(n=60), ["n: expected 80 tokens or more", "got 60"]),
+        (
+            lambda: c11.bought(ROUND, START, WHITENED),
+            ["data: expected 80 samples or more", "got 60"],
+        ),
+        (
+            lambda: c11.bought(MANY_ROUND, START, WHITENED, draws=0),
+            ["draws: expected a whole number ≥ 1"],
+        ),
+        (lambda: c11.data_and_compute(instances=0), ["instances: expected a whole number ≥ 1"]),
+    ],
+)
 def test_bad_input_is_named(call, words):
     assert_refused(call, ValueError, words)

@@ -1,4 +1,5 @@
-"""The live figures of chapter 14: their formulas in JavaScript, the numbers of B1 to B4, what they say in Python."""
+"""The live figures of chapter 14: their formulas in JavaScript, the numbers of B1 to B4, what they
+say in Python."""
 
 from dataclasses import replace
 from functools import cache
@@ -17,11 +18,14 @@ from mhabook.c14_traps.minima import minima_of
 from mhabook.c14_traps.statements import EXAMPLES, example
 
 KERNELS = {"soft": mha.softmax, "gauss": mha.gaussian, "between": mha.normalized_gaussian}
-# After 300 steps; the theory has 1,000, in which the control of B1 and the Gaussian kernel of B4 come a little lower.
-ENDS = {"B1": {"soft": 0.0416667, "gauss": 0, "between": 0.0034774},
-        "B2": {"soft": 1.349189, "gauss": 0, "between": 0.6757773},
-        "B3": {"soft": 0, "gauss": 0.405, "between": 0},
-        "B4": {"soft": 0, "gauss": 0.1246629, "between": 0}}
+# After 300 steps; the theory has 1,000, in which the control of B1 and the Gaussian kernel of B4
+# come a little lower.
+ENDS = {
+    "B1": {"soft": 0.0416667, "gauss": 0, "between": 0.0034774},
+    "B2": {"soft": 1.349189, "gauss": 0, "between": 0.6757773},
+    "B3": {"soft": 0, "gauss": 0.405, "between": 0},
+    "B4": {"soft": 0, "gauss": 0.1246629, "between": 0},
+}
 
 
 CASES = {"up and down": ([-2, -1, 1, 2], [3, -2, 2, 1], 2.0), "that rise": ([-2, 2], [1, 2], 1.5)}
@@ -50,23 +54,55 @@ BUGS = {
     "the start in place of the end": (held, {}, "way[way.length - 1]", "way[0]"),
     "pins to the ground": (held, {}, "[0, value, NaN]", "[0, 0, NaN]"),
     "another width": (traps, {"c": 1.0}, "minima[name][widths.indexOf(c)]", "minima[name][0]"),
-    "queries of another kernel": (traps, {}, "theta.subarray(kernel * this.n, (kernel + 1) * this.n)",
-                                 "theta.subarray(0, this.n)"),
+    "queries of another kernel": (
+        traps,
+        {},
+        "theta.subarray(kernel * this.n, (kernel + 1) * this.n)",
+        "theta.subarray(0, this.n)",
+    ),
     "another target": (traps, {}, "y: [y]", "y: [y / 2]"),
     "far from a minimum": (traps, {"lr": 0.1}, "const NEAR = 0.05", "const NEAR = 0.5"),
-    "the loss in place of its slope": (traps, {}, "this.end(name, theta)).grad", "this.end(name, theta)).losses"),
-    "step size of the slider alone": (traps, {}, "optimizers.gd({ lr: rate }", "optimizers.gd({ lr }"),
+    "the loss in place of its slope": (
+        traps,
+        {},
+        "this.end(name, theta)).grad",
+        "this.end(name, theta)).losses",
+    ),
+    "step size of the slider alone": (
+        traps,
+        {},
+        "optimizers.gd({ lr: rate }",
+        "optimizers.gd({ lr }",
+    ),
     "losses to the bottom": (traps, {}, "SMALLEST = 1e-10", "SMALLEST = 1e-11"),
     "starts that stay": (traps, {"shift": -1.0}, "start.map((q) => q + values.shift)", "start"),
-    "one query's lowest loss": (traps, {"trap": "B1"}, "made.n * made.losses(name, minima", "made.losses(name, minima"),
-    "minima out of sight": (traps, {"trap": "B2", "c": 0.125}, "inside = (points) => points.filter((q) => "
-                            "Math.abs(q) <= reach)", "inside = (points) => points"),
-    "end and start exchanged": (traps, {}, "start: () => made.begin, finish: ({ theta }) => [...made.end(name, theta)]",
-                                "finish: () => made.begin, start: ({ theta }) => [...made.end(name, theta)]"),
+    "one query's lowest loss": (
+        traps,
+        {"trap": "B1"},
+        "made.n * made.losses(name, minima",
+        "made.losses(name, minima",
+    ),
+    "minima out of sight": (
+        traps,
+        {"trap": "B2", "c": 0.125},
+        "inside = (points) => points.filter((q) => Math.abs(q) <= reach)",
+        "inside = (points) => points",
+    ),
+    "end and start exchanged": (
+        traps,
+        {},
+        "start: () => made.begin, finish: ({ theta }) => [...made.end(name, theta)]",
+        "finish: () => made.begin, start: ({ theta }) => [...made.end(name, theta)]",
+    ),
     "one query only": (two, {}, "(up + across) / top", "(up + up) / top"),
     "queries exchanged": (two, {}, "rounded(pair[k])", "rounded(pair[1 - k])"),
     "a scale of its own": (two, {}, "2 * Math.max(...alone.flat())", "Math.max(...alone.flat())"),
-    "half global": (two, {}, "best.includes(a) && best.includes(b)", "best.includes(a) || best.includes(b)"),
+    "half global": (
+        two,
+        {},
+        "best.includes(a) && best.includes(b)",
+        "best.includes(a) || best.includes(b)",
+    ),
     "one query is enough": (two, {}, "at === 2 ?", "at > 0 ?"),
 }
 
@@ -87,15 +123,27 @@ def test_the_constructions_end_where_the_text_says(name):
 def test_b2_traps_softmax_and_the_control_but_not_the_gaussian_kernel():
     drawn = traps().drawn()
     assert traps().path().soft_loss[0] == pytest.approx(1.5019, abs=5e-5)
-    assert [drawn[f"{short}_{kind}"] for short in KERNELS for kind in ("best", "other")] == [0, 4, 4, 0, 0, 4]
+    assert [drawn[f"{short}_{kind}"] for short in KERNELS for kind in ("best", "other")] == [
+        0,
+        4,
+        4,
+        0,
+        0,
+        4,
+    ]
     assert [drawn[f"{short}_lowest"] for short in KERNELS] == [0, 0, 0]
     away = traps().drawn(shift=-2.6)  # softmax can reach zero
     assert away["soft_best"] == 4 and away["soft_end"] < 1e-5
 
 
-@pytest.mark.parametrize(("short", "resolution", "losses"), [
-    ("soft", 33, [0, 0.337297, 0.337297, 0.674594]), ("gauss", 65, [0] * 16),
-    ("between", 33, [0, 0.168944, 0.168944, 0.337889])])
+@pytest.mark.parametrize(
+    ("short", "resolution", "losses"),
+    [
+        ("soft", 33, [0, 0.337297, 0.337297, 0.674594]),
+        ("gauss", 65, [0] * 16),
+        ("between", 33, [0, 0.168944, 0.168944, 0.337889]),
+    ],
+)
 def test_the_minima_of_two_tokens_are_those_of_the_slice(short, resolution, losses):
     layer, data = example("B2", KERNELS[short], start=(0.0, 0.0))
     u, v = ((0 * layer).with_arrays(WQ=np.eye(4)[k].reshape(1, 4, 1)) for k in (0, 1))
@@ -104,12 +152,17 @@ def test_the_minima_of_two_tokens_are_those_of_the_slice(short, resolution, loss
     assert all(minimum.strict for minimum in wanted)
     assert [minimum.loss for minimum in wanted] == pytest.approx(losses, abs=1e-6)
     best, other = pairs("B2", KERNELS[short])
-    ours, theirs = (sorted(points, key=lambda point: np.round(point, 3).tolist())
-                    for points in (best + other, [minimum.at for minimum in wanted]))
+    ours, theirs = (
+        sorted(points, key=lambda point: np.round(point, 3).tolist())
+        for points in (best + other, [minimum.at for minimum in wanted])
+    )
     assert np.array(ours) == pytest.approx(np.array(theirs), abs=1e-7)
     assert len(best) == losses.count(0)
     map_of_it = landscape("B2", 0.5)[short]
-    at = [found.at(axis("B2")[j], axis("B2")[i]).loss(data.X, data.y) for i, j in ((0, 0), (7, 50), (64, 1))]
+    at = [
+        found.at(axis("B2")[j], axis("B2")[i]).loss(data.X, data.y)
+        for i, j in ((0, 0), (7, 50), (64, 1))
+    ]
     assert [map_of_it[i, j] for i, j in ((0, 0), (7, 50), (64, 1))] == pytest.approx(at, rel=1e-12)
 
 
@@ -119,15 +172,27 @@ def test_two_tokens_descend_as_the_layer_does():
     alone = mha.train(layer, data, mha.GradientDescent(1.0), 300, only=("WQ",), record=60)
     assert (path.between_loss == alone.loss).all() and drawn["between_end"] == alone.loss[-1]
     queries = np.array([model.WQ.ravel() for model in alone.models])
-    assert (path.between_queries == queries[:, :2]).all() and queries[-1, 2] == pytest.approx(queries[0, 2], abs=1e-12)
+    assert (path.between_queries == queries[:, :2]).all() and queries[-1, 2] == pytest.approx(
+        queries[0, 2], abs=1e-12
+    )
 
 
-@pytest.mark.parametrize(("values", "verdicts"), [
-    ({}, ("a spurious minimum", "a global minimum", "a spurious minimum")),
-    ({"q1": -1.5, "q2": -1.0}, ("a global minimum", "a global minimum", "a global minimum")),
-    ({"q1": 0.0, "q2": 0.0}, ("no minimum yet", "a global minimum", "a spurious minimum")),
-    ({"trap": "B3", "q1": -1.0, "q2": -1.0}, ("a global minimum", "no minimum yet", "a global minimum")),
-    ({"trap": "B4", "q1": -1.0, "q2": 1.0}, ("a global minimum", "a spurious minimum", "a global minimum"))])
+@pytest.mark.parametrize(
+    ("values", "verdicts"),
+    [
+        ({}, ("a spurious minimum", "a global minimum", "a spurious minimum")),
+        ({"q1": -1.5, "q2": -1.0}, ("a global minimum", "a global minimum", "a global minimum")),
+        ({"q1": 0.0, "q2": 0.0}, ("no minimum yet", "a global minimum", "a spurious minimum")),
+        (
+            {"trap": "B3", "q1": -1.0, "q2": -1.0},
+            ("a global minimum", "no minimum yet", "a global minimum"),
+        ),
+        (
+            {"trap": "B4", "q1": -1.0, "q2": 1.0},
+            ("a global minimum", "a spurious minimum", "a global minimum"),
+        ),
+    ],
+)
 def test_the_verdict_is_what_happened(values, verdicts):
     drawn = two().drawn(**values)
     assert tuple(drawn[f"{short}_verdict"] for short in KERNELS) == verdicts
@@ -148,14 +213,26 @@ def test_points_that_can_be_dragged_are_the_starts(made):
     assert x == ({"shift"} if made is traps else {"q1"})
 
 
-@pytest.mark.parametrize(("change", "kind", "words"), [
-    ({"cases": {}}, ValueError, "cases: expected one case or more"),
-    ({"cases": {"one": ([1, 2], [1], 0.0)}}, ValueError, "cases: one: expected as many values as keys"),
-    ({"cases": {"one": ([1.0], [np.nan], 0.0)}}, ValueError, "cases: one: expected finite keys and values"),
-    ({"start": 3.5}, ValueError, "start: expected a number from −3 to 3"),
-    ({"start": None}, ValueError, "start: expected a number from −3 to 3"),
-    ({"rule": mha.Adam(0.1)}, TypeError, "rule: expected GradientDescent"),
-    ({"steps": 0}, ValueError, "steps")])
+@pytest.mark.parametrize(
+    ("change", "kind", "words"),
+    [
+        ({"cases": {}}, ValueError, "cases: expected one case or more"),
+        (
+            {"cases": {"one": ([1, 2], [1], 0.0)}},
+            ValueError,
+            "cases: one: expected as many values as keys",
+        ),
+        (
+            {"cases": {"one": ([1.0], [np.nan], 0.0)}},
+            ValueError,
+            "cases: one: expected finite keys and values",
+        ),
+        ({"start": 3.5}, ValueError, "start: expected a number from −3 to 3"),
+        ({"start": None}, ValueError, "start: expected a number from −3 to 3"),
+        ({"rule": mha.Adam(0.1)}, TypeError, "rule: expected GradientDescent"),
+        ({"steps": 0}, ValueError, "steps"),
+    ],
+)
 def test_what_the_sliders_cannot_move_is_refused(change, kind, words):
     given = {"cases": CASES, "start": 0.3, "rule": mha.GradientDescent(0.1)} | change
     with pytest.raises(kind, match=words):
@@ -170,7 +247,9 @@ def test_any_tasks_and_any_start_fit_the_figure():
 
 def test_a_draggable_point_moves_a_slider_or_is_refused():
     frame = go.Figure(traps()._description.frame)
-    frame.update_traces(meta={"y": "loss", "drag": {"x": "trap"}}, selector={"name": "softmax", "xaxis": "x4"})
+    frame.update_traces(
+        meta={"y": "loss", "drag": {"x": "trap"}}, selector={"name": "softmax", "xaxis": "x4"}
+    )
     with pytest.raises(ValueError, match="is dragged along trap; the sliders are c, lr, shift"):
         replace(traps()._description, frame=frame)
 
@@ -185,7 +264,9 @@ def test_no_number_of_steps_is_refused(make, steps):
     assert_refused(lambda: make(steps=steps), ValueError, ["steps"])
 
 
-@pytest.mark.parametrize("values", [{"trap": "B5"}, {"shift": 0.1}, {"q1": 5.0}, {"c": 2.0}, {"lr": 10.0}])
+@pytest.mark.parametrize(
+    "values", [{"trap": "B5"}, {"shift": 0.1}, {"q1": 5.0}, {"c": 2.0}, {"lr": 10.0}]
+)
 def test_values_that_no_control_has_are_refused(values):
     made = two() if "q1" in values else traps()
     with pytest.raises(ValueError, match=next(iter(values))):
@@ -195,8 +276,11 @@ def test_values_that_no_control_has_are_refused(values):
 def looks(figure):
     """The symbol and the color of each kind of points."""
     kinds = {"loss zero": "global minimum", "spurious": "spurious minimum"}
-    return {kinds.get(trace.name, trace.name): (trace.marker.symbol, trace.marker.color) for trace in figure.data
-            if trace.type == "scatter" and trace.mode == "markers" and trace.name != "end"}
+    return {
+        kinds.get(trace.name, trace.name): (trace.marker.symbol, trace.marker.color)
+        for trace in figure.data
+        if trace.type == "scatter" and trace.mode == "markers" and trace.name != "end"
+    }
 
 
 def test_what_stands_still_and_what_lives_have_one_code_of_marks():
@@ -204,5 +288,10 @@ def test_what_stands_still_and_what_lives_have_one_code_of_marks():
     square = dict.fromkeys(("softmax", "Gaussian"), found)
     still = runs.two_free_figure(square, "title", "alt")
     assert looks(still) == looks(two().figure()) == looks(traps().figure())
-    maps = [trace.colorscale for figure in (still, two().figure()) for trace in figure.data if trace.type == "heatmap"]
+    maps = [
+        trace.colorscale
+        for figure in (still, two().figure())
+        for trace in figure.data
+        if trace.type == "heatmap"
+    ]
     assert len(set(maps)) == 1

@@ -1,4 +1,5 @@
-"""A torch network as a point of a vector space: its derivatives, its names, and that it is its own."""
+"""A torch network as a point of a vector space: its derivatives, its names, and that it is its
+own."""
 
 from dataclasses import replace
 
@@ -47,10 +48,16 @@ def test_a_point_is_the_network_and_not_its_later_changes():
 def test_networks_of_two_kernels_have_no_sum():
     (model, data), (other, _) = network(), network(mha.gaussian)
     point, there = NetworkPoint.of(model), NetworkPoint.of(other)
-    words = ["layers.0.attention.kernel: expected two NetworkPoint", "got Softmax() and Gaussian(c=0.5)",
-             "replace(second, module=first.module)"]
-    for mix in (lambda: point - there, lambda: point.dot(there),
-                lambda: landscape.interpolation(there, point, data, 3)):
+    words = [
+        "layers.0.attention.kernel: expected two NetworkPoint",
+        "got Softmax() and Gaussian(c=0.5)",
+        "replace(second, module=first.module)",
+    ]
+    for mix in (
+        lambda: point - there,
+        lambda: point.dot(there),
+        lambda: landscape.interpolation(there, point, data, 3),
+    ):
         assert_refused(mix, ValueError, words)
     assert (point - replace(there, module=point.module)).norm() == 0
     assert (point - NetworkPoint.of(network()[0])).norm() == 0  # equal, and not the same object
@@ -72,9 +79,13 @@ class Bent(type(mha.softmax)):
 
 
 def test_kernels_of_ones_own_agree_if_they_hold_the_same():
-    one, same, other = (NetworkPoint.of(network(Bent(np.array([1.0, a])))[0]) for a in (2.0, 2.0, 3.0))
+    one, same, other = (
+        NetworkPoint.of(network(Bent(np.array([1.0, a])))[0]) for a in (2.0, 2.0, 3.0)
+    )
     assert (one - same).norm() == 0
-    assert_refused(lambda: one - other, ValueError, ["layers.0.attention.kernel: expected two NetworkPoint"])
+    assert_refused(
+        lambda: one - other, ValueError, ["layers.0.attention.kernel: expected two NetworkPoint"]
+    )
 
 
 def test_queries_and_keys_of_all_layers_move_by_one_name():
@@ -82,8 +93,12 @@ def test_queries_and_keys_of_all_layers_move_by_one_name():
     point = NetworkPoint.of(model)
     some = point.only(("WQ", "WK"))
     moving = {name for name, weights in some.arrays().items() if (weights != 0).any()}
-    assert moving == {f"layers.{k}.attention.{part}.{kind}" for k in range(2) for part in "QK"
-                      for kind in ("weight", "bias")}
+    assert moving == {
+        f"layers.{k}.attention.{part}.{kind}"
+        for k in range(2)
+        for part in "QK"
+        for kind in ("weight", "bias")
+    }
     assert point.chosen("layers.0.attention.Q.weight") == ["layers.0.attention.Q.weight"]
     assert point.chosen("layers.1.norm_2") == ["layers.1.norm_2.weight", "layers.1.norm_2.bias"]
 
@@ -105,15 +120,29 @@ def test_a_patch_network_reads_its_own_array():
     share, loss = landscape.interpolation(point, 0.5 * point, data, 3)
     assert loss[0] == point.loss(data.X, data.y)
     assert np.isfinite(loss).all()
-    assert repr(point) == f"NetworkPoint(PatchTransformer, {sum(a.numel() for a in point.arrays().values())} "\
-                          "parameters, torch.float64)"
+    assert (
+        repr(point)
+        == f"NetworkPoint(PatchTransformer, {sum(a.numel() for a in point.arrays().values())} "
+        "parameters, torch.float64)"
+    )
 
 
 BAD = {
-    "a network without a loss": (lambda: NetworkPoint.of(torch.nn.Linear(2, 2)), TypeError, ["network:", "Linear"]),
-    "a direction that is none": (lambda: NetworkPoint.of(network()[0]).hvp(None, None, layer()[0]), TypeError,
-                                 ["V: expected a direction like NetworkPoint(TextTransformer", "AttentionLayer"]),
-    "an unknown weight of a network": (lambda: NetworkPoint.of(network()[0]).only("WX"), ValueError, ["WX"]),
+    "a network without a loss": (
+        lambda: NetworkPoint.of(torch.nn.Linear(2, 2)),
+        TypeError,
+        ["network:", "Linear"],
+    ),
+    "a direction that is none": (
+        lambda: NetworkPoint.of(network()[0]).hvp(None, None, layer()[0]),
+        TypeError,
+        ["V: expected a direction like NetworkPoint(TextTransformer", "AttentionLayer"],
+    ),
+    "an unknown weight of a network": (
+        lambda: NetworkPoint.of(network()[0]).only("WX"),
+        ValueError,
+        ["WX"],
+    ),
 }
 
 

@@ -1,4 +1,5 @@
-"""The figure at the top of chapter 3: the browser's points are mhalib's, and what it cannot move is refused."""
+"""The figure at the top of chapter 3: the browser's points are mhalib's, and what it cannot move is
+refused."""
 
 from functools import cache
 
@@ -13,20 +14,27 @@ BUGS = {
     "patterns of norm one": ("S * x", "x"),
     "another noise": ("sigma: noise", "sigma: 2 * noise"),
     "points without their labels": ("(label * sum)", "sum"),
-    "the wrong part of the direction": ("normal.subarray(d * d), normal.subarray(0, d * d)",
-                                        "normal.subarray(0, d * d), normal.subarray(d * d)"),
+    "the wrong part of the direction": (
+        "normal.subarray(d * d), normal.subarray(0, d * d)",
+        "normal.subarray(0, d * d), normal.subarray(d * d)",
+    ),
     "the mean where something separates": ("margin > LEAST", "margin > 1"),
     "nothing where nothing separates": ("mean[k % mean.length] += x / n", "mean[0] += x / n"),
     "a line through the origin": ("level * to - reach", "0 - reach"),
     "a step of another size": ("size * u", "u"),
 }
-SETTINGS = [{}, {"initialization": "gaussian", "sigma": 0.3}, {"initialization": "zero", "sigma": 1.0},
-            {"S": 3.0, "zeta": 0.7, "sigma": 0.1}]
+SETTINGS = [
+    {},
+    {"initialization": "gaussian", "sigma": 0.3},
+    {"initialization": "zero", "sigma": 1.0},
+    {"S": 3.0, "zeta": 0.7, "sigma": 0.1},
+]
 
 
 def mixture(**given):
-    return mha.data.tokenized_mixture(**{"n": 40, "T": 10, "d": 9, "M": 4, "zeta": 0.3, "S": 1.2, "sigma": 0.2,
-                                         "seed": 3} | given)
+    return mha.data.tokenized_mixture(
+        **{"n": 40, "T": 10, "d": 9, "M": 4, "zeta": 0.3, "S": 1.2, "sigma": 0.2, "seed": 3} | given
+    )
 
 
 @cache
@@ -40,7 +48,9 @@ def test_a_planted_bug_is_seen(bug):
 
 
 def test_the_figure_begins_with_the_run_that_it_was_given():
-    path = mha.train(mha.MultiHeadAttention.zeros(1, 10, 9), mixture(), mha.GradientDescent(3.0), steps=1)
+    path = mha.train(
+        mha.MultiHeadAttention.zeros(1, 10, 9), mixture(), mha.GradientDescent(3.0), steps=1
+    )
     np.testing.assert_allclose(figure().path()[-1].U, path[-1].U, rtol=1e-12)
 
 
@@ -50,14 +60,25 @@ def test_a_longer_step_multiplies_what_attention_tells_apart():
     assert long.margin_U[0] == pytest.approx(short.margin_U[0], rel=1e-9)
 
 
-@pytest.mark.parametrize("said, given", {
-    "start: expected MultiHeadAttention.zeros": {"start": mha.MultiHeadAttention.random(1, 10, 9)},
-    "start: expected one head, got 2": {"start": mha.MultiHeadAttention.zeros(2, 10, 9)},
-    "rule: expected GradientDescent": {"rule": mha.Adam(0.1)},
-    "data: expected the samples of a tokenized_mixture": {"data": mha.data.planted(n=20, T=10, d=9)},
-}.items())
+@pytest.mark.parametrize(
+    "said, given",
+    {
+        "start: expected MultiHeadAttention.zeros": {
+            "start": mha.MultiHeadAttention.random(1, 10, 9)
+        },
+        "start: expected one head, got 2": {"start": mha.MultiHeadAttention.zeros(2, 10, 9)},
+        "rule: expected GradientDescent": {"rule": mha.Adam(0.1)},
+        "data: expected the samples of a tokenized_mixture": {
+            "data": mha.data.planted(n=20, T=10, d=9)
+        },
+    }.items(),
+)
 def test_what_the_figure_cannot_move_is_refused(said, given):
-    right = {"data": mixture(), "start": mha.MultiHeadAttention.zeros(1, 10, 9), "rule": mha.GradientDescent(2.0)}
+    right = {
+        "data": mixture(),
+        "start": mha.MultiHeadAttention.zeros(1, 10, 9),
+        "rule": mha.GradientDescent(2.0),
+    }
     with pytest.raises((TypeError, ValueError), match=said):
         one_step(**right | given)
 

@@ -24,7 +24,9 @@ def teacher_as_model(truth):
 def test_labels_are_the_signs_of_the_planted_head(seed):
     data = mha.data.planted(**SIZES, seed=seed)
     logits = teacher_as_model(data.truth)(data.X)
-    assert_close(data.truth.logits(data.X), logits, 1e-12 * np.linalg.norm(data.truth.U) * abs(data.X).max())
+    assert_close(
+        data.truth.logits(data.X), logits, 1e-12 * np.linalg.norm(data.truth.U) * abs(data.X).max()
+    )
     assert (data.y == np.sign(logits)).all()
 
 
@@ -36,7 +38,9 @@ def test_scores_beyond_the_range_of_exp_do_no_harm():
 
 @given(st.integers(1, 60), st.integers(1, 60), st.sampled_from([0.0, 1.0]))
 def test_the_first_samples_do_not_depend_on_how_many_are_drawn(few, more, margin):
-    first, both = (mha.data.planted(n=n, T=4, d=3, margin=margin, flip=0.2) for n in (few, few + more))
+    first, both = (
+        mha.data.planted(n=n, T=4, d=3, margin=margin, flip=0.2) for n in (few, few + more)
+    )
     assert_close(both.X[:few], first.X, 0)
     assert_close(both.y[:few], first.y, 0)
     assert_close(both.fresh(few, seed=4).X, first.fresh(few, seed=4).X, 0)
@@ -54,9 +58,10 @@ def test_no_logit_is_closer_to_zero_than_the_margin(margin):
 def test_the_scale_is_the_logits_root_mean_square():
     truth = mha.data.planted(**SIZES).truth
     fresh = truth.logits(np.random.default_rng(99).standard_normal((20_000, 4, 3))) / truth.scale
-    # A ratio of two estimates of one mean square, 20,000 and 10,000 samples; 5 standard errors of it.
-    spread = (fresh ** 2).std() * (1 / 20_000 + 1 / 10_000) ** 0.5
-    assert abs((fresh ** 2).mean() - 1) < 5 * spread
+    # A ratio of two estimates of one mean square, 20,000 and 10,000 samples; 5 standard errors of
+    # it.
+    spread = (fresh**2).std() * (1 / 20_000 + 1 / 10_000) ** 0.5
+    assert abs((fresh**2).mean() - 1) < 5 * spread
 
 
 def test_a_share_of_the_labels_is_turned():
@@ -82,8 +87,19 @@ def test_strength_scales_the_key_query_matrix_alone():
     assert_close(strong.U, weak.U, 0)
 
 
-@pytest.mark.parametrize("change", [{"strength": -1.0}, {"margin": 2.0}, {"margin": -0.1}, {"flip": 0.5},
-                                    {"flip": float("nan")}, {"n": 0}, {"T": 2.5}], ids=str)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"strength": -1.0},
+        {"margin": 2.0},
+        {"margin": -0.1},
+        {"flip": 0.5},
+        {"flip": float("nan")},
+        {"n": 0},
+        {"T": 2.5},
+    ],
+    ids=str,
+)
 def test_what_is_out_of_range_is_refused(change):
     with pytest.raises((ValueError, TypeError), match=next(iter(change))):
         mha.data.planted(**SIZES | change)
@@ -92,7 +108,10 @@ def test_what_is_out_of_range_is_refused(change):
 def test_alignment_is_the_cosine_of_the_concatenation():
     truth, model = mha.data.planted(**SIZES).truth, mha.MultiHeadAttention.random(3, 4, 3, seed=5)
     for name in "WU":
-        ours, theirs = getattr(model, name).ravel(), np.concatenate([getattr(truth, name).ravel()] * 3)
+        ours, theirs = (
+            getattr(model, name).ravel(),
+            np.concatenate([getattr(truth, name).ravel()] * 3),
+        )
         expected = ours @ theirs / np.linalg.norm(ours) / np.linalg.norm(theirs)
         assert_close(theory.alignment(model, truth)[name], expected, 1e-14)
     assert theory.alignment(0.0 * model, truth) == {"W": 0.0, "U": 0.0}
@@ -120,7 +139,7 @@ def test_alignments_follow_a_path():
 def test_the_alignment_of_a_random_start_has_the_stated_variance():
     rng, m = np.random.default_rng(7), 12
     draws = rng.standard_normal((20_000, m))
-    squared = draws[:, 0] ** 2 / (draws ** 2).sum(axis=1)
+    squared = draws[:, 0] ** 2 / (draws**2).sum(axis=1)
     variance = 2 * (m - 1) / (m * m * (m + 2))
     assert abs(squared.mean() - 1 / m) < 5 * (variance / 20_000) ** 0.5
     assert abs(squared.var() / variance - 1) < 0.1
@@ -130,23 +149,33 @@ def test_the_check_of_a_random_start_sees_wrong_moments(monkeypatch):
     """Heads that lean to the teacher, and a direction whose fourth moment is five percent off."""
     statement, moment = mhabook.ledger["prop-alignment-start"], theory.direction_moment
     instance = statement.random(0)
-    assert not statement.on(instance | {"starts": instance["starts"] + 0.2 * instance["teacher"]}).holds
-    monkeypatch.setattr(theory, "direction_moment", lambda m, power: moment(m, power) * (1.05 if power == 4 else 1))
+    assert not statement.on(
+        instance | {"starts": instance["starts"] + 0.2 * instance["teacher"]}
+    ).holds
+    monkeypatch.setattr(
+        theory, "direction_moment", lambda m, power: moment(m, power) * (1.05 if power == 4 else 1)
+    )
     assert not any(statement.on(statement.random(seed)).holds for seed in range(20))
 
 
 @pytest.mark.parametrize("m", [2, 3, 12, 145])
 def test_a_coordinate_of_a_uniform_direction_has_the_moments_of_its_distribution(m):
-    """Its square has the beta distribution with parameters ½ and (m − 1)/2: moments by their recursion."""
+    """Its square has the beta distribution with parameters ½ and (m − 1)/2: moments by their
+    recursion."""
     expected = np.cumprod([(1 + 2 * k) / (m + 2 * k) for k in range(4)])
-    assert_close(np.array([theory.direction_moment(m, 2 * k) for k in range(1, 5)]), expected, 1e-12)
+    assert_close(
+        np.array([theory.direction_moment(m, 2 * k) for k in range(1, 5)]), expected, 1e-12
+    )
     assert abs(theory.direction_moment(m, 3)) < 1e-15
 
 
-WRONG = {"W transposed": lambda W, U, C: U.mean(axis=0) + W.T @ C @ U.mean(axis=0),
-         "half of W C": lambda W, U, C: U.mean(axis=0) + W @ C @ U.mean(axis=0) / 2,
-         "W C five percent longer": lambda W, U, C: U.mean(axis=0) + 1.05 * W @ C @ U.mean(axis=0),
-         "no attention": lambda W, U, C: U.mean(axis=0), "one row": lambda W, U, C: U[0] + W @ C @ U[0]}
+WRONG = {
+    "W transposed": lambda W, U, C: U.mean(axis=0) + W.T @ C @ U.mean(axis=0),
+    "half of W C": lambda W, U, C: U.mean(axis=0) + W @ C @ U.mean(axis=0) / 2,
+    "W C five percent longer": lambda W, U, C: U.mean(axis=0) + 1.05 * W @ C @ U.mean(axis=0),
+    "no attention": lambda W, U, C: U.mean(axis=0),
+    "one row": lambda W, U, C: U[0] + W @ C @ U[0],
+}
 
 
 @pytest.mark.parametrize("wrong", WRONG)
@@ -158,8 +187,10 @@ def test_the_check_of_the_first_look_sees_a_wrong_formula_with_every_seed(wrong,
 
 def test_what_the_teacher_shows_is_the_same_by_sampling():
     """The formula at full size, with tokens drawn: 40,000 samples, 5 standard errors."""
-    W, U, X = (np.random.default_rng([3, k]).standard_normal(shape) for k, shape in
-               enumerate([(3, 3), (4, 3), (40_000, 4, 3)]))
+    W, U, X = (
+        np.random.default_rng([3, k]).standard_normal(shape)
+        for k, shape in enumerate([(3, 3), (4, 3), (40_000, 4, 3)])
+    )
     logits = mha.MultiHeadAttention(W[None], U[None])(X)
     away = logits[:, None] * X.mean(axis=1) - theory.seen_in_mean(W, U, X)
     assert (abs(away.mean(axis=0)) < 5 * away.std(axis=0) / len(X) ** 0.5).all()
@@ -172,23 +203,35 @@ STEP = mha.GradientDescent(0.3)
 @pytest.mark.parametrize("rule", [STEP, mha.Momentum(0.05), mha.Adam(0.02)])
 def test_the_figure_is_the_run_of_its_lines(rule):
     made = c06.planted(FEW, ZERO, rule, steps=12)
-    assert_close(made.path().loss, mha.train(ZERO, FEW, rule, 12, record=made.path().steps).loss, 1e-12)
+    assert_close(
+        made.path().loss, mha.train(ZERO, FEW, rule, 12, record=made.path().steps).loss, 1e-12
+    )
     assert made.controls["H"].value == 3
     assert rule.lr in made.controls["lr"].values
 
 
 def test_the_figure_starts_where_the_random_start_of_its_seed_does():
     made = c06.planted(FEW, ZERO, STEP, steps=12)
-    assert_close(made.path(scale=0.3)[0].U, mha.MultiHeadAttention.random(3, 3, 2, scale=0.3, seed=1).U, 0)
+    assert_close(
+        made.path(scale=0.3)[0].U, mha.MultiHeadAttention.random(3, 3, 2, scale=0.3, seed=1).U, 0
+    )
 
 
-@pytest.mark.parametrize("data, start, rule, words", [
-    (FEW.X, ZERO, STEP, "data: expected a Dataset"),
-    (mha.data.from_arrays(FEW.X, FEW.y), ZERO, STEP, "data: expected samples of mhalib.data.planted"),
-    (FEW, ZERO + 1, STEP, "start: expected MultiHeadAttention.zeros"),
-    (FEW, mha.MultiHeadAttention.zeros(1, 4, 2), STEP, "X"),
-    (FEW, ZERO, mha.Momentum(0.1, 0.5), "rule: expected GradientDescent, Momentum or Adam"),
-])
+@pytest.mark.parametrize(
+    "data, start, rule, words",
+    [
+        (FEW.X, ZERO, STEP, "data: expected a Dataset"),
+        (
+            mha.data.from_arrays(FEW.X, FEW.y),
+            ZERO,
+            STEP,
+            "data: expected samples of mhalib.data.planted",
+        ),
+        (FEW, ZERO + 1, STEP, "start: expected MultiHeadAttention.zeros"),
+        (FEW, mha.MultiHeadAttention.zeros(1, 4, 2), STEP, "X"),
+        (FEW, ZERO, mha.Momentum(0.1, 0.5), "rule: expected GradientDescent, Momentum or Adam"),
+    ],
+)
 def test_the_figure_refuses_what_its_controls_cannot_move(data, start, rule, words):
     with pytest.raises((TypeError, ValueError), match=words):
         c06.planted(data, start, rule)
@@ -197,8 +240,14 @@ def test_the_figure_refuses_what_its_controls_cannot_move(data, start, rule, wor
 BUGS = {
     "heads that are not there": ("program([heads, d, T])", "program([2 * heads, d, T])"),
     "another teacher": ("plantedU: planted.U", "plantedU: planted.U.map((x, k) => k * x)"),
-    "the first head for every one": ("theta.subarray(h * head, (h + 1) * head)", "theta.subarray(0, head)"),
-    "W in place of U": ('alignment(model, spec.data.teacher)("U")', 'alignment(model, spec.data.teacher)("W")'),
+    "the first head for every one": (
+        "theta.subarray(h * head, (h + 1) * head)",
+        "theta.subarray(0, head)",
+    ),
+    "W in place of U": (
+        'alignment(model, spec.data.teacher)("U")',
+        'alignment(model, spec.data.teacher)("W")',
+    ),
 }
 
 

@@ -12,7 +12,10 @@ from mhabook.c03_first_step import figure as c03
 from mhabook.c03_first_step.max_margin import max_margin
 
 BUGS = {
-    "labels that are all the same": ("[n, T, d]), { X, y }", "[n, T, d]), { X, y: y.map(() => 1) }"),
+    "labels that are all the same": (
+        "[n, T, d]), { X, y }",
+        "[n, T, d]), { X, y: y.map(() => 1) }",
+    ),
     "features of another decoder": ("head.U.set(U)", "head.U.fill(1)"),
     "decoders too long": ("else head.call(kind)", 'else if (kind === "first") head.call(kind)'),
     "mirrors of the same label": ("sign: carried.sign.map((s) => -s)", "sign: carried.sign"),
@@ -24,8 +27,13 @@ BUGS = {
     "the exact margin's evenness": ("square: square[zeta]", "square: 0"),
     "a number of a formula": ("1.0 / patterns[0]", "2.0 / patterns[0]"),
 }
-SETTINGS = [{}, {"initialization": "gaussian", "sigma": 0.3, "mirror": False}, {"initialization": "zero", "sigma": 1.0},
-            {"S": 3.0, "M": 1, "zeta": 0.7}, {"M": 8, "sigma": 0.5, "mirror": False}]
+SETTINGS = [
+    {},
+    {"initialization": "gaussian", "sigma": 0.3, "mirror": False},
+    {"initialization": "zero", "sigma": 1.0},
+    {"S": 3.0, "M": 1, "zeta": 0.7},
+    {"M": 8, "sigma": 0.5, "mirror": False},
+]
 
 
 def normals(n, p):
@@ -44,11 +52,17 @@ def test_a_planted_bug_is_seen(bug):
 
 @pytest.mark.parametrize("kind", ["random", "few kinds", "not separable", "zero"])
 def test_the_browser_finds_the_nearest_point_of_any_hull(kind):
-    rows = {"random": normals(30, 50), "few kinds": np.tile(normals(5, 8), (6, 1)),
-            "not separable": normals(60, 2), "zero": np.zeros((4, 3))}[kind]
+    rows = {
+        "random": normals(30, 50),
+        "few kinds": np.tile(normals(5, 8), (6, 1)),
+        "not separable": normals(60, 2),
+        "zero": np.zeros((4, 3)),
+    }[kind]
     v8 = MiniRacer()
     v8.eval(exposed(BOOK / "c03_first_step" / "margin.js"))
-    found = v8.eval(f"maxMargin(Float64Array.from({json.dumps(rows.ravel().tolist())}), {len(rows)})")
+    found = v8.eval(
+        f"maxMargin(Float64Array.from({json.dumps(rows.ravel().tolist())}), {len(rows)})"
+    )
     assert found == pytest.approx(max_margin(rows, np.ones(len(rows))).margin, rel=1e-11)
 
 

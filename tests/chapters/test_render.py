@@ -38,7 +38,9 @@ def test_alt_text_is_the_label_and_stands_without_javascript():
 
 
 def test_the_title_becomes_a_caption_that_wraps():
-    html = _render.figure_html(go.Figure(layout={"title": "drag & see", "meta": {"alt": "a"}}).to_dict())
+    html = _render.figure_html(
+        go.Figure(layout={"title": "drag & see", "meta": {"alt": "a"}}).to_dict()
+    )
     assert "<figcaption>drag &amp; see</figcaption>" in html
     assert "drag & see" not in html, "the title is drawn a second time"
     assert "figcaption" not in _render.figure_html(figure(alt="a"))
@@ -63,13 +65,19 @@ def test_a_box_is_as_high_as_its_drawing():
     high = figure(alt="a")
     high["layout"]["height"] = 380
     assert 'class="mha-drawing" style="height: 380px"' in _render.figure_html(high)
-    assert 'class="mha-drawing" style="height: 450px"' in _render.figure_html(figure(alt="a")), "plotly's own height"
+    assert 'class="mha-drawing" style="height: 450px"' in _render.figure_html(figure(alt="a")), (
+        "plotly's own height"
+    )
 
 
 def test_the_page_is_told_the_whole_figure_and_no_word_of_it_ends_the_script():
-    moving = go.Figure(go.Scatter(y=[1], name="</script>"), frames=[go.Frame(name="4", data=[go.Scatter(y=[4])])])
+    moving = go.Figure(
+        go.Scatter(y=[1], name="</script>"), frames=[go.Frame(name="4", data=[go.Scatter(y=[4])])]
+    )
     html = _render.figure_html(moving.update_layout(meta={"alt": "a"}).to_dict())
-    told = json.loads(html.split('<script type="application/json">')[1].removesuffix("</script></figure>"))
+    told = json.loads(
+        html.split('<script type="application/json">')[1].removesuffix("</script></figure>")
+    )
     assert told["data"][0]["name"] == "</script>"
     assert [frame["name"] for frame in told["frames"]] == ["4"]
     assert html.count("</script>") == 1

@@ -1,4 +1,5 @@
-"""The papers' figures: each is listed, each outcome is what its stored table says, each command and test is there."""
+"""The papers' figures: each is listed, each outcome is what its stored table says, each command and
+test is there."""
 
 import ast
 import re
@@ -26,13 +27,26 @@ from scripts import loaded
 ROOT = Path(__file__).parents[2]
 AGAINST = ROOT / "book" / "mhabook" / "pages" / "theory_and_practice"
 LISTED = {
-    "Deora et al. 2023": ["Figure 1", "Figure 2", "Figure 3, left", "Figure 3, right", "Figure 4", "Figure 5, left",
-                          "Figure 5, right", "Figure 6"],
+    "Deora et al. 2023": [
+        "Figure 1",
+        "Figure 2",
+        "Figure 3, left",
+        "Figure 3, right",
+        "Figure 4",
+        "Figure 5, left",
+        "Figure 5, right",
+        "Figure 6",
+    ],
     "Goel et al. 2026": ["Figure 1", "Figure 2"],
-    "Song et al. 2024": ["1 of 4: one head (a drawing)", "2 of 4: text, test accuracy and loss",
-                         "3 of 4: test accuracy and loss again", "4 of 4: landscapes of both tasks"],
+    "Song et al. 2024": [
+        "1 of 4: one head (a drawing)",
+        "2 of 4: text, test accuracy and loss",
+        "3 of 4: test accuracy and loss again",
+        "4 of 4: landscapes of both tasks",
+    ],
 }
-"""Six figures with two panels in two of them; two figures; four described without a number, in the account's order."""
+"""Six figures with two panels in two of them; two figures; four described without a number, in the
+account's order."""
 KEPT = [figure for figure in FIGURES if figure.table]
 each = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.id)
 each_kept = pytest.mark.parametrize("figure", KEPT, ids=lambda figure: figure.id)
@@ -53,7 +67,8 @@ def sections(path):
 
 def test_every_figure_of_the_papers_is_listed_once():
     assert [(figure.paper, figure.name) for figure in FIGURES] == [
-        (paper, name) for paper, names in LISTED.items() for name in names]
+        (paper, name) for paper, names in LISTED.items() for name in names
+    ]
     assert len({figure.id for figure in FIGURES}) == len(FIGURES)
 
 
@@ -69,7 +84,9 @@ def test_the_setting_has_a_mark_and_the_model_is_the_one_that_ran(figure):
 
 def test_the_page_has_every_figure_with_its_status_setting_parameters_and_command():
     tables = reproduction.overview().splitlines(), reproduction.settings().splitlines()
-    entries = reproduction.details({figure.id: figure.measured() for figure in FIGURES}).split(":class: figure-entry")
+    entries = reproduction.details({figure.id: figure.measured() for figure in FIGURES}).split(
+        ":class: figure-entry"
+    )
     assert len(entries) == len(FIGURES) + 1
     for figure, entry in zip(FIGURES, entries[1:], strict=True):
         short, long = ([row for row in rows if f"(#{figure.id})" in row] for rows in tables)
@@ -77,7 +94,11 @@ def test_the_page_has_every_figure_with_its_status_setting_parameters_and_comman
         assert figure.status in short[0] and figure.command in short[0]
         assert figure.status in long[0] and figure.setting in long[0]
         assert all(model in long[0] for model in figure.models)
-        assert figure.setting in entry and figure.command in entry and all(part in entry for part in figure.fixed)
+        assert (
+            figure.setting in entry
+            and figure.command in entry
+            and all(part in entry for part in figure.fixed)
+        )
         assert not figure.table or all(made in entry for made in figure.versions)
 
 
@@ -115,12 +136,19 @@ def test_parameters_are_those_of_the_script(figure):
         assert set(np.atleast_1d(figure.rows.get(name, values)).tolist()) == set(values)
 
 
-@pytest.mark.parametrize("figure", [figure for figure in FIGURES if figure.full], ids=lambda figure: figure.id)
+@pytest.mark.parametrize(
+    "figure", [figure for figure in FIGURES if figure.full], ids=lambda figure: figure.id
+)
 def test_commands_for_the_full_size_are_understood(figure, script, tmp_path):
     (tmp_path / "train" / "pos").mkdir(parents=True)
     python, path, *arguments = shlex.split(figure.full.replace("FOLDER", str(tmp_path)))
     assert python == "python"
-    assert script(Path(path).relative_to("book/results").with_suffix("")).arguments(arguments).out.suffix == ".npz"
+    assert (
+        script(Path(path).relative_to("book/results").with_suffix(""))
+        .arguments(arguments)
+        .out.suffix
+        == ".npz"
+    )
 
 
 def test_a_stored_trial_is_made_again(script):
@@ -130,14 +158,20 @@ def test_a_stored_trial_is_made_again(script):
     for row in module.run(**config):
         kept = stored("planted.npz").where(**config, H=row["H"])
         for column, values in row.items():
-            np.testing.assert_allclose(values, kept[column][0], rtol=1e-6, atol=1e-12, err_msg=column)
+            np.testing.assert_allclose(
+                values, kept[column][0], rtol=1e-6, atol=1e-12, err_msg=column
+            )
 
 
-@pytest.mark.parametrize(("method", "start", "lr"), [("SA2", "spectral", 0.5), ("gd", "random", 0.15)])
+@pytest.mark.parametrize(
+    ("method", "start", "lr"), [("SA2", "spectral", 0.5), ("gd", "random", 0.15)]
+)
 def test_the_first_steps_of_a_stored_run_are_made_again(script, method, start, lr):
     module = script("descent")
     data, rule = module.problem(5, 0), module.RULES[method](lr)
-    row = module.measured(mha.train(module.begin(start, data, 0), data, rule, 2, record=[0, 1, 2]), data)
+    row = module.measured(
+        mha.train(module.begin(start, data, 0), data, rule, 2, record=[0, 1, 2]), data
+    )
     kept = stored("descent.npz").where(d=5, method=method, start=start, lr=lr, seed=0)
     for curve in ("loss", "excess", "effective_tokens"):
         np.testing.assert_allclose(row[curve][:3], kept[curve][0, :3], rtol=1e-9, err_msg=curve)
@@ -153,8 +187,17 @@ def few_sentences(monkeypatch):
 
 
 def toy_words(module):
-    return module.run(length=8, kernel="gaussian", scale=1.0, rule="adam", lr=0.01, embedding=1.0, gain=1.0, steps=8,
-                      seed=0)
+    return module.run(
+        length=8,
+        kernel="gaussian",
+        scale=1.0,
+        rule="adam",
+        lr=0.01,
+        embedding=1.0,
+        gain=1.0,
+        steps=8,
+        seed=0,
+    )
 
 
 def toy_pictures(module):
@@ -168,8 +211,10 @@ def toy_slices(module):
     return module.run(first="softmax", task="words", seed=0)[0]
 
 
-@pytest.mark.parametrize(("name", "toy"), [("words", toy_words), ("micro_pathfinder", toy_pictures),
-                                           ("landscapes", toy_slices)])
+@pytest.mark.parametrize(
+    ("name", "toy"),
+    [("words", toy_words), ("micro_pathfinder", toy_pictures), ("landscapes", toy_slices)],
+)
 def test_scripts_run_at_toy_size(script, few_sentences, name, toy):
     row = toy(script(name))
     table = stored(f"{name}.npz")
@@ -180,8 +225,16 @@ def test_scripts_run_at_toy_size(script, few_sentences, name, toy):
 @pytest.fixture(scope="module")
 def rows():
     """The calls by which the page "Theory against practice" makes its rows."""
-    found = [node for path in AGAINST.glob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8")))]
-    return [node for node in found if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Row"]
+    found = [
+        node
+        for path in AGAINST.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+    ]
+    return [
+        node
+        for node in found
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Row"
+    ]
 
 
 def named(node):
@@ -196,9 +249,14 @@ def test_theory_against_practice_has_a_row_for_every_theorem(rows):
 
 
 def test_theory_against_practice_computes_its_factors(rows):
-    """A row without a factor says so in a word; the others have a quotient of two numbers that the page has."""
+    """A row without a factor says so in a word; the others have a quotient of two numbers that the
+    page has."""
     for label, factor in ((call.args[1].value, call.args[4]) for call in rows):
-        quotients = [node for node in ast.walk(factor) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
+        quotients = [
+            node
+            for node in ast.walk(factor)
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+        ]
         assert named(factor) or factor.value in ("equality", "limit"), label
         assert all(named(node.left) and named(node.right) for node in quotients), label
 
@@ -206,4 +264,6 @@ def test_theory_against_practice_computes_its_factors(rows):
 def test_theory_against_practice_leads_to_sections_that_exist(rows):
     assert {mhabook.ledger[call.args[0].value].chapter for call in rows} == set(SECTIONS)
     for chapter, section in SECTIONS.items():
-        assert section in sections(ROOT / "book" / f"{chapter}.ipynb"), f"{chapter} has no section {section}"
+        assert section in sections(ROOT / "book" / f"{chapter}.ipynb"), (
+            f"{chapter} has no section {section}"
+        )

@@ -1,4 +1,5 @@
-"""One command makes all stored tables again (book/results/__main__.py), and says what it leaves out."""
+"""One command makes all stored tables again (book/results/__main__.py), and says what it leaves
+out."""
 
 import runpy
 import sys
@@ -31,8 +32,14 @@ Table({"loss": np.array([1.0, 2.0])}).save(Path(__file__).with_name("toy.npz"))
 def test_every_table_is_written_by_one_script_that_runs():
     run = [name for name in SCRIPTS if name not in remaking.OUTSIDE]
     written = [(table, name) for name in run for table in remaking.table_names(SCRIPTS[name])]
-    commands = {path.name: mhabook.stored(path.name).about["command"] for path in RESULTS.glob("*.npz")}
-    commands = {table: said for table, said in commands.items() if Path(said.split()[1]).stem not in remaking.OUTSIDE}
+    commands = {
+        path.name: mhabook.stored(path.name).about["command"] for path in RESULTS.glob("*.npz")
+    }
+    commands = {
+        table: said
+        for table, said in commands.items()
+        if Path(said.split()[1]).stem not in remaking.OUTSIDE
+    }
     assert {table: f"python book/results/{name}.py" for table, name in written} == commands
     assert len(written) == len(commands)
 
@@ -54,7 +61,9 @@ def test_the_list_runs_nothing(capsys, monkeypatch):
 
 def test_scripts_run_and_tables_are_compared(tmp_path, capfd):
     (tmp_path / "toy.py").write_text(TOY, "utf-8")
-    (tmp_path / "broken.py").write_text('"""Writes broken.npz."""\nraise SystemExit("no data")', "utf-8")
+    (tmp_path / "broken.py").write_text(
+        '"""Writes broken.npz."""\nraise SystemExit("no data")', "utf-8"
+    )
     assert remaking.main([], tmp_path) == 1
     said, complaint = capfd.readouterr()
     assert "toy.npz: new" in said
@@ -71,27 +80,39 @@ def test_runs_that_are_kept_are_named_and_done_again_if_asked(tmp_path, monkeypa
     assert remaking.main(["--list"], tmp_path) == remaking.main(["toy"], tmp_path) == 0
     assert capfd.readouterr().out.count("finished runs in") == 1 and (tmp_path / ".cache").is_dir()
     assert remaking.main(["--fresh", "--list"], tmp_path) == 0 and (tmp_path / ".cache").is_dir()
-    assert remaking.main(["--fresh", "--overwrite", "toy"], tmp_path) == 0 and not (tmp_path / ".cache").exists()
+    assert (
+        remaking.main(["--fresh", "--overwrite", "toy"], tmp_path) == 0
+        and not (tmp_path / ".cache").exists()
+    )
     assert "finished runs" not in capfd.readouterr().out
 
 
-@pytest.mark.parametrize("changed, words", [
-    ({"loss": [1.0, 2.0], "rule": ["a", "b"]}, "the same numbers"),
-    ({"loss": [1.0, 2.0 + 2e-9], "rule": ["a", "b"]}, "loss differs by up to 1e-09"),
-    ({"loss": [1.0, np.nan], "rule": ["a", "b"]}, "loss differs by up to 2"),
-    ({"loss": [1.0, 2.0], "rule": ["a", "c"]}, "rule differs by up to 1"),
-    ({"loss": [1.0, 2.0]}, "Table(2 rows of loss, rule) is now Table(2 rows of loss)")])
+@pytest.mark.parametrize(
+    "changed, words",
+    [
+        ({"loss": [1.0, 2.0], "rule": ["a", "b"]}, "the same numbers"),
+        ({"loss": [1.0, 2.0 + 2e-9], "rule": ["a", "b"]}, "loss differs by up to 1e-09"),
+        ({"loss": [1.0, np.nan], "rule": ["a", "b"]}, "loss differs by up to 2"),
+        ({"loss": [1.0, 2.0], "rule": ["a", "c"]}, "rule differs by up to 1"),
+        ({"loss": [1.0, 2.0]}, "Table(2 rows of loss, rule) is now Table(2 rows of loss)"),
+    ],
+)
 def test_a_difference_is_named(changed, words):
     before = mhabook.Table({"loss": np.array([1.0, 2.0]), "rule": np.array(["a", "b"])})
-    assert remaking.difference(before, mhabook.Table({k: np.array(v) for k, v in changed.items()})) == words
+    assert (
+        remaking.difference(before, mhabook.Table({k: np.array(v) for k, v in changed.items()}))
+        == words
+    )
 
 
 @pytest.fixture
 def command(monkeypatch, capsys):
-    """What the command line of a script does, in this process and without its runs: exit status, and what it says.
+    """What the command line of a script does, in this process and without its runs: exit status,
+    and what it says.
 
     It fails if a file of book/results has changed, is new or is gone.
     """
+
     def run(name, *arguments):
         before = files()
         monkeypatch.setattr(sys, "argv", [f"{name}.py", *map(str, arguments)])
@@ -146,7 +167,11 @@ def test_a_table_goes_where_out_says(command, tmp_path, monkeypatch):
         assert command("heads", "--out", tmp_path / "f.npz", "--overwrite")[0] == 0
     assert command("traps", "--out", tmp_path / "new")[0] == 0
     assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.npz")} == {
-        "f.npz", "new/traps.npz", "new/traps_random.npz", "new/traps_teachers.npz"}
+        "f.npz",
+        "new/traps.npz",
+        "new/traps_random.npz",
+        "new/traps_teachers.npz",
+    }
     assert mhabook.Table.load(tmp_path / "f.npz").about["command"] == "python book/results/heads.py"
     status, said = command("heads", "--out", tmp_path / "f.npz")
     assert status == 2 and f"{tmp_path / 'f.npz'} would be replaced" in said
@@ -154,7 +179,10 @@ def test_a_table_goes_where_out_says(command, tmp_path, monkeypatch):
 
 def test_several_tables_ask_for_a_folder(command, tmp_path):
     status, said = command("traps", "--out", tmp_path / "f.npz")
-    assert status == 2 and "--out: expected a folder for traps.npz, traps_random.npz, traps_teachers.npz" in said
+    assert (
+        status == 2
+        and "--out: expected a folder for traps.npz, traps_random.npz, traps_teachers.npz" in said
+    )
     (tmp_path / "f.txt").write_text("", "utf-8")
     status, said = command("heads", "--out", tmp_path / "f.txt")
     assert status == 2 and "--out: expected a folder or a new .npz file for heads.npz" in said
@@ -173,14 +201,19 @@ def test_a_folder_may_be_called_as_a_table(command, tmp_path, monkeypatch):
     assert command("heads", "--out", tmp_path / "folder.npz")[0] == 0
     assert (tmp_path / "folder.npz" / "heads.npz").is_file()
     status, said = command("traps", "--out", tmp_path / "folder.npz", "--overwrite")
-    assert status == 2 and f"nothing can be written: {tmp_path / 'folder.npz' / 'traps.npz'} is a folder" in said
+    assert (
+        status == 2
+        and f"nothing can be written: {tmp_path / 'folder.npz' / 'traps.npz'} is a folder" in said
+    )
 
 
 def test_all_scripts_but_the_one_left_out_have_the_same_command_line():
     """They begin with it: nothing is computed before."""
     for name in set(SCRIPTS) - set(remaking.OUTSIDE):
         text = (RESULTS / f"{name}.py").read_text("utf-8")
-        assert "    write_tables(__file__, __doc__," in text.split('if __name__ == "__main__":\n')[1]
+        assert (
+            "    write_tables(__file__, __doc__," in text.split('if __name__ == "__main__":\n')[1]
+        )
 
 
 def test_a_name_that_is_no_script_is_refused(capsys):

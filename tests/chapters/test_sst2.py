@@ -26,7 +26,10 @@ def test_written_reviews_are_read_again(folder):
 
 def test_both_splits_are_encoded_by_the_training_vocabulary(folder):
     train, dev = sst2.load(folder, "train"), sst2.load(folder, "dev")
-    counts = {word: " ".join(train.sentences).split().count(word) for word in set(" ".join(train.sentences).split())}
+    counts = {
+        word: " ".join(train.sentences).split().count(word)
+        for word in set(" ".join(train.sentences).split())
+    }
     assert set(train.vocabulary.words[2:]) == {word for word, count in counts.items() if count >= 2}
     assert dev.vocabulary.words == train.vocabulary.words
     given = text.Vocabulary(("the",))
@@ -39,9 +42,16 @@ def test_the_folder_may_be_at_home(folder, monkeypatch):
         assert sst2.load(f"~/{folder.name}", split).sentences == sst2.load(folder, split).sentences
 
 
-@pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t, lambda t: t.rstrip("\n"),
-                                    lambda t: t.replace("\t0", " \t0")],
-                         ids=["CRLF", "byte order mark", "no last newline", "a space before the tab"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t.replace("\n", "\r\n"),
+        lambda t: "\ufeff" + t,
+        lambda t: t.rstrip("\n"),
+        lambda t: t.replace("\t0", " \t0"),
+    ],
+    ids=["CRLF", "byte order mark", "no last newline", "a space before the tab"],
+)
 def test_other_ways_to_end_a_line_change_nothing(folder, change):
     before = sst2.load(folder)
     path = folder / "train.tsv"
@@ -52,7 +62,9 @@ def test_other_ways_to_end_a_line_change_nothing(folder, change):
 
 
 def test_quotation_marks_and_strange_spaces_are_part_of_the_sentence(tmp_path):
-    (tmp_path / "train.tsv").write_bytes('sentence\tlabel\nit \'s " good\t1\nso\x85bad\u2028then\t0\n'.encode())
+    (tmp_path / "train.tsv").write_bytes(
+        "sentence\tlabel\nit 's \" good\t1\nso\x85bad\u2028then\t0\n".encode()
+    )
     data = sst2.load(tmp_path)
     assert data.sentences == ("it 's \" good", "so bad then")
     assert data.y.tolist() == [1, -1]
@@ -63,8 +75,15 @@ def test_a_missing_file_says_where_it_comes_from(folder, missing):
     (folder / f"{missing}.tsv").unlink()
     with pytest.raises(FileNotFoundError) as raised:
         sst2.load(folder, missing)
-    for word in (str(folder / f"{missing}.tsv"), "GLUE", "gluebenchmark.com", "train.tsv", "dev.tsv",
-                 "sentence<TAB>label", "mhalib downloads nothing"):
+    for word in (
+        str(folder / f"{missing}.tsv"),
+        "GLUE",
+        "gluebenchmark.com",
+        "train.tsv",
+        "dev.tsv",
+        "sentence<TAB>label",
+        "mhalib downloads nothing",
+    ):
         assert word in str(raised.value)
     with pytest.raises(FileNotFoundError, match="no_such_folder"):
         sst2.load(folder / "no_such_folder")
@@ -91,10 +110,16 @@ def test_a_malformed_line_is_named(tmp_path, line, words):
         assert word in str(raised.value)
 
 
-@pytest.mark.parametrize(("content", "words"), [
-    (b"index\tsentence\n0\tgood\n", ["line 1", "header", "index"]), (b"", ["line 1", "header", "''"]),
-    (b"sentence\tlabel\n", ["expected sentences below the header"]),
-    (b"sentence\tlabel\ngood\xff\t1\n", ["UTF-8", "0xff", "position 19"])], ids=["header", "empty", "no row", "bytes"])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"index\tsentence\n0\tgood\n", ["line 1", "header", "index"]),
+        (b"", ["line 1", "header", "''"]),
+        (b"sentence\tlabel\n", ["expected sentences below the header"]),
+        (b"sentence\tlabel\ngood\xff\t1\n", ["UTF-8", "0xff", "position 19"]),
+    ],
+    ids=["header", "empty", "no row", "bytes"],
+)
 def test_a_file_of_another_kind_is_named(tmp_path, content, words):
     (tmp_path / "train.tsv").write_bytes(content)
     with pytest.raises(ValueError) as raised:
@@ -104,5 +129,7 @@ def test_a_file_of_another_kind_is_named(tmp_path, content, words):
 
 
 def test_the_split_without_labels_is_refused(folder):
-    with pytest.raises(ValueError, match="expected 'train' or 'dev', got 'test'; test.tsv has no labels"):
+    with pytest.raises(
+        ValueError, match="expected 'train' or 'dev', got 'test'; test.tsv has no labels"
+    ):
         sst2.load(folder, "test")

@@ -1,4 +1,5 @@
-"""The pages before the first chapter: a loss of two numbers, a linearized model, and the formulas of their figures."""
+"""The pages before the first chapter: a loss of two numbers, a linearized model, and the formulas
+of their figures."""
 
 from dataclasses import replace
 
@@ -13,13 +14,21 @@ from mhabook.start import figure_linearized, figure_scores, figure_surface, figu
 from mhabook.start.linearized import Linearized
 from mhabook.start.surface import Surface
 
-SURFACES = [Surface((1.3, 0.2), (0.8, 0.6)), Surface((2.0, -0.7), (0.28, 0.96)), Surface((0.5, 0.0))]
+SURFACES = [
+    Surface((1.3, 0.2), (0.8, 0.6)),
+    Surface((2.0, -0.7), (0.28, 0.96)),
+    Surface((0.5, 0.0)),
+]
 each_surface = pytest.mark.parametrize("surface", SURFACES, ids=str)
 DATA = mha.data.tokenized_mixture(n=7, T=4, d=5, M=3, zeta=0.25, sigma=0.5, seed=2)
 START = mha.MultiHeadAttention.random(3, 4, 5, scale=0.7, seed=1)
 DISPLACEMENT = np.random.default_rng(4).standard_normal(START.ravel().size) / 3
-MADE = {"scores": figure_scores.scores(), "surface": figure_surface.surface(steps=9),
-        "linearized": figure_linearized.linearized(n=5, steps=6), "words": figure_words.words()}
+MADE = {
+    "scores": figure_scores.scores(),
+    "surface": figure_surface.surface(steps=9),
+    "linearized": figure_linearized.linearized(n=5, steps=6),
+    "words": figure_words.words(),
+}
 # Where what is broken shows.
 SADDLE, FAR = {"low": -0.5, "angle": 16}, {"lr": 2.1, "q1": 2.0}
 BUGS = {
@@ -28,26 +37,68 @@ BUGS = {
     "derivative of another weight": ("scores", {}, "[0, 3, 6].map((at)", "[3, 0, 6].map((at)"),
     "slope of another mean": ("scores", {}, "tilt: () => tilt[0]", "tilt: () => mean[0]"),
     "mean of another score": ("scores", {"a2": 2.0}, "s2: [a2], s3: [a3]", "s2: [a3], s3: [a2]"),
-    "tangent elsewhere": ("scores", {}, "tangent: () => [...tangent]", "tangent: () => [...tangent_mean]"),
+    "tangent elsewhere": (
+        "scores",
+        {},
+        "tangent: () => [...tangent]",
+        "tangent: () => [...tangent_mean]",
+    ),
     "no variance": ("scores", {}, "variance: () => variance[0]", "variance: () => mean[0]"),
     "bowl of full height": ("surface", {}, "(low * v * v) / 2 :", "(low * v * v) :"),
     "waves of another height": ("surface", SADDLE, "(-low / Math.PI ** 2)", "(-low / Math.PI)"),
-    "slope of the waves": ("surface", SADDLE, "(low / Math.PI) * Math.sin", "(-low / Math.PI) * Math.sin"),
+    "slope of the waves": (
+        "surface",
+        SADDLE,
+        "(low / Math.PI) * Math.sin",
+        "(-low / Math.PI) * Math.sin",
+    ),
     "turned the other way": ("surface", {}, "v = c * y - s * x;", "v = c * y + s * x;"),
-    "gradient not turned back": ("surface", {}, "grad[0] = c * du - s * dv", "grad[0] = c * du + s * dv"),
-    "path without an end": ("surface", FAR, "visited.slice(0, outside + 1)", "visited.slice(0, outside)"),
-    "factor of half a step": ("surface", {}, "Math.abs(1 - lr * curvature)", "Math.abs(1 - lr * curvature / 2)"),
+    "gradient not turned back": (
+        "surface",
+        {},
+        "grad[0] = c * du - s * dv",
+        "grad[0] = c * du + s * dv",
+    ),
+    "path without an end": (
+        "surface",
+        FAR,
+        "visited.slice(0, outside + 1)",
+        "visited.slice(0, outside)",
+    ),
+    "factor of half a step": (
+        "surface",
+        {},
+        "Math.abs(1 - lr * curvature)",
+        "Math.abs(1 - lr * curvature / 2)",
+    ),
     "condition at a saddle": ("surface", SADDLE, "(low > 0 ? first / low", "(low ? first / low"),
     "loss drawn below rounding": ("surface", {"lr": 1.0, "low": 1.0}, "loss, 1e-12", "loss, 1e-30"),
     "features of every step": ("linearized", {}, "this.begun = true", "this.begun = false"),
-    "a tangent that moves by the model's slope": ("linearized", {}, "this.tangent(grad).set(linear.slope)",
-                                                  "this.tangent(grad).set(model.program.slope)"),
-    "a tangent that has moved": ("linearized", {}, "new Float64Array(model.size); theta.set(",
-                                 "new Float64Array(model.size).fill(1); theta.set("),
+    "a tangent that moves by the model's slope": (
+        "linearized",
+        {},
+        "this.tangent(grad).set(linear.slope)",
+        "this.tangent(grad).set(model.program.slope)",
+    ),
+    "a tangent that has moved": (
+        "linearized",
+        {},
+        "new Float64Array(model.size); theta.set(",
+        "new Float64Array(model.size).fill(1); theta.set(",
+    ),
     "linear loss of the model": ("linearized", {}, "linear.loss[0]", "model.program.loss[0]"),
-    "logits that are not compared": ("linearized", {}, "linear.others.set(model.program.logits)", ""),
-    "way of the tangent": ("linearized", {}, "norm(this.own(theta).map((x, k) => x - first[k]))",
-                           "norm(this.tangent(theta).map((x, k) => x - first[k]))"),
+    "logits that are not compared": (
+        "linearized",
+        {},
+        "linear.others.set(model.program.logits)",
+        "",
+    ),
+    "way of the tangent": (
+        "linearized",
+        {},
+        "norm(this.own(theta).map((x, k) => x - first[k]))",
+        "norm(this.tangent(theta).map((x, k) => x - first[k]))",
+    ),
     "weights of the queries": ("words", {}, "k % T === j", "Math.floor(k / T) === j"),
     "words of length 1": ("words", {}, "= length;", "= 1;"),
 }
@@ -60,7 +111,7 @@ def test_a_planted_bug_is_seen(bug):
 
 
 def test_a_bar_says_what_the_colors_of_the_words_mean():
-    heatmap, = (trace for trace in MADE["words"].figure().data if trace.type == "heatmap")
+    (heatmap,) = (trace for trace in MADE["words"].figure().data if trace.type == "heatmap")
     assert heatmap.colorbar.title.text == "attention" and heatmap.showscale is not False
     assert (heatmap.zmin, heatmap.zmax) == (0, 1)
 
@@ -70,7 +121,10 @@ def test_gradient_and_hessian_of_a_surface_are_its_derivatives(surface):
     for theta in np.random.default_rng(0).uniform(-2, 2, (20, 2)):
         steps = 1e-5 * np.eye(2)
         slope = [(surface.loss(theta + step) - surface.loss(theta - step)) / 2e-5 for step in steps]
-        bend = [(surface.gradient(theta + step) - surface.gradient(theta - step)) / 2e-5 for step in steps]
+        bend = [
+            (surface.gradient(theta + step) - surface.gradient(theta - step)) / 2e-5
+            for step in steps
+        ]
         np.testing.assert_allclose(surface.gradient(theta), slope, atol=1e-8)
         np.testing.assert_allclose(surface.hessian(theta), bend, atol=1e-8)
 
@@ -89,7 +143,10 @@ def test_curvatures_of_a_surface_are_those_at_its_center(surface):
 @pytest.mark.parametrize("kind", [tuple, list, np.array])
 def test_a_surface_takes_any_two_numbers_in_an_order(kind):
     surface = Surface(kind([1.0, 0.25]), kind([0.8, 0.6]))
-    assert surface == Surface((1.0, 0.25), (0.8, 0.6)) and len({surface, Surface((1, 0.25), (0.8, 0.6))}) == 1
+    assert (
+        surface == Surface((1.0, 0.25), (0.8, 0.6))
+        and len({surface, Surface((1, 0.25), (0.8, 0.6))}) == 1
+    )
 
 
 def test_descent_in_a_bowl_is_its_closed_form():
@@ -97,36 +154,51 @@ def test_descent_in_a_bowl_is_its_closed_form():
     points = surface.descend((0.5, 2.0), lr=1.4, steps=30)
     found, begin = surface.coordinates(points), surface.coordinates(points[0])
     for coordinate, first, curvature in zip(found, begin, surface.curvatures, strict=True):
-        np.testing.assert_allclose(coordinate, first * (1 - 1.4 * curvature) ** np.arange(31), rtol=1e-9)
+        np.testing.assert_allclose(
+            coordinate, first * (1 - 1.4 * curvature) ** np.arange(31), rtol=1e-9
+        )
 
 
 def test_descent_on_a_ridge_rests_at_the_saddle_and_beside_it_does_not():
-    ridge, beside = (Surface((1.0, -0.5)).descend((1.0, second), 0.5, 200)[-1] for second in (0.0, 1e-6))
+    ridge, beside = (
+        Surface((1.0, -0.5)).descend((1.0, second), 0.5, 200)[-1] for second in (0.0, 1e-6)
+    )
     assert abs(ridge).max() < 1e-12 and beside == pytest.approx([0, 1], abs=1e-6)
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda: Surface((0.0, 1.0)), ["curvatures: expected the first to be > 0", "0.0"]),
-    (lambda: Surface((1.0, np.nan)), ["curvatures: expected two numbers", "nan"]),
-    (lambda: Surface((1.0, 1.0), (1.0, 1.0)), ["direction: expected length 1", "1.41421"]),
-    (lambda: Surface((1.0, 1.0), 1.0), ["direction: expected two numbers", "1.0"]),
-    (lambda: Surface([1.0, 0.5, 0.2]), ["curvatures: expected two numbers", "[1.0, 0.5, 0.2]"]),
-    (lambda: Surface("12"), ["curvatures: expected two numbers", "'12'"]),
-    (lambda: Surface(np.eye(2)), ["curvatures: expected two numbers"]),
-    (lambda: Surface([[1.0], 0.5]), ["curvatures: expected two numbers"]),
-    (lambda: Surface({1.0, 0.5}), ["curvatures: expected two numbers"]),
-    (lambda: SURFACES[0].descend((1.0,), 0.1, 3), ["start: expected two finite numbers", "(1.0,)"]),
-    (lambda: SURFACES[0].descend((1.0, 1.0), -0.1, 3), ["lr: expected a positive number", "-0.1"]),
-    (lambda: SURFACES[0].descend((1.0, 1.0), 0.1, 0), ["steps: expected a whole number", "0"]),
-    (lambda: Linearized(DISPLACEMENT[:-1], START), ["V: expected shape (135,)", "(134,)"]),
-    (lambda: figure_surface.surface(steps=0), ["steps: expected"]),
-    (lambda: figure_linearized.linearized(n=0), ["n: expected"]),
-])
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: Surface((0.0, 1.0)), ["curvatures: expected the first to be > 0", "0.0"]),
+        (lambda: Surface((1.0, np.nan)), ["curvatures: expected two numbers", "nan"]),
+        (lambda: Surface((1.0, 1.0), (1.0, 1.0)), ["direction: expected length 1", "1.41421"]),
+        (lambda: Surface((1.0, 1.0), 1.0), ["direction: expected two numbers", "1.0"]),
+        (lambda: Surface([1.0, 0.5, 0.2]), ["curvatures: expected two numbers", "[1.0, 0.5, 0.2]"]),
+        (lambda: Surface("12"), ["curvatures: expected two numbers", "'12'"]),
+        (lambda: Surface(np.eye(2)), ["curvatures: expected two numbers"]),
+        (lambda: Surface([[1.0], 0.5]), ["curvatures: expected two numbers"]),
+        (lambda: Surface({1.0, 0.5}), ["curvatures: expected two numbers"]),
+        (
+            lambda: SURFACES[0].descend((1.0,), 0.1, 3),
+            ["start: expected two finite numbers", "(1.0,)"],
+        ),
+        (
+            lambda: SURFACES[0].descend((1.0, 1.0), -0.1, 3),
+            ["lr: expected a positive number", "-0.1"],
+        ),
+        (lambda: SURFACES[0].descend((1.0, 1.0), 0.1, 0), ["steps: expected a whole number", "0"]),
+        (lambda: Linearized(DISPLACEMENT[:-1], START), ["V: expected shape (135,)", "(134,)"]),
+        (lambda: figure_surface.surface(steps=0), ["steps: expected"]),
+        (lambda: figure_linearized.linearized(n=0), ["n: expected"]),
+    ],
+)
 def test_bad_input_is_refused(call, words):
     assert_refused(call, ValueError, words)
 
 
-@pytest.mark.parametrize("call", [lambda: Linearized.at(DATA), lambda: Linearized(DISPLACEMENT, DATA)])
+@pytest.mark.parametrize(
+    "call", [lambda: Linearized.at(DATA), lambda: Linearized(DISPLACEMENT, DATA)]
+)
 def test_what_is_no_start_is_refused(call):
     assert_refused(call, TypeError, ["start: expected a MultiHeadAttention", "got Dataset"])
 
@@ -134,15 +206,23 @@ def test_what_is_no_start_is_refused(call):
 def test_a_linearization_touches_the_model_at_its_start():
     tangent = Linearized.at(START)
     assert (tangent(DATA.X) == START(DATA.X)).all()
-    errors = [abs(moved(DATA.X) - moved.moved()(DATA.X)).max()
-              for moved in (Linearized(step * DISPLACEMENT, START) for step in (1e-2, 1e-3))]
+    errors = [
+        abs(moved(DATA.X) - moved.moved()(DATA.X)).max()
+        for moved in (Linearized(step * DISPLACEMENT, START) for step in (1e-2, 1e-3))
+    ]
     assert errors[0] / errors[1] == pytest.approx(100, rel=0.1), "the difference is of second order"
 
 
 def test_gradient_of_a_linearization_is_its_derivative():
-    point, along = Linearized(DISPLACEMENT, START), np.random.default_rng(5).standard_normal(DISPLACEMENT.size)
+    point, along = (
+        Linearized(DISPLACEMENT, START),
+        np.random.default_rng(5).standard_normal(DISPLACEMENT.size),
+    )
     loss, grad = point.loss_and_grad(DATA.X, DATA.y)
-    ends = [Linearized(DISPLACEMENT + step * along, START).loss(DATA.X, DATA.y) for step in (-1e-5, 1e-5)]
+    ends = [
+        Linearized(DISPLACEMENT + step * along, START).loss(DATA.X, DATA.y)
+        for step in (-1e-5, 1e-5)
+    ]
     assert grad.V @ along == pytest.approx((ends[1] - ends[0]) / 2e-5, rel=1e-7)
     assert loss == pytest.approx(np.logaddexp(0, -DATA.y * point(DATA.X)).mean(), rel=1e-12)
 
@@ -153,12 +233,21 @@ def test_the_hessian_of_a_linearization_is_the_derivative_of_its_gradient():
     along = point.with_arrays(V=V)
     ends = [(point + step * along).loss_and_grad(DATA.X, DATA.y)[1].V for step in (-1e-5, 1e-5)]
     image = point.hvp(DATA.X, DATA.y, along)
-    np.testing.assert_allclose(image.V, (ends[1] - ends[0]) / 2e-5, rtol=1e-6, atol=1e-9 * abs(image.V).max())
+    np.testing.assert_allclose(
+        image.V, (ends[1] - ends[0]) / 2e-5, rtol=1e-6, atol=1e-9 * abs(image.V).max()
+    )
     assert image.dot(point.with_arrays(V=W)) == pytest.approx(
-        point.hvp(DATA.X, DATA.y, point.with_arrays(V=W)).dot(along), rel=1e-10)
-    there = point.map(torch.as_tensor).hvp(*(torch.as_tensor(a) for a in (DATA.X, DATA.y)), along.map(torch.as_tensor))
+        point.hvp(DATA.X, DATA.y, point.with_arrays(V=W)).dot(along), rel=1e-10
+    )
+    there = point.map(torch.as_tensor).hvp(
+        *(torch.as_tensor(a) for a in (DATA.X, DATA.y)), along.map(torch.as_tensor)
+    )
     np.testing.assert_allclose(there.V.numpy(), image.V, rtol=1e-10, atol=1e-13)
-    assert_refused(lambda: point.hvp(DATA.X, DATA.y, START), TypeError, ["V: expected a direction like Linearized"])
+    assert_refused(
+        lambda: point.hvp(DATA.X, DATA.y, START),
+        TypeError,
+        ["V: expected a direction like Linearized"],
+    )
 
 
 def test_the_spectrum_of_a_linearization_is_that_of_its_full_hessian():
@@ -176,7 +265,8 @@ def test_a_linearization_goes_to_torch_with_its_start():
     there = point.map(torch.as_tensor)
     assert {type(a) for a in (there.V, there.start.W, there.start.U)} == {torch.Tensor}
     assert float(there.loss(*(torch.as_tensor(a) for a in (DATA.X, DATA.y)))) == pytest.approx(
-        float(point.loss(DATA.X, DATA.y)), rel=1e-12)
+        float(point.loss(DATA.X, DATA.y)), rel=1e-12
+    )
     single = point.map(lambda a: a.astype("float32"))
     path = mha.train(single, DATA.map(lambda a: a.astype("float32")), mha.GradientDescent(0.4), 3)
     assert path[-1].V.dtype == path[-1].start.W.dtype == np.float32

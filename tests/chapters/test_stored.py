@@ -1,4 +1,5 @@
-"""The tables that come with the book, in a clone; tests/tools/test_wheel.py looks at those of the wheel."""
+"""The tables that come with the book, in a clone; tests/tools/test_wheel.py looks at those of the
+wheel."""
 
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +24,9 @@ def test_every_table_of_the_book_says_where_it_comes_from(path):
 
 
 def test_a_table_that_is_nowhere_is_named_with_those_that_are():
-    with pytest.raises(FileNotFoundError, match=r"^name: expected one of .*heads\.npz.*, got 'missing\.npz'$"):
+    with pytest.raises(
+        FileNotFoundError, match=r"^name: expected one of .*heads\.npz.*, got 'missing\.npz'$"
+    ):
         mhabook.stored("missing.npz")
     with pytest.raises(FileNotFoundError, match="^name: expected one of"):
         mhabook.stored("../results/heads.npz")

@@ -41,7 +41,9 @@ def test_a_finished_run_is_not_done_again(tmp_path):
     assert started(tmp_path / "marks") == [0] * 4 + [1] * 4
     assert_same(sweep(run, GRID, seeds=2, cache=tmp_path / "cache"), first)
     assert len(started(tmp_path / "marks")) == 8
-    assert_same(sweep(run, GRID, seeds=3, cache=tmp_path / "cache"), sweep(swept.trained, GRID, seeds=3))
+    assert_same(
+        sweep(run, GRID, seeds=3, cache=tmp_path / "cache"), sweep(swept.trained, GRID, seeds=3)
+    )
     assert started(tmp_path / "marks")[8:] == [2] * 4
 
 
@@ -64,8 +66,13 @@ def test_an_interrupted_sweep_goes_on_where_it_was(blow, tmp_path):
     os.mkfifo(gate)
     path = os.pathsep.join(str(ROOT / part) for part in ("", "book", "tests/support"))
     environment = os.environ | {"PYTHONPATH": path}
-    with subprocess.Popen([sys.executable, swept.__file__, tmp_path], env=environment, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, start_new_session=True) as process:
+    with subprocess.Popen(
+        [sys.executable, swept.__file__, tmp_path],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
         assert [process.stdout.readline() for _ in range(4)] == [b"kept\n"] * 4
         with gate.open("wb"):  # it opens when a run has come to the gate
             process.send_signal(blow)
@@ -87,11 +94,16 @@ def test_half_a_run_is_not_kept(tmp_path):
     assert len(kept(tmp_path)) == 1
 
 
-DAMAGES = {"truncated": lambda data: data[:-40], "empty": lambda data: b"", "words": lambda data: b"something else",
-           "a bit flipped": lambda data: data[:300] + bytes([data[300] ^ 4]) + data[301:],
-           "a pickle": lambda data: pickle.dumps(Trap()), "an array of pickles": lambda data: objects(),
-           "another run": lambda data: foreign({"versions": {}, "of": {"seed": 7}}),
-           "a table of no run": lambda data: foreign({})}
+DAMAGES = {
+    "truncated": lambda data: data[:-40],
+    "empty": lambda data: b"",
+    "words": lambda data: b"something else",
+    "a bit flipped": lambda data: data[:300] + bytes([data[300] ^ 4]) + data[301:],
+    "a pickle": lambda data: pickle.dumps(Trap()),
+    "an array of pickles": lambda data: objects(),
+    "another run": lambda data: foreign({"versions": {}, "of": {"seed": 7}}),
+    "a table of no run": lambda data: foreign({}),
+}
 
 
 class Trap:
@@ -121,7 +133,9 @@ def test_what_cannot_be_read_is_named_and_its_run_done_again(damage, tmp_path):
     table = sweep(run, {}, seeds=3, cache=cache)
     file = kept(cache)[1]
     file.write_bytes(damage(file.read_bytes()))
-    with pytest.warns(RuntimeWarning, match=f"^cache: {file}: .*; the run is done again$") as warned:
+    with pytest.warns(
+        RuntimeWarning, match=f"^cache: {file}: .*; the run is done again$"
+    ) as warned:
         assert_same(sweep(run, {}, seeds=3, cache=cache), table)
     assert len(warned) == 1 and not hasattr(Trap, "sprung")
     assert_same(sweep(run, {}, seeds=3, cache=cache), table)
@@ -144,13 +158,18 @@ def test_a_kept_run_says_what_it_is_of(tmp_path):
     table = Table.load(kept(tmp_path)[0])
     assert table["value"].tolist() == [9]
     assert {name: table.about["of"][name] for name in ("function", "configuration", "seed")} == {
-        "function": "swept.plain", "configuration": {"H": 2}, "seed": 7}
+        "function": "swept.plain",
+        "configuration": {"H": 2},
+        "seed": 7,
+    }
 
 
 def test_a_number_that_equals_nothing_is_found_again(tmp_path, monkeypatch):
     sweep(swept.plain, {"H": [float("nan")]}, seeds=1, cache=tmp_path)
     monkeypatch.setattr(joblib, "Parallel", None)
-    assert np.isnan(sweep(swept.plain, {"H": [float("nan")]}, seeds=1, cache=tmp_path)["value"]).all()
+    assert np.isnan(
+        sweep(swept.plain, {"H": [float("nan")]}, seeds=1, cache=tmp_path)["value"]
+    ).all()
 
 
 SOURCE = "def run(*, seed, factor=1):\n    return {'value': factor * seed}\n"
@@ -184,8 +203,11 @@ def test_another_origin_is_another_run(change, tmp_path, monkeypatch):
     assert table["value"].tolist() == {"source": [6], "bound argument": [15]}.get(change, [5])
 
 
-@pytest.mark.parametrize("bind", [lambda what: partial(swept.returning, what=what),
-                                  lambda what: partial(swept.mark, what)], ids=["by name", "by place"])
+@pytest.mark.parametrize(
+    "bind",
+    [lambda what: partial(swept.returning, what=what), lambda what: partial(swept.mark, what)],
+    ids=["by name", "by place"],
+)
 def test_bound_arrays_tell_runs_apart(bind):
     runs = [bind({"value": np.arange(3.0) + shift}) for shift in (0, 0, 1)]
     first, same, other = (origin(run) for run in runs)

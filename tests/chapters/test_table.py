@@ -34,7 +34,12 @@ def test_where_keeps_the_rows_that_match(expected):
 def test_groups_are_reduced_over_the_other_columns(expected):
     means = expected.group("lr", "H")
     assert means["rows"].tolist() == [3] * 4
-    assert list(zip(means["H"], means["lr"], strict=True)) == [(1, 0.1), (1, 0.5), (3, 0.1), (3, 0.5)]
+    assert list(zip(means["H"], means["lr"], strict=True)) == [
+        (1, 0.1),
+        (1, 0.5),
+        (3, 0.1),
+        (3, 0.5),
+    ]
     assert np.allclose(means["loss"][1], expected["loss"][3:6].mean(axis=0), rtol=1e-15)
     assert means["attention"].shape == (4, 5, 5)
     assert not {"seed", "rule"} & set(means.columns)
@@ -106,14 +111,20 @@ def test_no_cut_table_is_read(tmp_path):
     path = tmp_path / "table.npz"
     Table({"loss": np.array([0.1, 0.2])}).save(path)
     whole = path.read_bytes()
-    for cut in [*(whole[:k] for k in range(len(whole))), *(whole[k:] for k in range(1, len(whole)))]:
+    for cut in [
+        *(whole[:k] for k in range(len(whole))),
+        *(whole[k:] for k in range(1, len(whole))),
+    ]:
         path.write_bytes(cut)
         with pytest.raises(ValueError, match="table.npz: damaged"):
             Table.load(path)
 
 
-@pytest.mark.parametrize("columns", [{"loss": np.array([None])}, {"loss": np.ones(2), "H": np.ones(3)}, {}],
-                         ids=["objects", "two lengths", "nothing"])
+@pytest.mark.parametrize(
+    "columns",
+    [{"loss": np.array([None])}, {"loss": np.ones(2), "H": np.ones(3)}, {}],
+    ids=["objects", "two lengths", "nothing"],
+)
 def test_an_archive_that_is_no_table_is_named(columns, tmp_path):
     np.savez(tmp_path / "other.npz", about=np.array("{}"), **columns)
     with pytest.raises(ValueError, match="other.npz: damaged, or not made by mhalib"):
@@ -131,7 +142,12 @@ def test_a_table_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
 
 
 def test_a_file_keeps_every_kind(tmp_path):
-    columns = {"b": np.array([True]), "i": np.array([3]), "f": np.float32([np.nan]), "U": np.array(["ζ"])}
+    columns = {
+        "b": np.array([True]),
+        "i": np.array([3]),
+        "f": np.float32([np.nan]),
+        "U": np.array(["ζ"]),
+    }
     table = Table(columns, {"ζ": 1})
     table.save(tmp_path / "table.npz")
     assert_same(Table.load(tmp_path / "table.npz"), table)
@@ -142,21 +158,40 @@ def test_tables_of_the_book_are_saved_to_the_same_bytes(path, tmp_path):
     Table.load(path).save(tmp_path / path.name)
     with zipfile.ZipFile(path) as kept, zipfile.ZipFile(tmp_path / path.name) as saved:
         assert [(entry.filename, kept.read(entry)) for entry in kept.infolist()] == [
-            (entry.filename, saved.read(entry)) for entry in saved.infolist()]
+            (entry.filename, saved.read(entry)) for entry in saved.infolist()
+        ]
 
 
 def test_a_table_shows_its_size_and_shapes(expected):
-    assert repr(expected) == "Table(12 rows of H, lr, seed, loss (4,), final, attention (5, 5), steps, learned, rule)"
+    assert (
+        repr(expected)
+        == "Table(12 rows of H, lr, seed, loss (4,), final, attention (5, 5), steps, learned, rule)"
+    )
 
 
 CALLS = {
-    "columns of two lengths": (lambda: Table({"a": np.ones(2), "b": np.ones(3)}), ValueError, ["same length"]),
+    "columns of two lengths": (
+        lambda: Table({"a": np.ones(2), "b": np.ones(3)}),
+        ValueError,
+        ["same length"],
+    ),
     "no columns": (lambda: Table({}), ValueError, ["columns: expected one or more"]),
-    "a reserved column": (lambda: Table({"about": np.ones(2)}), ValueError,
-                          ["about cannot name a column: about, allow_pickle, file are reserved"]),
-    "an unknown column": (lambda: Table({"a": np.ones(2)})["b"], KeyError, ["no column 'b'; there are a"]),
+    "a reserved column": (
+        lambda: Table({"about": np.ones(2)}),
+        ValueError,
+        ["about cannot name a column: about, allow_pickle, file are reserved"],
+    ),
+    "an unknown column": (
+        lambda: Table({"a": np.ones(2)})["b"],
+        KeyError,
+        ["no column 'b'; there are a"],
+    ),
     "a group of none": (lambda: Table({"a": np.ones(2)}).group("b"), KeyError, ["no column 'b'"]),
-    "no such row": (lambda: Table({"a": np.arange(2)}).where(a=5), ValueError, ["no row has a=5", "a takes 0, 1"]),
+    "no such row": (
+        lambda: Table({"a": np.arange(2)}).where(a=5),
+        ValueError,
+        ["no row has a=5", "a takes 0, 1"],
+    ),
 }
 
 

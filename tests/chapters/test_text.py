@@ -20,8 +20,19 @@ def assert_share(hits, chance):
 
 
 def by_hand(sentence):
-    """The rule, read off word by word: a "but" forgets what came before, an "and" begins a new clause."""
-    good = {"good", "great", "moving", "funny", "clever", "brilliant", "loved", "enjoyed", "admired"}
+    """The rule, read off word by word: a "but" forgets what came before, an "and" begins a new
+    clause."""
+    good = {
+        "good",
+        "great",
+        "moving",
+        "funny",
+        "clever",
+        "brilliant",
+        "loved",
+        "enjoyed",
+        "admired",
+    }
     bad = {"bad", "awful", "dull", "boring", "clumsy", "terrible", "hated", "regretted", "disliked"}
     clauses, sign, turn = [], None, 1
     for word in [*sentence.split(), "and"]:
@@ -39,7 +50,14 @@ def by_hand(sentence):
 def test_words_are_numbered_by_frequency_then_by_letters():
     words = text.Vocabulary.of(SENTENCES)
     assert words.words == (PADDING, UNKNOWN, "bad", "good", "it", "was", "a", "film", "not")
-    assert text.Vocabulary.of(SENTENCES, min_count=2).words == (PADDING, UNKNOWN, "bad", "good", "it", "was")
+    assert text.Vocabulary.of(SENTENCES, min_count=2).words == (
+        PADDING,
+        UNKNOWN,
+        "bad",
+        "good",
+        "it",
+        "was",
+    )
     assert len(words) == 9
     assert repr(words) == "Vocabulary(9 words)"
 
@@ -55,7 +73,10 @@ def test_rare_and_foreign_words_are_unknown_and_short_sentences_padded():
 
 def test_long_sentences_are_cut():
     words = text.Vocabulary.of(SENTENCES)
-    assert words.encode(SENTENCES, length=2).tolist() == words.encode(["it was", "it was", "a bad"]).tolist()
+    assert (
+        words.encode(SENTENCES, length=2).tolist()
+        == words.encode(["it was", "it was", "a bad"]).tolist()
+    )
     assert words.encode(["good"], length=4).tolist() == [[3, 0, 0, 0]]
 
 
@@ -77,10 +98,17 @@ def test_labels_of_reviews_follow_the_rule(seed):
             assert bool(clauses[0] == y) is (" and " in sentence)
 
 
-@pytest.mark.parametrize(("sentence", "y"), [
-    ("the plot was good", 1), ("the plot was not good", -1), ("i never hated the plot", 1),
-    ("the music was great but the ending seemed dull", -1), ("i hated the music but the ending was not very dull", 1),
-    ("the music is not bad and i loved this film on sunday", 1)])
+@pytest.mark.parametrize(
+    ("sentence", "y"),
+    [
+        ("the plot was good", 1),
+        ("the plot was not good", -1),
+        ("i never hated the plot", 1),
+        ("the music was great but the ending seemed dull", -1),
+        ("i hated the music but the ending was not very dull", 1),
+        ("the music is not bad and i loved this film on sunday", 1),
+    ],
+)
 def test_the_rule_on_sentences_of_your_own(sentence, y):
     assert label(sentence) == y
 
@@ -90,7 +118,12 @@ def test_reviews_have_the_chances_of_the_grammar():
     assert_share(data.y > 0, 0.5)
     assert_share([" but " in s for s in data.sentences], 0.4)
     assert_share([" and " in s for s in data.sentences], 0.2)
-    clauses = [clause for s in data.sentences for part in s.split(" but ") for clause in part.split(" and ")]
+    clauses = [
+        clause
+        for s in data.sentences
+        for part in s.split(" but ")
+        for clause in part.split(" and ")
+    ]
     assert_share(["not" in clause.split() or "never" in clause.split() for clause in clauses], 0.3)
     assert_share([clause.startswith("i ") for clause in clauses], 0.3)
     # No opinion word alone tells the label: it stands before "but", or behind "not".
@@ -109,7 +142,9 @@ def test_reviews_use_the_whole_vocabulary_and_no_other_word():
 def test_no_review_is_longer_than_the_longest():
     clause = "the first half seemed not really terrible in a small cinema"
     assert len(f"{clause} but {clause}".split()) == LONGEST
-    assert max(text.reviews(4000, seed).lengths.max() for seed in range(3)) in range(LONGEST - 4, LONGEST + 1)
+    assert max(text.reviews(4000, seed).lengths.max() for seed in range(3)) in range(
+        LONGEST - 4, LONGEST + 1
+    )
     assert text.reviews(1).tokens.shape[1] == LONGEST
 
 
@@ -117,7 +152,11 @@ def test_reviews_are_seeded_and_the_first_ones_do_not_depend_on_n():
     few, many, other = text.reviews(20, seed=1), text.reviews(50, seed=1), text.reviews(20, seed=2)
     assert many.sentences[:20] == few.sentences
     assert few.sentences != other.sentences
-    assert few.fresh(9, seed=4).sentences == few.fresh(9, seed=4).sentences != few.fresh(9, seed=5).sentences
+    assert (
+        few.fresh(9, seed=4).sentences
+        == few.fresh(9, seed=4).sentences
+        != few.fresh(9, seed=5).sentences
+    )
 
 
 def test_fresh_reviews_do_not_occur_in_training():
@@ -134,21 +173,49 @@ def test_fresh_reviews_do_not_occur_in_training():
 def test_a_grammar_with_no_more_sentences_says_so(monkeypatch):
     monkeypatch.setattr(Reviews, "review", lambda self, rng: "the plot was good")
     data = text.reviews(3)
-    assert_refused(lambda: data.fresh(2), ValueError, ["n: expected 2 sentences, found 0", "10,000 draws in a row"])
+    assert_refused(
+        lambda: data.fresh(2),
+        ValueError,
+        ["n: expected 2 sentences, found 0", "10,000 draws in a row"],
+    )
 
 
 BAD = {
     "no review": (lambda: text.reviews(n=0), ["n: expected a whole number ≥ 1", "got 0"]),
     "reviews without a seed": (lambda: text.reviews(seed=None), ["seed: expected", "None"]),
-    "fresh reviews of no seed": (lambda: text.reviews(2).fresh(2, seed=-1), ["seed: expected", "-1"]),
-    "no sentence": (lambda: text.from_sentences([], []), ["sentences: expected at least one", "none"]),
-    "an empty sentence": (lambda: text.from_sentences(["a", " "], [1, 1]), ["empty one at position 1"]),
-    "sentences with labels 0 and 1": (lambda: text.from_sentences(["a", "b"], [0, 1]), ["−1 and +1"]),
-    "sentences without a label": (lambda: text.from_sentences(["a", "b"], [1]), ["y: expected shape (2,)"]),
-    "sentences of no length": (lambda: text.from_sentences(["a"], [1], length=0), ["length: expected"]),
+    "fresh reviews of no seed": (
+        lambda: text.reviews(2).fresh(2, seed=-1),
+        ["seed: expected", "-1"],
+    ),
+    "no sentence": (
+        lambda: text.from_sentences([], []),
+        ["sentences: expected at least one", "none"],
+    ),
+    "an empty sentence": (
+        lambda: text.from_sentences(["a", " "], [1, 1]),
+        ["empty one at position 1"],
+    ),
+    "sentences with labels 0 and 1": (
+        lambda: text.from_sentences(["a", "b"], [0, 1]),
+        ["−1 and +1"],
+    ),
+    "sentences without a label": (
+        lambda: text.from_sentences(["a", "b"], [1]),
+        ["y: expected shape (2,)"],
+    ),
+    "sentences of no length": (
+        lambda: text.from_sentences(["a"], [1], length=0),
+        ["length: expected"],
+    ),
     "words never counted": (lambda: text.from_sentences(["a"], [1], min_count=0), ["min_count:"]),
-    "a word twice": (lambda: text.Vocabulary(("a", "b", "b")), ["words: expected every word once, got 'b' 2 times"]),
-    "fresh from sentences": (lambda: text.from_sentences(["a"], [1]).fresh(), ["fresh:", "no source"]),
+    "a word twice": (
+        lambda: text.Vocabulary(("a", "b", "b")),
+        ["words: expected every word once, got 'b' 2 times"],
+    ),
+    "fresh from sentences": (
+        lambda: text.from_sentences(["a"], [1]).fresh(),
+        ["fresh:", "no source"],
+    ),
 }
 
 

@@ -1,4 +1,5 @@
-"""The theory: its formulas against autograd, its bounds where they are attained, and along a training run."""
+"""The theory: its formulas against autograd, its bounds where they are attained, and along a
+training run."""
 
 import numpy as np
 import pytest
@@ -25,9 +26,18 @@ def recalled_hessian_bound(*instance, **radius):
     return bounds.recalled_bounds(*instance, **radius)[1]
 
 
-ALL_BOUNDS = [bounds.gradient_bound, bounds.sharp_gradient_bound, bounds.hessian_bound, bounds.sharp_hessian_bound,
-              recalled_gradient_bound, recalled_hessian_bound, loss_bounds.self_bounded_gradient,
-              loss_bounds.smoothness, loss_bounds.weak_convexity, loss_bounds.self_bounded_weak_convexity]
+ALL_BOUNDS = [
+    bounds.gradient_bound,
+    bounds.sharp_gradient_bound,
+    bounds.hessian_bound,
+    bounds.sharp_hessian_bound,
+    recalled_gradient_bound,
+    recalled_hessian_bound,
+    loss_bounds.self_bounded_gradient,
+    loss_bounds.smoothness,
+    loss_bounds.weak_convexity,
+    loss_bounds.self_bounded_weak_convexity,
+]
 
 
 def dataset(drawn):
@@ -36,21 +46,28 @@ def dataset(drawn):
 
 def test_the_deviation_constant_is_the_best():
     share = np.linspace(0, 1, 100_001)[1:-1]
-    two_points = [bounds.deviation(np.array([-1.0, 1.0]), np.array([1 - p, p])) for p in share[::100]]
+    two_points = [
+        bounds.deviation(np.array([-1.0, 1.0]), np.array([1 - p, p])) for p in share[::100]
+    ]
     assert max(two_points) <= bounds.DEVIATION
     assert max(two_points) > bounds.DEVIATION * (1 - 1e-5)
-    assert_close(bounds.DEVIATION, 4 / (3 * 3 ** 0.5), 1e-15)
+    assert_close(bounds.DEVIATION, 4 / (3 * 3**0.5), 1e-15)
 
 
 @pytest.mark.parametrize("r", [1e-3, 0.1, 0.7, 1.0, 1.4, 10.0, 1e3])
 def test_the_sharper_gradient_bound_is_attained_at_every_size_of_the_decoders(r):
-    """By equal tokens where r ≤ 1, by opposite ones where r ≥ 1, both with decoders of norm r/R²."""
-    model, data = opposite_tokens(u=r / 1.5 ** 2).values()
-    assert abs(bounds.sharp_gradient_bound(model, equal_tokens()["data"] if r <= 1 else data).slack) < 1e-12
+    """By equal tokens where r ≤ 1, by opposite ones where r ≥ 1, both with decoders of norm
+    r/R²."""
+    model, data = opposite_tokens(u=r / 1.5**2).values()
+    assert (
+        abs(bounds.sharp_gradient_bound(model, equal_tokens()["data"] if r <= 1 else data).slack)
+        < 1e-12
+    )
 
 
 def test_the_gradient_bounds_take_the_mean_over_heads():
-    """Opposite tokens attain the sharper one, and nearly the other, with long decoders of different lengths, too."""
+    """Opposite tokens attain the sharper one, and nearly the other, with long decoders of different
+    lengths, too."""
     model, data = opposite_tokens(u=1e3).values()
     uneven = mha.MultiHeadAttention(model.W, np.array([1, 2, 5])[:, None, None] * model.U)
     assert abs(bounds.sharp_gradient_bound(uneven, data).slack) < 1e-12
@@ -69,25 +86,34 @@ def test_bounds_hold_at_every_scale(drawn):
 def test_constants_are_the_formulas():
     model, _, _ = problem(1, T=4, d=3, H=2)
     R, (first, second) = 1.3, (np.linalg.norm(U) for U in model.U)
-    mean, r = (first ** 2 + second ** 2) / 2, R ** 2 * max(first, second)
-    B = 2 * R ** 3 * (r + (r ** 2 + 4) ** 0.5) / 2
-    assert bounds.gradient_constant(model, R) == pytest.approx(2 * R * (1 + R ** 4 * mean) ** 0.5, rel=1e-14)
+    mean, r = (first**2 + second**2) / 2, R**2 * max(first, second)
+    B = 2 * R**3 * (r + (r**2 + 4) ** 0.5) / 2
+    assert bounds.gradient_constant(model, R) == pytest.approx(
+        2 * R * (1 + R**4 * mean) ** 0.5, rel=1e-14
+    )
     assert bounds.hessian_constant(model, R) == pytest.approx(B, rel=1e-14)
-    assert loss_bounds.curvature_constant(model, None, R) == pytest.approx(B / 2 ** 0.5, rel=1e-14)
-    assert bounds.smoothness_constant(model, R) == \
-        pytest.approx(R ** 2 * (1 + R ** 4 * mean) + B / 2 ** 0.5, rel=1e-14)
+    assert loss_bounds.curvature_constant(model, None, R) == pytest.approx(B / 2**0.5, rel=1e-14)
+    assert bounds.smoothness_constant(model, R) == pytest.approx(
+        R**2 * (1 + R**4 * mean) + B / 2**0.5, rel=1e-14
+    )
 
 
 def test_recalled_constants_are_the_formulas():
-    """Short decoders, where the Hessian is nearest its bound, and long ones, where the gradient is."""
+    """Short decoders, where the Hessian is nearest its bound, and long ones, where the gradient
+    is."""
     for u in (0.02, 20.0):
         model, data = opposite_tokens(u=u, T=4, R=1.5, mean=0.05).values()
-        theta = (u ** 2 + (np.arctanh(0.05) / 1.5 ** 2) ** 2) ** 0.5
-        beta_1, beta_3 = 3 * (4.5 * theta + 1), 13.5 * (3 * 2 ** 0.5 * 2.25 * theta + 1)
-        steep, curved = bounds.gradient_bound(model, data).lhs, bounds.hessian_bound(model, data).lhs
+        theta = (u**2 + (np.arctanh(0.05) / 1.5**2) ** 2) ** 0.5
+        beta_1, beta_3 = 3 * (4.5 * theta + 1), 13.5 * (3 * 2**0.5 * 2.25 * theta + 1)
+        steep, curved = (
+            bounds.gradient_bound(model, data).lhs,
+            bounds.hessian_bound(model, data).lhs,
+        )
         G, B = bounds.gradient_constant(model, 1.5), bounds.hessian_constant(model, 1.5)
         found = [check[:2] for check in bounds.recalled_bounds(model, data)]
-        assert_close(found, [(steep, beta_1), (curved * 3 ** 0.5, beta_3), (G, beta_1), (B, beta_3)], 1e-12)
+        assert_close(
+            found, [(steep, beta_1), (curved * 3**0.5, beta_3), (G, beta_1), (B, beta_3)], 1e-12
+        )
 
 
 @seeds
@@ -98,20 +124,26 @@ def test_left_sides_are_what_autograd_measures(seed):
     hessians = [oracles.logit_hessian(x, theta, model.sizes) for x in drawn.X]
     _, dW, dU = oracles.loss_and_grad(drawn.X, drawn.y, model.W, model.U)
     eigenvalues = np.linalg.eigvalsh(oracles.loss_hessian(drawn.X, drawn.y, theta, model.sizes))
-    measured = {bounds.gradient_bound: np.linalg.norm(gradients, axis=1).max(),
-                bounds.sharp_gradient_bound: np.linalg.norm(gradients, axis=1).max(),
-                bounds.hessian_bound: max(np.linalg.norm(hessian, 2) for hessian in hessians),
-                bounds.sharp_hessian_bound: max(np.linalg.norm(hessian, 2) for hessian in hessians),
-                loss_bounds.self_bounded_gradient: (np.linalg.norm(dW) ** 2 + np.linalg.norm(dU) ** 2) ** 0.5,
-                loss_bounds.smoothness: abs(eigenvalues).max(), loss_bounds.weak_convexity: -eigenvalues[0],
-                loss_bounds.self_bounded_weak_convexity: -eigenvalues[0]}
+    measured = {
+        bounds.gradient_bound: np.linalg.norm(gradients, axis=1).max(),
+        bounds.sharp_gradient_bound: np.linalg.norm(gradients, axis=1).max(),
+        bounds.hessian_bound: max(np.linalg.norm(hessian, 2) for hessian in hessians),
+        bounds.sharp_hessian_bound: max(np.linalg.norm(hessian, 2) for hessian in hessians),
+        loss_bounds.self_bounded_gradient: (np.linalg.norm(dW) ** 2 + np.linalg.norm(dU) ** 2)
+        ** 0.5,
+        loss_bounds.smoothness: abs(eigenvalues).max(),
+        loss_bounds.weak_convexity: -eigenvalues[0],
+        loss_bounds.self_bounded_weak_convexity: -eigenvalues[0],
+    }
     for bound, lhs in measured.items():
         assert_close(bound(model, data).lhs, lhs, 1e-12, size=abs(eigenvalues).max())
 
 
 def test_the_radius_is_the_longest_token():
     _, X, _ = problem(2)
-    assert token_radius(X) == pytest.approx(max(np.linalg.norm(x) for tokens in X for x in tokens), rel=1e-15)
+    assert token_radius(X) == pytest.approx(
+        max(np.linalg.norm(x) for tokens in X for x in tokens), rel=1e-15
+    )
 
 
 @seeds
@@ -129,30 +161,48 @@ def test_lemma_1_agrees_with_autograd(seed):
     """The formulas against the gradient and the dense Hessian of one head."""
     drawn = problem(seed, n=1, H=1)
     X, W, U, d = drawn.X[0], drawn.model.W[0], drawn.model.U[0], 3
-    a, (b, c) = np.random.default_rng(seed).standard_normal(4), np.random.default_rng(seed + 1).standard_normal((2, 3))
+    a, (b, c) = (
+        np.random.default_rng(seed).standard_normal(4),
+        np.random.default_rng(seed + 1).standard_normal((2, 3)),
+    )
     gradient = oracles.logit_gradients(drawn.X, drawn.model.ravel(), drawn.model.sizes)[0]
     hessian = oracles.logit_hessian(X, drawn.model.ravel(), drawn.model.sizes)
     assert_close(derivatives.logit(X, W, U), drawn.model(drawn.X)[0], 1e-13)
-    assert_close(derivatives.gradient_W(X, W, U).ravel(), gradient[:d * d], 1e-12)
-    assert_close(derivatives.gradient_U(X, W, U).ravel(), gradient[d * d:], 1e-12)
-    assert_close(derivatives.gradient_W_of_gradient_U(X, W, U, a, b).ravel(),
-                 np.outer(a, b).ravel() @ hessian[d * d:, :d * d], 1e-12)
-    assert_close(derivatives.gradient_W_of_gradient_W(X, W, U, b, c).ravel(),
-                 np.outer(c, b).ravel() @ hessian[:d * d, :d * d], 1e-12)
-    assert abs(hessian[d * d:, d * d:]).max() == 0
+    assert_close(derivatives.gradient_W(X, W, U).ravel(), gradient[: d * d], 1e-12)
+    assert_close(derivatives.gradient_U(X, W, U).ravel(), gradient[d * d :], 1e-12)
+    assert_close(
+        derivatives.gradient_W_of_gradient_U(X, W, U, a, b).ravel(),
+        np.outer(a, b).ravel() @ hessian[d * d :, : d * d],
+        1e-12,
+    )
+    assert_close(
+        derivatives.gradient_W_of_gradient_W(X, W, U, b, c).ravel(),
+        np.outer(c, b).ravel() @ hessian[: d * d, : d * d],
+        1e-12,
+    )
+    assert abs(hessian[d * d :, d * d :]).max() == 0
     V = direction(drawn.model, seed)
-    assert_close(derivatives.second_derivative(X, W, U, V.W[0], V.U[0]), V.ravel() @ hessian @ V.ravel(), 1e-12,
-                 size=np.linalg.norm(hessian, 2) * V.norm() ** 2)
+    assert_close(
+        derivatives.second_derivative(X, W, U, V.W[0], V.U[0]),
+        V.ravel() @ hessian @ V.ravel(),
+        1e-12,
+        size=np.linalg.norm(hessian, 2) * V.norm() ** 2,
+    )
 
 
 @seeds
 def test_loss_gradient_is_the_gradient(seed):
     drawn = problem(seed)
-    assert_close(loss_bounds.loss_gradient(drawn.model, dataset(drawn)),
-                 drawn.model.loss_and_grad(drawn.X, drawn.y)[1].ravel(), 1e-12)
+    assert_close(
+        loss_bounds.loss_gradient(drawn.model, dataset(drawn)),
+        drawn.model.loss_and_grad(drawn.X, drawn.y)[1].ravel(),
+        1e-12,
+    )
 
 
-@pytest.mark.parametrize("sizes", [SIZES, {"n": 2, "T": 3, "d": 1, "H": 4}, {"n": 1, "T": 1, "d": 2, "H": 3}], ids=str)
+@pytest.mark.parametrize(
+    "sizes", [SIZES, {"n": 2, "T": 3, "d": 1, "H": 4}, {"n": 1, "T": 1, "d": 2, "H": 3}], ids=str
+)
 def test_the_hessian_of_the_loss_is_the_second_derivative(sizes):
     drawn = problem(7, **sizes)
     model, X, y = drawn
@@ -171,7 +221,7 @@ def test_the_hessian_of_the_logit_is_block_diagonal_over_heads():
         dense = oracles.logit_hessian(x, model.ravel(), model.sizes)
         assembled = np.zeros((3, p, 3, p))
         for h in range(3):
-            assembled[h, :, h] = ours[h] / 3 ** 0.5
+            assembled[h, :, h] = ours[h] / 3**0.5
         assert_close(assembled.reshape(3 * p, 3 * p), dense, 1e-12)
 
 
@@ -186,7 +236,9 @@ def test_the_parts_of_the_hessian_are_what_they_are_called(seed):
     assert abs(positive[:p, p:]).max() > 1e-6 * eigenvalues[-1]
 
 
-@pytest.mark.parametrize("loss", [logistic, bounds.MarginSquared()], ids=["logistic", "squared margin"])
+@pytest.mark.parametrize(
+    "loss", [logistic, bounds.MarginSquared()], ids=["logistic", "squared margin"]
+)
 def test_loss_derivatives_hold_for_any_loss_of_the_margin(loss):
     drawn = problem(3)
     model, data, V, step = drawn.model, dataset(drawn), direction(drawn.model), 1e-5
@@ -194,9 +246,12 @@ def test_loss_derivatives_hold_for_any_loss_of_the_margin(loss):
 
     def value(m):
         return loss(m.margins(data.X, data.y)).mean()
+
     along = (value(ahead) - value(behind)) / (2 * step)
     assert_close(loss_bounds.loss_gradient(model, data, loss) @ V.ravel(), along, 1e-7)
-    change = (loss_bounds.loss_gradient(ahead, data, loss) - loss_bounds.loss_gradient(behind, data, loss)) / (2 * step)
+    change = (
+        loss_bounds.loss_gradient(ahead, data, loss) - loss_bounds.loss_gradient(behind, data, loss)
+    ) / (2 * step)
     assert_close(sum(loss_bounds.loss_hessian(model, data, loss)) @ V.ravel(), change, 1e-7)
 
 
@@ -207,9 +262,18 @@ def test_the_two_models_of_a_valley_have_one_loss_and_a_hump_between():
     assert (0.5 * (model + other)).loss(data.X, data.y) > model.loss(data.X, data.y)
 
 
-@pytest.mark.parametrize("check", [bounds.gradient_bound, bounds.sharp_gradient_bound, bounds.hessian_bound,
-                                   bounds.sharp_hessian_bound, recalled_gradient_bound, recalled_hessian_bound,
-                                   lambda *instance, **R: selection.head_scale(*instance, **R)[0]])
+@pytest.mark.parametrize(
+    "check",
+    [
+        bounds.gradient_bound,
+        bounds.sharp_gradient_bound,
+        bounds.hessian_bound,
+        bounds.sharp_hessian_bound,
+        recalled_gradient_bound,
+        recalled_hessian_bound,
+        lambda *instance, **R: selection.head_scale(*instance, **R)[0],
+    ],
+)
 def test_the_bounds_hold_for_tokens_that_are_all_zero_and_for_no_smaller_radius_of_others(check):
     model, X, y = problem(n=5, T=4, d=3, H=2)
     with np.errstate(all="raise"):
@@ -226,7 +290,9 @@ def test_a_segment_too_long_is_refused(distance):
         loss_bounds.quasi_convexity(**valley(distance))
 
 
-@pytest.mark.parametrize("zeta, gap, mass", [(0.1, 0.0, 0.1), (0.5, 1.0, 1 / (1 + np.exp(-1))), (0.2, 800.0, 1.0)])
+@pytest.mark.parametrize(
+    "zeta, gap, mass", [(0.1, 0.0, 0.1), (0.5, 1.0, 1 / (1 + np.exp(-1))), (0.2, 800.0, 1.0)]
+)
 def test_selected_mass_of_softmax(zeta, gap, mass):
     assert selection.selected_mass(zeta, gap) == pytest.approx(mass, rel=1e-15)
 
@@ -254,7 +320,8 @@ def test_the_share_of_a_bound_is_followed_until_descent_diverges():
 
 
 def test_more_heads_are_flatter():
-    """With four times as many heads the bound on negative curvature halves, and so does the curvature."""
+    """With four times as many heads the bound on negative curvature halves, and so does the
+    curvature."""
     one, four = (opposite_tokens(H=H) for H in (1, 4))
     few, many = (loss_bounds.weak_convexity(**instance) for instance in (one, four))
     assert many.rhs == pytest.approx(few.rhs / 2, rel=1e-12)

@@ -1,4 +1,5 @@
-"""Chapter 9: the formulas against drawn tokens, the stored tables against the derived, and the live figure."""
+"""Chapter 9: the formulas against drawn tokens, the stored tables against the derived, and the live
+figure."""
 
 import inspect
 import json
@@ -17,24 +18,32 @@ from mhabook.c09_tilting import statements as tilting
 from mhabook.c10_structure.factorization import optimum
 
 FALSE_ALARM = 4.5
-"""Standard errors that a mean of draws may be off: by chance once in 150,000 comparisons, if it is normal."""
-NORMS = (0.5, 0.5 ** 0.5, 0.8, 1.0, 1.4, 2.0)
+"""Standard errors that a mean of draws may be off: by chance once in 150,000 comparisons, if it is
+normal."""
+NORMS = (0.5, 0.5**0.5, 0.8, 1.0, 1.4, 2.0)
 
 
 def drawn(n, tau, draws=20_000):
-    """The squared errors, Σ π², and the first of two further coordinates, of ``draws`` samples of n tokens."""
+    """The squared errors, Σ π², and the first of two further coordinates, of ``draws`` samples of n
+    tokens."""
     rng = np.random.default_rng([n, int(100 * tau)])
     g, other = rng.standard_normal((2, draws, n))
     weights = np.exp(tau * g - (tau * g).max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
-    return ((weights * g).sum(axis=1) - tau) ** 2, (weights ** 2).sum(axis=1), (weights * other).sum(axis=1) ** 2
+    return (
+        ((weights * g).sum(axis=1) - tau) ** 2,
+        (weights**2).sum(axis=1),
+        (weights * other).sum(axis=1) ** 2,
+    )
 
 
 def assert_mean(values, wanted):
     assert abs(values.mean() - wanted) < FALSE_ALARM * values.std() / len(values) ** 0.5
 
 
-@pytest.mark.parametrize("n, tau", [(1, 1.3), (2, 0.1), (3, 2.0), (40, 0.7), (40, 3.0), (200, 1.5), (200, 6.0)])
+@pytest.mark.parametrize(
+    "n, tau", [(1, 1.3), (2, 0.1), (3, 2.0), (40, 0.7), (40, 3.0), (200, 1.5), (200, 6.0)]
+)
 def test_the_integrals_are_what_drawn_tokens_do(n, tau):
     error, share = finite_context.query_error(n, tau)
     errors, shares, others = drawn(n, tau)
@@ -44,7 +53,7 @@ def test_the_integrals_are_what_drawn_tokens_do(n, tau):
         assert_mean(shares, share)
 
 
-@pytest.mark.parametrize("n", [1, 2, 1000, 3000, 10 ** 6])
+@pytest.mark.parametrize("n", [1, 2, 1000, 3000, 10**6])
 def test_without_scores_the_mean_is_the_mean(n):
     """τ = 0, and a τ that is nearly 0, on both sides of where the range of the integral is cut."""
     assert finite_context.query_error(n, 0) == (1 / n, 1 / n)
@@ -54,7 +63,7 @@ def test_without_scores_the_mean_is_the_mean(n):
 
 def test_one_token_is_read_alone():
     error, share = finite_context.query_error(1, 1.7)
-    assert share == pytest.approx(1, rel=1e-10) and error == pytest.approx(1 + 1.7 ** 2, rel=1e-10)
+    assert share == pytest.approx(1, rel=1e-10) and error == pytest.approx(1 + 1.7**2, rel=1e-10)
 
 
 @pytest.mark.parametrize("tau", [0.5, 1.0, 1.5])
@@ -63,7 +72,11 @@ def test_the_integrals_have_the_limits_of_the_theorems(tau):
     b, Sigma = np.array([tau, 0.0]), np.eye(2)
     limit = tilting.asymptotic_error(b, Sigma)
     assert 1e9 * error == pytest.approx(limit[0, 0], rel=1e-5)
-    assert 1e9 * share == pytest.approx(limit[1, 1], rel=1e-5) == pytest.approx(np.exp(tau ** 2), rel=1e-12)
+    assert (
+        1e9 * share
+        == pytest.approx(limit[1, 1], rel=1e-5)
+        == pytest.approx(np.exp(tau**2), rel=1e-12)
+    )
 
 
 @pytest.mark.parametrize("n", finite_context.MANY)
@@ -76,9 +89,14 @@ def test_the_curves_between_their_points_are_the_integrals(n):
 
 @pytest.mark.parametrize("n", [2, 50])
 def test_the_error_of_a_layer_is_what_drawn_tokens_and_queries_do(n):
-    """U has more rows than columns, V is not symmetric, and ``query_error`` stands in the place of the curves."""
+    """U has more rows than columns, V is not symmetric, and ``query_error`` stands in the place of
+    the curves."""
     rng = np.random.default_rng(n)
-    U, V, z = rng.standard_normal((3, 2)), 0.4 * rng.standard_normal((2, 2)), rng.standard_normal((2000, 1, 2))
+    U, V, z = (
+        rng.standard_normal((3, 2)),
+        0.4 * rng.standard_normal((2, 2)),
+        rng.standard_normal((2000, 1, 2)),
+    )
     tokens = rng.standard_normal((2000, n, 2))
     weights = mha.softmax((z @ V @ tokens.mT)[:, 0])
     away = np.einsum("kj,kjd->kd", weights, tokens) - z[:, 0] @ V
@@ -91,14 +109,39 @@ def test_the_error_of_a_layer_is_what_drawn_tokens_and_queries_do(n):
 
 WRONG = {
     "n²/2 for n(n − 1)": ("lemma-exact-error", "_integrals", "n * (n - 1)", "n ** 2 / 2"),
-    "ψ to three times its power": ("lemma-exact-error", "_integrals", "(n - 2) * log_psi", "3 * (n - 2) * log_psi"),
+    "ψ to three times its power": (
+        "lemma-exact-error",
+        "_integrals",
+        "(n - 2) * log_psi",
+        "3 * (n - 2) * log_psi",
+    ),
     "ψ for ψ^{n−1}": ("lemma-exact-error", "_integrals", "(n - 1) * log_psi", "log_psi"),
-    "a direction that is 5 percent too long": ("lemma-exact-error", "error_matrix", "(error -", "1.05 * (error -"),
+    "a direction that is 5 percent too long": (
+        "lemma-exact-error",
+        "error_matrix",
+        "(error -",
+        "1.05 * (error -",
+    ),
     "no τ² in the matrix": ("lemma-exact-error", "error_matrix", " / (square or 1.0)", ""),
     "another rate": ("lemma-query-rate", "query_rate", "2 * q - 1", "2.1 * q - 1"),
-    "a rate that is 0.02 too large": ("lemma-query-rate", "query_rate", "return ", "return 0.02 + "),
-    "a rate that is 3 percent too small": ("lemma-query-rate", "query_rate", "return ", "return 0.97 * "),
-    "a limit that is 5 percent too large": ("prop-query-error", "asymptotic_error", "return ", "return 1.05 * "),
+    "a rate that is 0.02 too large": (
+        "lemma-query-rate",
+        "query_rate",
+        "return ",
+        "return 0.02 + ",
+    ),
+    "a rate that is 3 percent too small": (
+        "lemma-query-rate",
+        "query_rate",
+        "return ",
+        "return 0.97 * ",
+    ),
+    "a limit that is 5 percent too large": (
+        "prop-query-error",
+        "asymptotic_error",
+        "return ",
+        "return 1.05 * ",
+    ),
     "an exponent with 5 for 4": ("thm-exponent", "exponent", "1 + 4 / v", "1 + 5 / v"),
     "no determinant": ("prop-mean-error", "mean_excess", "(2 * sqrt(np.linalg.det(inner)))", "2"),
 }
@@ -118,24 +161,32 @@ def test_a_wrong_formula_is_seen_by_its_row(wrong):
 
 
 def test_a_layer_has_the_covariance_of_the_lemma():
-    """d = 3, a correlated Σ and an asymmetric B, through the model itself: 3,000 samples of 30 tokens."""
+    """d = 3, a correlated Σ and an asymmetric B, through the model itself: 3,000 samples of 30
+    tokens."""
     rng = np.random.default_rng(7)
-    root, B, x = rng.standard_normal((3, 3, 3))[0], np.triu(rng.standard_normal((3, 3))) / 3, rng.standard_normal(3)
+    root, B, x = (
+        rng.standard_normal((3, 3, 3))[0],
+        np.triu(rng.standard_normal((3, 3))) / 3,
+        rng.standard_normal(3),
+    )
     Sigma, model = root @ root.T, mha.AttentionRegression(np.eye(3), B)
     b, tokens = B.T @ x, rng.standard_normal((3000, 30, 3)) @ root.T
     away = np.array([model.means(x[None], sample)[0] for sample in tokens]) - Sigma @ b
     tau = tilting.score_variance(b, Sigma) ** 0.5
     error, share = finite_context.query_error(30, tau)
-    wanted = share * Sigma + (error - share) / tau ** 2 * np.outer(Sigma @ b, Sigma @ b)
+    wanted = share * Sigma + (error - share) / tau**2 * np.outer(Sigma @ b, Sigma @ b)
     for i, j in ((0, 0), (0, 1), (1, 2), (2, 2)):
         assert_mean(away[:, i] * away[:, j], wanted[i, j])
 
 
 def test_the_mean_over_queries_is_the_closed_form_where_that_is_finite():
-    """Half the mean error times n tends to ``mean_excess`` for v < 1/√2; at v = ½ it is near at a million tokens."""
+    """Half the mean error times n tends to ``mean_excess`` for v < 1/√2; at v = ½ it is near at a
+    million tokens."""
     v = np.array([[0.5]])
-    assert 1e6 * finite_context.mean_error(1e6, 0.5) / 2 == pytest.approx(tilting.mean_excess(np.eye(1), v), rel=5e-3)
-    assert tilting.mean_excess(np.eye(1), np.array([[0.5 ** 0.5]])) == np.inf
+    assert 1e6 * finite_context.mean_error(1e6, 0.5) / 2 == pytest.approx(
+        tilting.mean_excess(np.eye(1), v), rel=5e-3
+    )
+    assert tilting.mean_excess(np.eye(1), np.array([[0.5**0.5]])) == np.inf
 
 
 def test_the_mean_over_queries_is_what_drawn_tokens_and_queries_do():
@@ -149,7 +200,9 @@ def test_the_mean_over_queries_is_what_drawn_tokens_and_queries_do():
 @pytest.mark.parametrize("v", NORMS)
 def test_stored_means_are_the_exact_ones(v):
     """100 draws, whose errors are far from normal: five standard errors at all eleven sizes."""
-    runs, exact = (mhabook.stored(f"{name}.npz").where(v=v) for name in ("exponents", "exponents_exact"))
+    runs, exact = (
+        mhabook.stored(f"{name}.npz").where(v=v) for name in ("exponents", "exponents_exact")
+    )
     error, wanted = runs["error"], exact["error"][0][:11]
     assert len(error) == 100 and (runs["n"][0] == exact["n"][0][:11]).all()
     assert (abs(error.mean(axis=0) - wanted) < 5 * error.std(axis=0, ddof=1) / 10).all()
@@ -169,17 +222,21 @@ def test_the_rate_comes_nearer_with_n(u):
     """The slope of both numbers from n to 100 n, for a small and a large n."""
     away = []
     for n in (1e6, 1e30):
-        first, then = (finite_context.query_error(m, u * (2 * np.log(m)) ** 0.5) for m in (n, 100 * n))
-        away.append(abs(np.log(np.array(then) / first) / np.log(100) - finite_context.query_rate(u)).max())
+        first, then = (
+            finite_context.query_error(m, u * (2 * np.log(m)) ** 0.5) for m in (n, 100 * n)
+        )
+        away.append(
+            abs(np.log(np.array(then) / first) / np.log(100) - finite_context.query_rate(u)).max()
+        )
     assert away[1] < min(0.025, away[0])
 
 
 def test_the_rate_is_continuous_and_the_exponent_has_its_threshold():
-    for at in (3 ** -0.5, 1.0):
+    for at in (3**-0.5, 1.0):
         low, high = finite_context.query_rate([at - 1e-9, at + 1e-9])
         assert low == pytest.approx(high, abs=1e-8)
     assert tilting.exponent(0.5) == tilting.exponent(0.7) == -1 < tilting.exponent(0.71)
-    assert tilting.exponent(1.0) == pytest.approx(-(5 ** 0.5 - 1) / 2, rel=1e-15)
+    assert tilting.exponent(1.0) == pytest.approx(-(5**0.5 - 1) / 2, rel=1e-15)
 
 
 def test_the_gradient_of_the_proposition_is_the_models():
@@ -194,14 +251,19 @@ def test_the_gradient_of_the_proposition_is_the_models():
 def test_the_gradient_is_the_same_in_torch():
     rng = np.random.default_rng(2)
     arrays = [rng.standard_normal(shape) for shape in ((2, 3), (3, 3), (7, 3), (7, 2))]
-    for ours, theirs in zip(tilting.gradient(*arrays), tilting.gradient(*map(torch.tensor, arrays)), strict=True):
+    for ours, theirs in zip(
+        tilting.gradient(*arrays), tilting.gradient(*map(torch.tensor, arrays)), strict=True
+    ):
         np.testing.assert_allclose(theirs.numpy(), ours, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("check, largest", [(tilting.tilting, 6), (tilting.effective, 3), (finite_context.query, 3)])
+@pytest.mark.parametrize(
+    "check, largest", [(tilting.tilting, 6), (tilting.effective, 3), (finite_context.query, 3)]
+)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_quadrature_is_exact_up_to_the_largest_scores_that_are_let_in(check, largest, seed):
-    """To 1e-11, a hundredth of what the statements ask for, and no longer at a third more: so the limit is needed."""
+    """To 1e-11, a hundredth of what the statements ask for, and no longer at a third more: so the
+    limit is needed."""
     instance = tilting.any_tilt(seed)
     Sigma, b = instance["Sigma"], instance["b"] / tilting.score_variance(**instance) ** 0.5
     assert check((1 - 1e-12) * largest * b, Sigma)[0].lhs < 1e-11
@@ -212,11 +274,16 @@ def test_the_quadrature_is_exact_up_to_the_largest_scores_that_are_let_in(check,
 
 
 def test_a_saturated_softmax_teaches_the_scores_nothing():
-    """‖C_i‖ ≤ (1 − max π) max ‖x_j − x_k‖², so the gradient in B dies where the weights sit on single tokens."""
+    """‖C_i‖ ≤ (1 − max π) max ‖x_j − x_k‖², so the gradient in B dies where the weights sit on
+    single tokens."""
     rng = np.random.default_rng(4)
     A, x, y = (rng.standard_normal(shape) for shape in ((2, 3), (50, 3), (50, 2)))
-    small, large = (np.linalg.norm(tilting.gradient(A, size * np.eye(3), x, y)[1]) for size in (1.0, 1e4))
-    assert large < 1e-6 * small and np.linalg.norm(tilting.gradient(A, 1e4 * np.eye(3), x, y)[0]) > 0.1
+    small, large = (
+        np.linalg.norm(tilting.gradient(A, size * np.eye(3), x, y)[1]) for size in (1.0, 1e4)
+    )
+    assert (
+        large < 1e-6 * small and np.linalg.norm(tilting.gradient(A, 1e4 * np.eye(3), x, y)[0]) > 0.1
+    )
 
 
 def test_the_risk_of_the_limit_is_the_population_loss():
@@ -225,13 +292,13 @@ def test_the_risk_of_the_limit_is_the_population_loss():
     rng = np.random.default_rng(5)
     A, B = rng.standard_normal((2, 3)), rng.standard_normal((3, 3)) / 2
     losses = ((data.y - data.x @ (A @ data.Sigma @ B.T).T) ** 2).sum(axis=1) / 2
-    assert_mean(losses, mha.models.regression.excess(A, B, data.Sigma, data.M) + 0.5 ** 2 * 2 / 2)
+    assert_mean(losses, mha.models.regression.excess(A, B, data.Sigma, data.M) + 0.5**2 * 2 / 2)
 
 
 def test_the_best_scale_in_one_dimension_is_the_closed_form():
     for u, v in ((1.0, 1.0), (0.3, 2.5)):
         c = tilting.best_scale(np.array([[u]]), np.array([[v]]))
-        assert v / c == pytest.approx(((5 - 13 ** 0.5) / 6) ** 0.5, rel=1e-6)
+        assert v / c == pytest.approx(((5 - 13**0.5) / 6) ** 0.5, rel=1e-6)
 
 
 def test_the_best_scale_is_a_minimum():
@@ -242,7 +309,8 @@ def test_the_best_scale_is_a_minimum():
 
 
 def test_stored_costs_of_a_scale_are_those_of_the_theory_page():
-    """Within two standard deviations between instances of .119, .028, .0082, .023, .162; least between 2 and 2.5."""
+    """Within two standard deviations between instances of .119, .028, .0082, .023, .162; least
+    between 2 and 2.5."""
     table = mhabook.stored("renormalization.npz")
     for c, wanted in ((0.5, 0.119), (1.0, 0.028), (2.0, 0.0082), (5.0, 0.023), (16.0, 0.162)):
         costs = table.where(c=c)["tokens"]
@@ -251,21 +319,38 @@ def test_stored_costs_of_a_scale_are_those_of_the_theory_page():
     assert 2 <= min(costs, key=costs.get) <= 2.5
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda: finite_context.query_error(0, 1.0), "n: expected a number of tokens from 1 to 1e100, got 0"),
-    (lambda: finite_context.query_error(np.nan, 1.0), "n: expected .* got nan"),
-    (lambda: finite_context.query_error(10, -1.0), "tau: expected a finite number ≥ 0, got -1.0"),
-    (lambda: finite_context.query_error(10, np.inf), "tau: expected .* got inf"),
-    (lambda: finite_context.mean_error(10, -1.0), "v: expected a finite number ≥ 0, got -1.0"),
-    (lambda: finite_context.mean_error(0, 1.0), "n: expected .* got 0"),
-    (lambda: tilting.best_scale(np.zeros((2, 2)), np.eye(2)), "U, V: expected .* not zero, got norms 0 and 1"),
-    (lambda: tilting.best_scale(np.eye(2), np.zeros((2, 2))), "U, V: expected .* not zero, got norms 1.41 and 0")])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (
+            lambda: finite_context.query_error(0, 1.0),
+            "n: expected a number of tokens from 1 to 1e100, got 0",
+        ),
+        (lambda: finite_context.query_error(np.nan, 1.0), "n: expected .* got nan"),
+        (
+            lambda: finite_context.query_error(10, -1.0),
+            "tau: expected a finite number ≥ 0, got -1.0",
+        ),
+        (lambda: finite_context.query_error(10, np.inf), "tau: expected .* got inf"),
+        (lambda: finite_context.mean_error(10, -1.0), "v: expected a finite number ≥ 0, got -1.0"),
+        (lambda: finite_context.mean_error(0, 1.0), "n: expected .* got 0"),
+        (
+            lambda: tilting.best_scale(np.zeros((2, 2)), np.eye(2)),
+            "U, V: expected .* not zero, got norms 0 and 1",
+        ),
+        (
+            lambda: tilting.best_scale(np.eye(2), np.zeros((2, 2))),
+            "U, V: expected .* not zero, got norms 1.41 and 0",
+        ),
+    ],
+)
 def test_what_has_no_answer_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
-# --- the live figures --------------------------------------------------------------------------------------------
+# --- the live figures
+# --------------------------------------------------------------------------------------------
 
 BUGS = {
     "scores without v": ("readings(g, sizes, v * x)", "readings(g, sizes, x)"),
@@ -275,7 +360,10 @@ BUGS = {
     "queries of equal weight": ("Math.exp((-x * x) / 2))", "1)"),
     "a limit without v": ("(mean - v * queries[q])", "(mean - queries[q])"),
     "one sample for all": ("if (k === sample - 1) read", "if (k === 0) read"),
-    "all samples in a row": ("all.subarray(k * largest, (k + 1) * largest)", "all.subarray(0, largest)"),
+    "all samples in a row": (
+        "all.subarray(k * largest, (k + 1) * largest)",
+        "all.subarray(0, largest)",
+    ),
     "always Gaussian": ("tokens[values.tokens]", "tokens.gaussian"),
     "another exponent": ("(Math.sqrt(1 + 4 / (v * v)) - 1) / 2", "1 / (2 * v * v)"),
     "no best of both": ("Math.max(1, n * Math.exp", "(n * Math.exp"),
@@ -297,7 +385,10 @@ def test_a_planted_bug_is_seen(bug):
 ONE = np.ones((1, 1))
 CLOUD_BUGS = {
     "scores without the query": ("weightsOf(all, B * x), edges)", "weightsOf(all, B), edges)"),
-    "an output without A": ("A * dot(weightsOf(all, B * query), all)", "dot(weightsOf(all, B * query), all)"),
+    "an output without A": (
+        "A * dot(weightsOf(all, B * query), all)",
+        "dot(weightsOf(all, B * query), all)",
+    ),
     "a limit without B": ("A * limit.mean(B * query)", "A * limit.mean(query)"),
     "all tokens": ("tokens[kind].slice(0, n)", "tokens[kind]"),
     "always Gaussian": ("tokens[kind].slice", "tokens.gaussian.slice"),
@@ -311,31 +402,53 @@ CLOUD_BUGS = {
 @cache
 def cloud():
     """With a head whose A and B are not one."""
-    return c09.cloud(mha.data.linear_regression(n=40, d=1, p=1), mha.AttentionRegression(A=-2 * ONE, B=0.5 * ONE))
+    return c09.cloud(
+        mha.data.linear_regression(n=40, d=1, p=1), mha.AttentionRegression(A=-2 * ONE, B=0.5 * ONE)
+    )
 
 
 @pytest.mark.parametrize("bug", CLOUD_BUGS)
 def test_a_planted_bug_in_the_cloud_is_seen(bug):
-    assert_bug_is_seen(CLOUD_BUGS[bug], cloud(), {}, {"x": -2.5, "n": 30}, {"x": 0.0, "tokens": "box"})
+    assert_bug_is_seen(
+        CLOUD_BUGS[bug], cloud(), {}, {"x": -2.5, "n": 30}, {"x": 0.0, "tokens": "box"}
+    )
 
 
 @pytest.mark.parametrize("x", [-2.0, 0.0, 1.5])
 def test_limits_of_the_cloud_are_those_of_its_densities(x):
     grid = np.linspace(-9, 9, 18_001)
-    for kind, plain in {"gaussian": np.exp(-grid ** 2 / 2), "box": 1.0 * (abs(grid) <= 3 ** 0.5)}.items():
+    for kind, plain in {
+        "gaussian": np.exp(-(grid**2) / 2),
+        "box": 1.0 * (abs(grid) <= 3**0.5),
+    }.items():
         tilted = plain * np.exp(x * grid)
-        drawn = c09.cloud(mha.data.linear_regression(n=20, d=1, p=1), mha.AttentionRegression(A=ONE, B=ONE)).drawn(
-            x=x, tokens=kind)
+        drawn = c09.cloud(
+            mha.data.linear_regression(n=20, d=1, p=1), mha.AttentionRegression(A=ONE, B=ONE)
+        ).drawn(x=x, tokens=kind)
         assert drawn["limit"] == pytest.approx(tilted @ grid / tilted.sum(), abs=2e-3)
-        np.testing.assert_allclose(drawn["tilted"], np.interp(c09.SEEN, grid, tilted / tilted.sum() / 1e-3), atol=2e-3)
+        np.testing.assert_allclose(
+            drawn["tilted"], np.interp(c09.SEEN, grid, tilted / tilted.sum() / 1e-3), atol=2e-3
+        )
 
 
-@pytest.mark.parametrize("data, layer, message", [
-    (mha.data.regression_from_arrays(np.ones((20, 1)), np.ones((20, 1))), None, "data: expected ten or more tokens"),
-    (mha.data.linear_regression(n=20, d=2, p=1), None, "data: expected .* dimension d = 1"),
-    (mha.data.linear_regression(n=9, d=1, p=1), None, "data: expected ten"),
-    (None, mha.AttentionRegression.random(d=2, p=1), "layer: expected .* p = d = 1"),
-    (None, mha.AttentionRegression(A=ONE, B=0 * ONE), "layer: expected A and B that are not zero, got 1 and 0")])
+@pytest.mark.parametrize(
+    "data, layer, message",
+    [
+        (
+            mha.data.regression_from_arrays(np.ones((20, 1)), np.ones((20, 1))),
+            None,
+            "data: expected ten or more tokens",
+        ),
+        (mha.data.linear_regression(n=20, d=2, p=1), None, "data: expected .* dimension d = 1"),
+        (mha.data.linear_regression(n=9, d=1, p=1), None, "data: expected ten"),
+        (None, mha.AttentionRegression.random(d=2, p=1), "layer: expected .* p = d = 1"),
+        (
+            None,
+            mha.AttentionRegression(A=ONE, B=0 * ONE),
+            "layer: expected A and B that are not zero, got 1 and 0",
+        ),
+    ],
+)
 def test_what_the_cloud_cannot_move_is_refused(data, layer, message):
     good = mha.data.linear_regression(n=20, d=1, p=1), mha.AttentionRegression(A=ONE, B=ONE)
     with pytest.raises((TypeError, ValueError), match=message):

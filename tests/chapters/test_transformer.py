@@ -1,4 +1,5 @@
-"""The small Transformer: its formula, its masks, its gradients, its heads; and training it on minibatches."""
+"""The small Transformer: its formula, its masks, its gradients, its heads; and training it on
+minibatches."""
 
 import math
 import os
@@ -30,7 +31,9 @@ def small(H=2, layers=2, kernel=mha.softmax, seed=3, **sizes):
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter += 0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+            parameter += 0.3 * torch.randn(
+                parameter.shape, generator=generator, dtype=torch.float64
+            )
     return model
 
 
@@ -52,11 +55,14 @@ def oracle_of(model, read_in, kernel, scale=1.0):
     """The logit of tokens that are vectors already, before their positions are added."""
     P = {name: parameter.detach().numpy() for name, parameter in model.named_parameters()}
     width = read_in.shape[1] // model.layers[0].attention.H
-    X = read_in + P["positions.weight"][:len(read_in)]
+    X = read_in + P["positions.weight"][: len(read_in)]
     for k in range(len(model.layers)):
         at = f"layers.{k}."
         Z = normalized(X, P, at + "norm_1.")
-        Q, K, V = (Z @ P[f"{at}attention.{part}.weight"].T + P[f"{at}attention.{part}.bias"] for part in "QKV")
+        Q, K, V = (
+            Z @ P[f"{at}attention.{part}.weight"].T + P[f"{at}attention.{part}.bias"]
+            for part in "QKV"
+        )
         read = np.zeros_like(X)
         for h in range(model.layers[0].attention.H):
             own = slice(h * width, (h + 1) * width)
@@ -64,15 +70,21 @@ def oracle_of(model, read_in, kernel, scale=1.0):
                 weights = kernel([(Q[t, own], K[j, own]) for j in range(len(X))])
                 read[t, own] = scale * sum(w * V[j, own] for j, w in enumerate(weights))
         X = X + read @ P[at + "attention.out.weight"].T + P[at + "attention.out.bias"]
-        Z = normalized(X, P, at + "norm_2.") @ P[at + "network.0.weight"].T + P[at + "network.0.bias"]
-        Z = Z * (1 + np.vectorize(math.erf)(Z / 2 ** 0.5)) / 2
+        Z = (
+            normalized(X, P, at + "norm_2.") @ P[at + "network.0.weight"].T
+            + P[at + "network.0.bias"]
+        )
+        Z = Z * (1 + np.vectorize(math.erf)(Z / 2**0.5)) / 2
         X = X + Z @ P[at + "network.2.weight"].T + P[at + "network.2.bias"]
     return normalized(X, P, "norm.").mean(axis=0) @ P["read.weight"][0] + P["read.bias"][0]
 
 
 def normalized(X, P, at):
     away = X - X.mean(axis=1, keepdims=True)
-    return away / np.sqrt((away ** 2).mean(axis=1, keepdims=True) + 1e-5) * P[at + "weight"] + P[at + "bias"]
+    return (
+        away / np.sqrt((away**2).mean(axis=1, keepdims=True) + 1e-5) * P[at + "weight"]
+        + P[at + "bias"]
+    )
 
 
 def softmax_of(pairs):
@@ -88,8 +100,15 @@ def normalized_of(pairs):
     return np.array(gaussian_of(pairs)) / sum(gaussian_of(pairs))
 
 
-by_hand = pytest.mark.parametrize(("kernel", "by_hand"), [
-    (mha.softmax, softmax_of), (mha.gaussian, gaussian_of), (mha.normalized_gaussian, normalized_of)], ids=KERNELS)
+by_hand = pytest.mark.parametrize(
+    ("kernel", "by_hand"),
+    [
+        (mha.softmax, softmax_of),
+        (mha.gaussian, gaussian_of),
+        (mha.normalized_gaussian, normalized_of),
+    ],
+    ids=KERNELS,
+)
 
 
 @pytest.mark.parametrize("H", [1, 2, 8])
@@ -102,12 +121,20 @@ def test_logits_are_the_formula(H, kernel, by_hand):
 
 @by_hand
 def test_logits_of_patches_are_the_formula(kernel, by_hand):
-    model = PatchTransformer(6, 5, d=8, H=2, layers=2, hidden=5, kernel=kernel, scale=1.7, seed=3).double()
+    model = PatchTransformer(
+        6, 5, d=8, H=2, layers=2, hidden=5, kernel=kernel, scale=1.7, seed=3
+    ).double()
     X = np.random.default_rng(4).random((3, 5, 6))
     with torch.no_grad():
         model.patches.bias += 0.3 * torch.arange(8)
-    weight, bias = (parameter.detach().numpy() for parameter in (model.patches.weight, model.patches.bias))
-    assert_close(model.logits(X), np.array([oracle_of(model, x @ weight.T + bias, by_hand, 1.7) for x in X]), 1e-12)
+    weight, bias = (
+        parameter.detach().numpy() for parameter in (model.patches.weight, model.patches.bias)
+    )
+    assert_close(
+        model.logits(X),
+        np.array([oracle_of(model, x @ weight.T + bias, by_hand, 1.7) for x in X]),
+        1e-12,
+    )
 
 
 @kernels
@@ -186,7 +213,10 @@ def test_attention_is_a_distribution_over_the_words(H):
 
 
 def test_heads_share_one_width():
-    sizes = {H: [p.shape for p in TextTransformer(WORDS, LENGTH, H=H).parameters()] for H in (1, 2, 4, 8, 32)}
+    sizes = {
+        H: [p.shape for p in TextTransformer(WORDS, LENGTH, H=H).parameters()]
+        for H in (1, 2, 4, 8, 32)
+    }
     assert all(shapes == sizes[1] for shapes in sizes.values())
 
 
@@ -201,19 +231,34 @@ def test_all_numbers_of_heads_start_at_the_same_parameters():
 def test_the_start_is_of_the_size_it_says():
     model = TextTransformer(4000, 4000, d=32, hidden=4000)
     network = model.layers[0].network
-    for weights, deviation in ((model.words.weight, 1), (model.positions.weight, 1), (network[0].weight, 32 ** -0.5),
-                               (network[2].weight, 4000 ** -0.5)):
-        assert weights.std().item() == pytest.approx(deviation, rel=0.02)  # 128,000 numbers: ten standard errors
+    for weights, deviation in (
+        (model.words.weight, 1),
+        (model.positions.weight, 1),
+        (network[0].weight, 32**-0.5),
+        (network[2].weight, 4000**-0.5),
+    ):
+        # 128,000 numbers: ten standard errors
+        assert weights.std().item() == pytest.approx(deviation, rel=0.02)
         assert abs(weights.mean().item()) < 0.02 * deviation
-    assert all((module.bias == 0).all() for module in model.modules() if isinstance(module, torch.nn.Linear))
+    assert all(
+        (module.bias == 0).all()
+        for module in model.modules()
+        if isinstance(module, torch.nn.Linear)
+    )
 
 
 def test_gain_and_embedding_are_factors_on_the_start():
-    one, other = (TextTransformer(WORDS, LENGTH, layers=2, **options, seed=2)
-                  for options in ({}, {"gain": 0.5, "embedding": 0.02, "scale": 4}))
+    one, other = (
+        TextTransformer(WORDS, LENGTH, layers=2, **options, seed=2)
+        for options in ({}, {"gain": 0.5, "embedding": 0.02, "scale": 4})
+    )
     for (name, ours), theirs in zip(one.named_parameters(), other.parameters(), strict=True):
-        factor = 0.02 if name in ("words.weight", "positions.weight") else 1 if "norm" in name else 0.5
-        assert torch.equal(factor * ours, theirs) or torch.allclose(factor * ours, theirs, rtol=1e-6, atol=0), name
+        factor = (
+            0.02 if name in ("words.weight", "positions.weight") else 1 if "norm" in name else 0.5
+        )
+        assert torch.equal(factor * ours, theirs) or torch.allclose(
+            factor * ours, theirs, rtol=1e-6, atol=0
+        ), name
 
 
 def test_scale_is_a_factor_on_what_attention_gives():
@@ -229,9 +274,15 @@ def test_scale_is_a_factor_on_what_attention_gives():
 def test_parts_are_the_weights_of_attention():
     model = small()
     parts = model.parts()
-    assert parts["WQ"] == [f"layers.{k}.attention.Q.{kind}" for k in range(2) for kind in ("weight", "bias")]
+    assert parts["WQ"] == [
+        f"layers.{k}.attention.Q.{kind}" for k in range(2) for kind in ("weight", "bias")
+    ]
     assert set(parts) == {"WQ", "WK", "WV", "WO"}
-    assert sum(map(len, parts.values())) == len({name for names in parts.values() for name in names}) == 16
+    assert (
+        sum(map(len, parts.values()))
+        == len({name for names in parts.values() for name in names})
+        == 16
+    )
 
 
 def test_the_start_is_seeded_and_leaves_the_global_stream_alone():
@@ -264,14 +315,17 @@ def test_logits_in_blocks_are_the_logits():
     assert_close(model.logits(tokens, rows=4), model.logits(tokens), 1e-13)
 
 
-# --- training -----------------------------------------------------------------------------------------------
+# --- training
+# -----------------------------------------------------------------------------------------------
 
 DATA = text.reviews(20)
 RULE = mha.AdamW(0.003)
 
 
 def start(seed=0, **sizes):
-    return TextTransformer(len(DATA.vocabulary), DATA.tokens.shape[1], **{"d": 16, "hidden": 16} | sizes, seed=seed)
+    return TextTransformer(
+        len(DATA.vocabulary), DATA.tokens.shape[1], **{"d": 16, "hidden": 16} | sizes, seed=seed
+    )
 
 
 @pytest.mark.parametrize("H", [1, 4])
@@ -285,7 +339,9 @@ def test_it_overfits_twenty_sentences(H, kernel):
 def test_training_is_seeded_and_leaves_the_start_as_it_is():
     model = start()
     before = [parameter.clone() for parameter in model.parameters()]
-    first, again, other = (train_network(model, DATA, RULE, 12, batch=7, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (
+        train_network(model, DATA, RULE, 12, batch=7, seed=seed) for seed in (1, 1, 2)
+    )
     assert first.loss.tolist() == again.loss.tolist()
     assert first.loss[-1] != other.loss[-1]
     assert all(torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
@@ -299,7 +355,9 @@ def test_a_path_of_text_holds_curves_and_models():
     for k in range(3):
         for prefix, data in (("", DATA), ("test_", test)):
             z = data.y * path[k].logits(data.tokens)
-            assert path.curves[prefix + "loss"][k] == pytest.approx(np.log1p(np.exp(-z)).mean(), rel=1e-12)
+            assert path.curves[prefix + "loss"][k] == pytest.approx(
+                np.log1p(np.exp(-z)).mean(), rel=1e-12
+            )
             assert path.curves[prefix + "accuracy"][k] == (z > 0).mean()
     assert path.stopped is None
     assert len(path) == 3
@@ -313,7 +371,8 @@ def test_one_step_is_a_step_of_adamw():
     for before, after in zip(model.parameters(), path[-1].parameters(), strict=True):
         g = before.grad
         expected = (1 - 0.02 * 0.1) * before - 0.02 * g / (abs(g) + 1e-8)
-        assert_close(after, expected, 1e-9, size=0.02)  # softmax does not see the bias of the keys: rounding alone
+        # softmax does not see the bias of the keys: rounding alone
+        assert_close(after, expected, 1e-9, size=0.02)
 
 
 @pytest.mark.parametrize(("n", "batch"), [(10, 3), (6, 6), (4, 9)])
@@ -338,31 +397,59 @@ def test_a_run_that_diverges_keeps_what_came_before():
 def test_summary_is_loss_and_accuracy_of_the_logits():
     model = start()
     z = DATA.y * model.logits(DATA.tokens)
-    assert summary(model, DATA) == {"loss": pytest.approx(np.log1p(np.exp(-z)).mean(), rel=1e-12),
-                                    "accuracy": (z > 0).mean()}
+    assert summary(model, DATA) == {
+        "loss": pytest.approx(np.log1p(np.exp(-z)).mean(), rel=1e-12),
+        "accuracy": (z > 0).mean(),
+    }
 
 
 BAD = {
     "no heads": (lambda: start(H=0), ValueError, ["H: expected a whole number ≥ 1"]),
-    "heads do not divide the width": (lambda: start(H=3), ValueError, ["divides the width d = 16", "got 3"]),
+    "heads do not divide the width": (
+        lambda: start(H=3),
+        ValueError,
+        ["divides the width d = 16", "got 3"],
+    ),
     "no word": (lambda: TextTransformer(0, 5), ValueError, ["words: expected"]),
     "no gain": (lambda: start(gain=0), ValueError, ["gain: expected a positive number"]),
     "no scale": (lambda: start(scale=-1.0), ValueError, ["scale: expected a positive number"]),
-    "too many patches": (lambda: PatchTransformer(4, 2).logits(np.ones((1, 3, 4))), ValueError,
-                         ["at most 2 patches an image", "got 3"]),
+    "too many patches": (
+        lambda: PatchTransformer(4, 2).logits(np.ones((1, 3, 4))),
+        ValueError,
+        ["at most 2 patches an image", "got 3"],
+    ),
     "no patches": (lambda: PatchTransformer(0, 2), ValueError, ["width: expected"]),
     "no seed": (lambda: start(seed=-1), ValueError, ["seed: expected"]),
-    "sentences too long": (lambda: start().logits(np.ones((2, 30), int)), ValueError,
-                           ["at most 23", "got 30", "length="]),
+    "sentences too long": (
+        lambda: start().logits(np.ones((2, 30), int)),
+        ValueError,
+        ["at most 23", "got 30", "length="],
+    ),
     "a word that is not in the vocabulary": (
-        lambda: TextTransformer(10, 5, d=8, H=2).logits(np.array([[3, 9], [1, 12]])), ValueError,
-        ["tokens: expected word numbers below 10", "got 12"]),
-    "a word below none": (lambda: TextTransformer(10, 5, d=8, H=2).logits(np.array([[3, -1]])), ValueError,
-                          ["tokens: expected word numbers below 10", "got -1"]),
-    "training on a larger vocabulary": (lambda: train_network(TextTransformer(10, 23, d=8, H=2), DATA, RULE, 3),
-                                        ValueError, ["tokens: expected word numbers below 10"]),
-    "padding alone": (lambda: start().logits(np.zeros((2, 5), int)), ValueError, ["a word in every sentence"]),
-    "steps negative": (lambda: train_network(start(), DATA, RULE, -3), ValueError, ["steps: expected", "-3"]),
+        lambda: TextTransformer(10, 5, d=8, H=2).logits(np.array([[3, 9], [1, 12]])),
+        ValueError,
+        ["tokens: expected word numbers below 10", "got 12"],
+    ),
+    "a word below none": (
+        lambda: TextTransformer(10, 5, d=8, H=2).logits(np.array([[3, -1]])),
+        ValueError,
+        ["tokens: expected word numbers below 10", "got -1"],
+    ),
+    "training on a larger vocabulary": (
+        lambda: train_network(TextTransformer(10, 23, d=8, H=2), DATA, RULE, 3),
+        ValueError,
+        ["tokens: expected word numbers below 10"],
+    ),
+    "padding alone": (
+        lambda: start().logits(np.zeros((2, 5), int)),
+        ValueError,
+        ["a word in every sentence"],
+    ),
+    "steps negative": (
+        lambda: train_network(start(), DATA, RULE, -3),
+        ValueError,
+        ["steps: expected", "-3"],
+    ),
 }
 
 
@@ -372,14 +459,22 @@ def test_bad_input_is_named(call, error, words):
 
 
 def test_the_names_wait_for_torch():
-    code = ("import sys\nfrom mhabook import c08_digits\nassert 'torch' not in sys.modules\n"
-            "c08_digits.TextTransformer; assert 'torch' in sys.modules; sys.modules['torch'] = None\n"
-            "for name in ('transformer', 'network_training'): sys.modules.pop(f'mhabook.c08_digits.{name}', None)\n"
-            "for name in (*c08_digits.__all__, 'Nothing'):\n"
-            "    try: getattr(c08_digits, name)\n    except (ImportError, AttributeError) as error: print(error)")
+    code = (
+        "import sys\nfrom mhabook import c08_digits\nassert 'torch' not in "
+        "sys.modules\nc08_digits.TextTransformer; assert 'torch' in sys.modules; "
+        "sys.modules['torch'] = None\nfor name in ('transformer', 'network_training'): "
+        "sys.modules.pop(f'mhabook.c08_digits.{name}', None)\nfor name in (*c08_digits.__all__, "
+        "'Nothing'):\n    try: getattr(c08_digits, name)\n    except (ImportError, "
+        "AttributeError) as error: print(error)"
+    )
     found = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "book")))}
-    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=found)
+    run = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=found
+    )
     assert run.stdout.splitlines() == [
-        *(f"mhabook.c08_digits.{name} needs torch: pip install torch"
-          for name in ("PatchTransformer", "TextTransformer", "train_network")),
-        "module 'mhabook.c08_digits' has no attribute 'Nothing'"]
+        *(
+            f"mhabook.c08_digits.{name} needs torch: pip install torch"
+            for name in ("PatchTransformer", "TextTransformer", "train_network")
+        ),
+        "module 'mhabook.c08_digits' has no attribute 'Nothing'",
+    ]

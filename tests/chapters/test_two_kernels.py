@@ -1,4 +1,5 @@
-"""Chapter 12: the statements on many instances, the Jacobians against differences, and the chapter's examples."""
+"""Chapter 12: the statements on many instances, the Jacobians against differences, and the
+chapter's examples."""
 
 import json
 from functools import cache
@@ -34,24 +35,36 @@ def test_both_kernels_are_related_at_every_scale(scale, dtype):
         Q, K = (scale * rng.standard_normal((n, 3)) for n in (4, 5))
         Q, K = (torch.as_tensor(a) if dtype == "torch" else a.astype(dtype) for a in (Q, K))
         assert two_kernels.same_rank(Q, K) and two_kernels.normalized_gaussian(Q, K)
-        assert (not two_kernels.same_rank(Q, K, c=1.0)) == (scale > 1e-8 and (scale, dtype) != (1e-3, "float32"))
+        assert (not two_kernels.same_rank(Q, K, c=1.0)) == (
+            scale > 1e-8 and (scale, dtype) != (1e-3, "float32")
+        )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_rounding_is_that_of_the_numbers(dtype):
-    assert two_kernels.room(np.ones(1, dtype)) == 2 ** 12 * np.finfo(dtype).eps
-    layer, data = (one.map(lambda a: a.astype(dtype)) for one in (AttentionLayer.random(3, 2, 2, seed=1),
-                                                                   random_sequences(2, 4, 3, 2, seed=1)))
+    assert two_kernels.room(np.ones(1, dtype)) == 2**12 * np.finfo(dtype).eps
+    layer, data = (
+        one.map(lambda a: a.astype(dtype))
+        for one in (AttentionLayer.random(3, 2, 2, seed=1), random_sequences(2, 4, 3, 2, seed=1))
+    )
     assert two_kernels.query_force(layer, data)
-    assert two_kernels.width(AttentionLayer(layer.WQ, layer.WK, layer.WV, layer.WO, Gaussian(0.8)), data, 0.1)
+    assert two_kernels.width(
+        AttentionLayer(layer.WQ, layer.WK, layer.WV, layer.WO, Gaussian(0.8)), data, 0.1
+    )
     shifted = mhabook.ledger["prop-shift"].random(0)
-    assert two_kernels.shift(**{k: a.astype(dtype) if hasattr(a, "dtype") else a for k, a in shifted.items()})
+    assert two_kernels.shift(
+        **{k: a.astype(dtype) if hasattr(a, "dtype") else a for k, a in shifted.items()}
+    )
 
 
-@pytest.mark.parametrize(("Q", "K", "message"), [
-    (np.ones((2, 3)), np.ones((4, 1)), r"K: expected shape \(m, 3\)"),
-    (np.ones(3), np.ones((4, 3)), r"Q: expected shape \(n, d\)"),
-    (np.ones((2, 3), "float32"), np.ones((4, 3)), "expected one dtype")])
+@pytest.mark.parametrize(
+    ("Q", "K", "message"),
+    [
+        (np.ones((2, 3)), np.ones((4, 1)), r"K: expected shape \(m, 3\)"),
+        (np.ones(3), np.ones((4, 3)), r"Q: expected shape \(n, d\)"),
+        (np.ones((2, 3), "float32"), np.ones((4, 3)), "expected one dtype"),
+    ],
+)
 def test_matrices_that_do_not_fit_are_refused(Q, K, message):
     for function in (two_kernels.same_rank, two_kernels.normalized_gaussian):
         with pytest.raises((ValueError, TypeError), match=message):
@@ -60,7 +73,9 @@ def test_matrices_that_do_not_fit_are_refused(Q, K, message):
 
 def test_a_mean_may_leave_keys_out():
     """With λ = (1, 0) the entropy is zero: the key is one of the others."""
-    check = two_kernels.inside_hull(np.array([3.0]), np.array([[1.0], [-5.0]]), np.array([1.0, 0.0]))
+    check = two_kernels.inside_hull(
+        np.array([3.0]), np.array([[1.0], [-5.0]]), np.array([1.0, 0.0])
+    )
     assert check.rhs == 0.5 and 0.499 < check.lhs < 0.5
 
 
@@ -74,8 +89,10 @@ def test_jacobians_are_differences(kernel):
         for i in range(d):
             step = np.zeros((1, n, d))
             step[0, k, i] = h
-            out = [AttentionLayer(layer.WQ + sign * step, layer.WK, layer.WV, layer.WO, kernel)(X)[0]
-                   for sign in (1, -1)]
+            out = [
+                AttentionLayer(layer.WQ + sign * step, layer.WK, layer.WV, layer.WO, kernel)(X)[0]
+                for sign in (1, -1)
+            ]
             moved = (out[0] - out[1]) / (2 * h)
             assert moved[k] == pytest.approx(J[k, :, i], abs=1e-8)
             assert np.delete(moved, k, axis=0) == pytest.approx(0, abs=1e-12)
@@ -107,12 +124,14 @@ def test_weights_have_full_rank_on_a_line(n):
         assert np.linalg.matrix_rank(kernel(kernel.scores(tokens, tokens))) == n
 
 
-# --- keys among others -------------------------------------------------------------------------------------------
+# --- keys among others
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("c", [0.0, 0.3, 1.5])
 def test_no_query_gives_more_than_the_bound_and_between_two_keys_one_gives_as_much(c):
-    """Softmax where c is 0; what a Gaussian kernel with its rows divided gives is maximized over a grid."""
+    """Softmax where c is 0; what a Gaussian kernel with its rows divided gives is maximized over a
+    grid."""
     kernel = NormalizedGaussian(c) if c else softmax
     for seed in range(20):
         rng = np.random.default_rng([seed, 12])
@@ -142,7 +161,8 @@ def test_keys_inside_are_those_between_the_ends_and_no_corners():
     assert hull.inside(np.vstack([circle, 0.3 * circle])).tolist() == [False] * 7 + [True] * 7
 
 
-# --- the live figures --------------------------------------------------------------------------------------------
+# --- the live figures
+# --------------------------------------------------------------------------------------------
 
 BUGS = {
     "two keys exchanged": ("keys: [k1, k2, k3]", "keys: [k2, k1, k3]"),
@@ -156,8 +176,11 @@ BUGS = {
     "the loss of another kernel": ("lone.soft.loss", "lone.gauss.loss"),
     "the sum of another kernel": ("lone.gauss.weights", "lone.between.weights"),
 }
-SETTINGS = [{}, {"q": -5.0, "k1": -4.0, "k3": 5.0, "c": 2.0, "values": "middle"},
-            {"q": 0.5, "k1": 1.0, "k2": 3.5, "c": 0.125, "values": "equal", "y": -1.0}]
+SETTINGS = [
+    {},
+    {"q": -5.0, "k1": -4.0, "k3": 5.0, "c": 2.0, "values": "middle"},
+    {"q": 0.5, "k1": 1.0, "k2": 3.5, "c": 0.125, "values": "equal", "y": -1.0},
+]
 
 
 DEFAULTS = {"q": 3.0, "k1": -2.0, "k2": 0.0, "k3": 1.0, "c": 0.5, "values": "mixed", "y": 1.5}
@@ -186,7 +209,9 @@ def test_forces_are_slopes_of_the_loss(values):
 
 @cache
 def selecting():
-    return c12.selecting(np.linspace(-4, 4, 33)[:, None], np.array([[-2.0], [0.0], [1.0]]), gaussian)
+    return c12.selecting(
+        np.linspace(-4, 4, 33)[:, None], np.array([[-2.0], [0.0], [1.0]]), gaussian
+    )
 
 
 SELECTING_BUGS = {
@@ -209,15 +234,24 @@ def test_a_planted_bug_is_seen_in_what_can_be_selected(bug):
 LINE, KEYS = np.zeros((2, 1)), np.array([[-2.0], [0.0], [1.0]])
 
 
-@pytest.mark.parametrize(("queries", "keys", "kernel", "message"), [
-    (np.zeros(3), KEYS, gaussian, r"queries: expected finite numbers of shape \(n, 1\)"),
-    (LINE, KEYS * np.nan, gaussian, "keys: expected finite numbers"),
-    (LINE, KEYS[:2], gaussian, "keys: expected three"),
-    (LINE, KEYS[::-1], gaussian, "keys: expected the first below the last"),
-    (LINE, KEYS * [[1], [1], [4]], gaussian, "keys: expected the first below the last.* got -2 and 4"),
-    (LINE, KEYS + 0.1, gaussian, "keys: expected the second to be one of"),
-    (LINE, KEYS, softmax, "kernel: expected mha.gaussian or another"),
-    (LINE, KEYS, normalized_gaussian, "kernel: expected mha.gaussian or another")])
+@pytest.mark.parametrize(
+    ("queries", "keys", "kernel", "message"),
+    [
+        (np.zeros(3), KEYS, gaussian, r"queries: expected finite numbers of shape \(n, 1\)"),
+        (LINE, KEYS * np.nan, gaussian, "keys: expected finite numbers"),
+        (LINE, KEYS[:2], gaussian, "keys: expected three"),
+        (LINE, KEYS[::-1], gaussian, "keys: expected the first below the last"),
+        (
+            LINE,
+            KEYS * [[1], [1], [4]],
+            gaussian,
+            "keys: expected the first below the last.* got -2 and 4",
+        ),
+        (LINE, KEYS + 0.1, gaussian, "keys: expected the second to be one of"),
+        (LINE, KEYS, softmax, "kernel: expected mha.gaussian or another"),
+        (LINE, KEYS, normalized_gaussian, "kernel: expected mha.gaussian or another"),
+    ],
+)
 def test_what_the_figure_cannot_show_is_refused(queries, keys, kernel, message):
     with pytest.raises((ValueError, TypeError), match=message):
         c12.selecting(queries, keys, kernel)

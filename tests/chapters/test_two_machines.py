@@ -1,4 +1,5 @@
-"""A sweep on a Dask cluster as two machines form it: a scheduler and two workers that share nothing but a network."""
+"""A sweep on a Dask cluster as two machines form it: a scheduler and two workers that share nothing
+but a network."""
 
 import os
 import subprocess
@@ -20,25 +21,53 @@ GRID = {"H": [1, 3], "lr": [0.1, 0.5]}
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """The commands of the page on large runs: processes in folders of their own that know one address."""
+    """The commands of the page on large runs: processes in folders of their own that know one
+    address."""
     place = tmp_path_factory.mktemp("cluster")
     path = os.pathsep.join(str(ROOT / part) for part in ("", "book", "tests/support"))
     environment = os.environ | {"PYTHONPATH": path}
     with ExitStack() as stack:
+
         def start(name, *arguments):
             (place / name).mkdir()
             command = [sys.executable, "-m", "dask", *arguments]
-            process = subprocess.Popen(command, cwd=place / name, env=environment, start_new_session=True,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                command,
+                cwd=place / name,
+                env=environment,
+                start_new_session=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             stack.callback(process.wait)
             stack.callback(process.kill)
 
-        start("scheduler", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
-              "--scheduler-file", str(place / "address.json"))
-        client = stack.enter_context(Client(scheduler_file=str(place / "address.json"), timeout=swept.SECONDS))
+        start(
+            "scheduler",
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--no-dashboard",
+            "--scheduler-file",
+            str(place / "address.json"),
+        )
+        client = stack.enter_context(
+            Client(scheduler_file=str(place / "address.json"), timeout=swept.SECONDS)
+        )
         for name in ("one", "two"):
-            start(name, "worker", client.scheduler.address, "--nthreads", "1", "--no-dashboard", "--no-nanny",
-                  "--name", name)
+            start(
+                name,
+                "worker",
+                client.scheduler.address,
+                "--nthreads",
+                "1",
+                "--no-dashboard",
+                "--no-nanny",
+                "--name",
+                name,
+            )
         client.wait_for_workers(2, timeout=swept.SECONDS)
         yield client
 

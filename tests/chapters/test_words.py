@@ -22,9 +22,21 @@ def by_hand(sentence):
     return total
 
 
-@pytest.mark.parametrize(("sentence", "expected"), [
-    ("good", 1), ("bad", -1), ("film", 0), ("not good", -1), ("not bad", 1), ("not film good", 1), ("good not", 1),
-    ("not not good", -1), ("not good good", 0), ("the plot was not dull and great", 2)])
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("good", 1),
+        ("bad", -1),
+        ("film", 0),
+        ("not good", -1),
+        ("not bad", 1),
+        ("not film good", 1),
+        ("good not", 1),
+        ("not not good", -1),
+        ("not good good", 0),
+        ("the plot was not dull and great", 2),
+    ],
+)
 def test_not_turns_the_next_word_and_no_other(sentence, expected):
     assert score(sentence) == expected
 
@@ -46,9 +58,13 @@ def test_every_sentence_has_its_length_in_words_of_the_vocabulary():
 def test_labels_are_balanced_and_words_as_frequent_as_said():
     """Within four standard errors: each of these four fails for one correct generator in 16,000."""
     n, settings = 2000, Words(0)
-    assert abs(DATA.y.mean()) < 4 / n ** 0.5
+    assert abs(DATA.y.mean()) < 4 / n**0.5
     raw = " ".join(" ".join(Words(0).draw(n, np.random.default_rng(3))[0]).split()).split()
-    for words, chance in (((NOT,), settings.negation), (tuple(SIGN), settings.opinion), (NEUTRAL, None)):
+    for words, chance in (
+        ((NOT,), settings.negation),
+        (tuple(SIGN), settings.opinion),
+        (NEUTRAL, None),
+    ):
         chance = 1 - settings.negation - settings.opinion if chance is None else chance
         share = np.mean([word in words for word in raw])
         # sentences of sum 0 are drawn again, which makes opinions a little more frequent
@@ -56,7 +72,9 @@ def test_labels_are_balanced_and_words_as_frequent_as_said():
 
 
 def test_who_overlooks_not_is_right_in_seven_of_ten():
-    blind = np.array([sum(SIGN.get(word, 0) for word in sentence.split()) for sentence in DATA.sentences])
+    blind = np.array(
+        [sum(SIGN.get(word, 0) for word in sentence.split()) for sentence in DATA.sentences]
+    )
     right = (np.sign(blind) == DATA.y).mean() + 0.5 * (blind == 0).mean()
     assert right == without_not(DATA) == pytest.approx(0.71, abs=0.04)
 
@@ -75,8 +93,11 @@ def test_fresh_sentences_are_others_in_the_same_vocabulary():
     assert fresh.sentences == short.fresh(300).sentences != short.fresh(300, seed=2).sentences
 
 
-BAD = {"none": (lambda: text.words(0), ["n: expected"]), "no length": (lambda: text.words(3, 0), ["length:"]),
-       "no seed": (lambda: text.words(3, seed=-1), ["seed: expected"])}
+BAD = {
+    "none": (lambda: text.words(0), ["n: expected"]),
+    "no length": (lambda: text.words(3, 0), ["length:"]),
+    "no seed": (lambda: text.words(3, seed=-1), ["seed: expected"]),
+}
 
 
 @pytest.mark.parametrize(("call", "words"), BAD.values(), ids=BAD)
@@ -88,13 +109,21 @@ def test_a_source_with_no_more_sentences_says_so():
     """One word: twelve opinions, and all are taken."""
     data = text.words(n=500, length=1)
     assert len(set(data.sentences)) == 12
-    assert_refused(lambda: data.fresh(n=5), ValueError, ["n: expected 5 sentences, found 0", "10,000 draws in a row",
-                                                         "Take a smaller n"])
-    assert_refused(lambda: Words(0, length=2, opinion=0.0).sample(3, 1), ValueError, ["n: expected 3", "found 0"])
+    assert_refused(
+        lambda: data.fresh(n=5),
+        ValueError,
+        ["n: expected 5 sentences, found 0", "10,000 draws in a row", "Take a smaller n"],
+    )
+    assert_refused(
+        lambda: Words(0, length=2, opinion=0.0).sample(3, 1),
+        ValueError,
+        ["n: expected 3", "found 0"],
+    )
 
 
 def test_all_sentences_that_are_left_are_found(monkeypatch):
-    """Two of twelve words are, after 17 draws on average: 200 in a row are many, in all they are few."""
+    """Two of twelve words are, after 17 draws on average: 200 in a row are many, in all they are
+    few."""
     monkeypatch.setattr("mhabook.c08_digits.text.corpus.PATIENCE", 200)
     left = {"good", "dull"}
     sentences, y = Words(0, length=1).sample(40, 2, without=set(SIGN) - left)

@@ -5,7 +5,8 @@ import pytest
 
 
 class Neighbors(np.random.Generator):
-    """Draws as ``default_rng`` does, and moves every float of a draw to the next one away from zero."""
+    """Draws as ``default_rng`` does, and moves every float of a draw to the next one away from
+    zero."""
 
     def random(self, *args, **options):
         return away(super().random(*args, **options))
@@ -32,5 +33,7 @@ def draws(request):
         return
     with pytest.MonkeyPatch.context() as patch:
         default_rng = np.random.default_rng
-        patch.setattr(np.random, "default_rng", lambda seed=None: Neighbors(default_rng(seed).bit_generator))
+        patch.setattr(
+            np.random, "default_rng", lambda seed=None: Neighbors(default_rng(seed).bit_generator)
+        )
         yield

@@ -17,7 +17,9 @@ def test_the_token_gets_most_of_the_weight_and_not_all(path):
 @page.after("check-head")
 def test_head_is_the_model_of_the_library(data, head, path):
     X, model = data.X[0], path[-1]
-    assert abs(head(X, model.W[0], model.U[0]) - model(data.X)[0]) < 1e-12 * abs(head(X, model.W[0], model.U[0]))
+    assert abs(head(X, model.W[0], model.U[0]) - model(data.X)[0]) < 1e-12 * abs(
+        head(X, model.W[0], model.U[0])
+    )
 
 
 @page.after("check-step")
@@ -48,7 +50,10 @@ def test_the_figure_is_the_run_of_the_lines_above_it(live, path):
 def test_as_it_starts_labels_are_right_before_the_weight_rises_and_one_column_fills(live):
     path = live.path()
     most = path.accuracy > 0.9
-    assert path.attention_score[most.argmax()] < 0.15 and path.test_accuracy[path.steps >= 10].min() > 0.9
+    assert (
+        path.attention_score[most.argmax()] < 0.15
+        and path.test_accuracy[path.steps >= 10].min() > 0.9
+    )
     column = weights_on_stars(live)[:, 0]
     assert (column > 0.5).sum() >= 8
 
@@ -71,7 +76,11 @@ def test_at_noise_twice_as_long_training_fits_and_does_not_find(live):
 @page.after("train")
 def test_at_long_steps_one_of_the_two_vectors_is_found_and_the_other_less_than_before(live, data):
     def by_label(lr):
-        weights = (live.path(lr=lr)[-1].attention(data.X)[:, 0] * data.relevant[:, None]).sum(axis=2).mean(axis=1)
+        weights = (
+            (live.path(lr=lr)[-1].attention(data.X)[:, 0] * data.relevant[:, None])
+            .sum(axis=2)
+            .mean(axis=1)
+        )
         return sorted(weights[data.y == label].mean() for label in (-1, 1))
 
     (low, high), (less, more) = by_label(1.0), by_label(30.0)

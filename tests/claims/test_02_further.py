@@ -19,7 +19,10 @@ def test_mixed_entries_are_hardly_ever_zero_in_the_loss(loss_hessian):
 def test_short_decoders_use_all_of_either_bound_and_long_ones_all_of_the_sharper(decoders, shares):
     between = np.max(list(shares.values()), axis=0)
     assert between.max() < 1 + 1e-12
-    assert min(shares[f"uniform attention, {bound}"][0] for bound in ("B bound", "sharper bound")) > 0.99
+    assert (
+        min(shares[f"uniform attention, {bound}"][0] for bound in ("B bound", "sharper bound"))
+        > 0.99
+    )
     assert shares["mean 1/√3 attention, sharper bound"][-1] > 0.99
     assert np.isclose(shares["mean 1/√3 attention, B bound"][-1], bounds.DEVIATION, rtol=1e-2)
     assert between[(decoders > 0.1) & (decoders < 10)].min() < 0.99
@@ -53,7 +56,10 @@ def test_ten_times_the_scale_multiplies_the_bounds_and_hardly_what_they_bound(li
 @page.after("logit-table")
 def test_at_the_start_only_the_negative_curvature_and_its_bound_fall_with_the_heads(logit, runs):
     largest, rho, negative, bound = (
-        np.array([getattr(run[part], side)[0] for run in runs.values()]) for part in (1, 2) for side in ("lhs", "rhs"))
+        np.array([getattr(run[part], side)[0] for run in runs.values()])
+        for part in (1, 2)
+        for side in ("lhs", "rhs")
+    )
     assert (np.diff(negative) < 0).all() and (np.diff(bound) < 0).all()
     assert max(np.ptp(np.log(largest)), np.ptp(np.log(rho))) < 0.25
     assert 3.2 < logit[1].lhs / logit[16].lhs < 4.8

@@ -60,8 +60,10 @@ def test_at_the_same_loss_eight_heads_curve_downward_less_than_four_and_so_does_
 @page.after("run")
 def test_a_large_start_raises_the_bound_most_the_loss_less_and_the_curvature_least(live):
     usual, large = live.path(), live.path(scale=3.0)
-    bound, loss, curvature = (large.curves[name][0] / usual.curves[name][0]
-                              for name in ("weak_convexity_bound", "loss", "negative_curvature"))
+    bound, loss, curvature = (
+        large.curves[name][0] / usual.curves[name][0]
+        for name in ("weak_convexity_bound", "loss", "negative_curvature")
+    )
     assert bound > 5 * loss > 5 * curvature > 5
     assert 3.5 < loss < 4.5
     assert 0.75 < large.negative_curvature[-1] / at_loss(usual, large.loss[-1:])[0] < 1
@@ -102,7 +104,9 @@ def test_all_curvature_is_bounded_by_a_multiple_of_the_loss(constant, path, top)
 
 
 @page.after("solution-step")
-def test_what_is_proved_is_400_times_shorter_than_the_longest_step_on_which_the_loss_falls(check, largest):
+def test_what_is_proved_is_400_times_shorter_than_the_longest_step_on_which_the_loss_falls(
+    check, largest
+):
     assert largest * check.rhs > 400
     assert 1 < largest * check.lhs / 2 < 2
 

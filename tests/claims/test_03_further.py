@@ -15,10 +15,13 @@ page = Page("multihead/03_further")
 
 @page.after("table-starts")
 def test_the_step_written_out_is_the_library_s_and_its_margin_does_not_depend_on_heads(
-        data, one_random_step, starts, table):
+    data, one_random_step, starts, table
+):
     assert np.array_equal(one_random_step(data, ntk.signs(4, seed=0)).U, starts["first phase"].U)
     for H in (1, 64):
-        assert ntk_margin(ntk.first_phase(data, H), data).margin == pytest.approx(table["first phase"][4], rel=1e-12)
+        assert ntk_margin(ntk.first_phase(data, H), data).margin == pytest.approx(
+            table["first phase"][4], rel=1e-12
+        )
     one, many = (abs(one_random_step(data, np.ones(H))(data.X)).max() for H in (1, 64))
     assert many == pytest.approx(8 * one)
 
@@ -62,16 +65,19 @@ def test_for_a_rare_pattern_the_step_is_mostly_chance(ratio):
 
 
 def chance_and_bound(H, plus):
-    """P(|Z| ≥ z), and the δ whose bound is z, for the z that ``plus`` heads forward and the others backward leave."""
-    z = abs(2 * plus - H) / H ** 0.5
-    chance = sum(comb(H, k) for k in range(H + 1) if abs(2 * k - H) >= abs(2 * plus - H)) / 2 ** H
+    """P(|Z| ≥ z), and the δ whose bound is z, for the z that ``plus`` heads forward and the others
+    backward leave."""
+    z = abs(2 * plus - H) / H**0.5
+    chance = sum(comb(H, k) for k in range(H + 1) if abs(2 * k - H) >= abs(2 * plus - H)) / 2**H
     return chance, 2 * np.exp(-z * z / 2)
 
 
 def test_the_bound_on_the_logits_is_nearest_with_two_heads_and_the_row_has_that_instance():
     chance, delta = chance_and_bound(2, 0)
     assert chance == 0.5 and delta == pytest.approx(2 / np.e)
-    others = (chance_and_bound(H, plus) for H in range(1, 301) if H != 2 for plus in range(H // 2 + 1))
+    others = (
+        chance_and_bound(H, plus) for H in range(1, 301) if H != 2 for plus in range(H // 2 + 1)
+    )
     assert max(p / bound for p, bound in others if bound <= 1) < 0.6 < chance / delta
     statement = mhabook.ledger["prop-start-logits"]
     nearest = statement.on(statement.extremal[0]())
@@ -80,7 +86,8 @@ def test_the_bound_on_the_logits_is_nearest_with_two_heads_and_the_row_has_that_
 
 @page.after("approach")
 def test_margins_approach_the_exact_one_from_above_and_those_of_the_witness_scatter(
-        data, step, sizes, excess, no_chance):
+    data, step, sizes, excess, no_chance
+):
     assert excess.min() > 0 and no_chance.min() > -1e-12
     assert excess.mean(axis=1)[-1] < excess.mean(axis=1)[0] / 8
     margins = data.y * (step.features(data.X) @ ntk.witness(step, data.truth).ravel())
@@ -95,13 +102,21 @@ def test_moved_attention_gains_a_factor_that_tends_to_one_over_the_share(exact, 
 
 @page.after("live")
 def test_what_the_sliders_show(live):
-    lengths, shares = ({value: live.drawn(**{name: value}) for value in live.controls[name].values}
-                       for name in ("S", "zeta"))
-    assert [S for S, found in lengths.items() if found["margin_W"][0] > found["margin_U"][0]] == [3.0]
+    lengths, shares = (
+        {value: live.drawn(**{name: value}) for value in live.controls[name].values}
+        for name in ("S", "zeta")
+    )
+    assert [S for S, found in lengths.items() if found["margin_W"][0] > found["margin_U"][0]] == [
+        3.0
+    ]
     assert max(shares, key=lambda zeta: shares[zeta]["exact"][1]) == 0.7
-    gaussian = {S: found["over_gaussian"][0] / found["over_first"][0] for S, found in lengths.items()}
+    gaussian = {
+        S: found["over_gaussian"][0] / found["over_first"][0] for S, found in lengths.items()
+    }
     assert gaussian[0.5] > 0.999 and gaussian[3.0] < 0.5
     plain = live.drawn(mirror=False)
-    assert plain["margin"][0] > plain["gamma_star"] and plain["margin_U"][0] == pytest.approx(plain["exact"][0])
+    assert plain["margin"][0] > plain["gamma_star"] and plain["margin_U"][0] == pytest.approx(
+        plain["exact"][0]
+    )
     for kind in ("first", "gaussian"):
         assert live.drawn()[f"over_{kind}"][-1] > live.drawn()[f"over_{kind}"][-2]

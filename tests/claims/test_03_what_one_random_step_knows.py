@@ -16,7 +16,9 @@ page = Page("multihead/03_what_one_random_step_knows")
 def signed_points(live, **values):
     """The points of the figure, U and W, times their labels: (2, n)."""
     drawn = live.drawn(**values)
-    return np.array([[*drawn[f"plus_{part}"], *(-np.array(drawn[f"minus_{part}"]))] for part in "UW"])
+    return np.array(
+        [[*drawn[f"plus_{part}"], *(-np.array(drawn[f"minus_{part}"]))] for part in "UW"]
+    )
 
 
 @page.after("train")
@@ -31,7 +33,8 @@ def test_the_step_tells_every_label_in_both_ways_and_before_it_attention_tells_n
 
 @page.after("say-train")
 def test_a_random_decoder_moves_some_logits_the_wrong_way_and_alone_its_attention_has_a_narrow_margin(
-        live, alone, after, of_moves):
+    live, alone, after, of_moves
+):
     assert signed_points(live, initialization="gaussian")[1].min() < 0
     assert 0 < 10 * live.path(initialization="gaussian").margin_W[0] < alone["W"]
     assert alone["W"] > of_moves.W
@@ -48,19 +51,26 @@ def test_random_rows_gain_little_one_random_row_more_and_the_step_most(gain):
 
 @page.after("say-fresh")
 def test_a_longer_random_decoder_beats_the_step_in_some_data_sets(anew):
-    longer = margins.over_datasets(lambda data, seed: 5 * ntk.gaussian_of_equal_norm(data, 1, seed), sigma=0.0)
+    longer = margins.over_datasets(
+        lambda data, seed: 5 * ntk.gaussian_of_equal_norm(data, 1, seed), sigma=0.0
+    )
     assert 0 < (longer > anew["after"]).sum() < len(longer) / 2
 
 
 @page.after("train")
 def test_in_more_than_half_of_the_data_sets_the_step_sets_all_labels_right(zero, rule):
     drawn = [mha.data.tokenized_mixture(60, 10, 12, 5, 0.2, 2.0, 0.0, seed) for seed in range(20)]
-    right = [(mha.train(zero, data, rule, steps=1)[-1].margins(data.X, data.y) > 0).all() for data in drawn]
+    right = [
+        (mha.train(zero, data, rule, steps=1)[-1].margins(data.X, data.y) > 0).all()
+        for data in drawn
+    ]
     assert 10 < sum(right) < 20
 
 
 @page.after("train")
-def test_shuffled_labels_of_noisy_samples_are_separated_after_the_step_by_a_narrow_margin_and_never_at_zero(zero, rule):
+def test_shuffled_labels_of_noisy_samples_are_separated_after_the_step_by_a_narrow_margin_and_never_at_zero(
+    zero, rule
+):
     for seed in range(10):
         data = mha.data.tokenized_mixture(60, 10, 12, 5, 0.2, 2.0, 0.5, seed)
         step = mha.train(zero, data, rule, steps=1)[-1]
@@ -72,7 +82,9 @@ def test_shuffled_labels_of_noisy_samples_are_separated_after_the_step_by_a_narr
 @page.after("train")
 def test_under_noise_only_the_start_at_zero_loses_its_margin(live):
     drawn = live.drawn(sigma=0.5)
-    zero, random, first = (np.array(drawn[f"over_{kind}"]) for kind in ("zero", "gaussian", "first"))
+    zero, random, first = (
+        np.array(drawn[f"over_{kind}"]) for kind in ("zero", "gaussian", "first")
+    )
     assert (zero < random).all() and (random < first).all()
     assert zero[-1] == 0 < random.min()
     assert random[-1] > random[-2]
@@ -87,9 +99,12 @@ def test_the_two_moves_have_the_margins_of_the_formulas_on_every_sample(U, W, st
 
 
 def test_noisy_samples_are_never_a_pair():
-    """Of a hundred samples with one distracting token each: without noise they hold a pair, and with mirrors."""
-    quiet, noisy = (mha.data.tokenized_mixture(n=100, T=4, d=4, M=2, zeta=0.75, S=1.0, sigma=sigma, seed=0)
-                    for sigma in (0.0, 0.1))
+    """Of a hundred samples with one distracting token each: without noise they hold a pair, and
+    with mirrors."""
+    quiet, noisy = (
+        mha.data.tokenized_mixture(n=100, T=4, d=4, M=2, zeta=0.75, S=1.0, sigma=sigma, seed=0)
+        for sigma in (0.0, 0.1)
+    )
     assert ntk.has_a_pair(quiet)
     assert ntk.has_a_pair(ntk.mirrored(noisy))
     assert not ntk.has_a_pair(noisy)
@@ -103,8 +118,11 @@ def test_under_noise_margins_fall_with_more_samples_and_at_zero_to_nothing(fall)
 
 def test_with_equal_rows_gradients_span_fewer_dimensions_than_there_are_samples_and_four_random_decoders_more():
     many = mha.data.tokenized_mixture(n=800, T=10, d=12, M=5, zeta=0.2, S=2.0, sigma=0.5)
-    ranks = {name: np.linalg.matrix_rank(make(many, 0).features(many.X)) for name, make in margins.STARTS.items()}
-    assert ranks["first phase"] == 12 + 12 ** 2 and ranks["Gaussian"] == 588
+    ranks = {
+        name: np.linalg.matrix_rank(make(many, 0).features(many.X))
+        for name, make in margins.STARTS.items()
+    }
+    assert ranks["first phase"] == 12 + 12**2 and ranks["Gaussian"] == 588
 
 
 @page.after("solution-open")

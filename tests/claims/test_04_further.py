@@ -24,8 +24,9 @@ def test_more_heads_end_higher_and_do_not_look(H, runs):
 
 
 @page.after("figure-promise")
-def test_two_trillion_heads_satisfy_every_hypothesis_and_keep_the_promise(K, chained, data, descent, large, promised,
-                                                                          toward):
+def test_two_trillion_heads_satisfy_every_hypothesis_and_keep_the_promise(
+    K, chained, data, descent, large, promised, toward
+):
     assert all(chain.conditions(large, toward.model, data, descent.lr, K).values())
     assert (chained.loss[1:] < promised).all()
     assert promised[999] > np.log(2)
@@ -37,7 +38,7 @@ def test_fewer_heads_save_more_than_a_thousand_and_take_shorter_steps(demand, st
     ball = chain.ball_constants(start, 1.0, demand.distance)
     assert ball.rho < 1 / 0.33 < chain.head_constants(start, 1.0).rho < 1 / 0.2
     assert chain.steepness(10, 1.0, demand.decoder + 5 * demand.distance) ** 2 / 4 > 2000 * ball.rho
-    assert demand.distance / demand.fewer_heads ** 0.5 < 0.5
+    assert demand.distance / demand.fewer_heads**0.5 < 0.5
 
 
 @page.after("check-links")
@@ -60,7 +61,8 @@ def test_four_links_are_nearly_attained_and_in_two_the_distance_from_the_referen
 
 
 def test_a_convex_loss_leaves_a_quarter_of_the_promise():
-    """D₀²/(2ηK) + L(θ) ≤ ¾ [(2/3)D₀²/(ηK) + (5/3)L(θ) + L₀/(3K)], with equality in the first term."""
+    """D₀²/(2ηK) + L(θ) ≤ ¾ [(2/3)D₀²/(ηK) + (5/3)L(θ) + L₀/(3K)], with equality in the first
+    term."""
     assert abs(0.75 * chain.guarantee(1.0, 0.0, 0.0, 1.0, 1) - 0.5) < 1e-15
     assert 0.75 * chain.guarantee(0.0, 1.0, 0.0, 1.0, 1) > 1
 
@@ -73,22 +75,32 @@ def test_in_all_six_cases_the_hypothesis_fails_by_far_and_the_distances_and_the_
 
 
 @page.after("practice-table")
-def test_descent_fails_at_first_with_four_random_heads_and_one_point_and_regret_in_two_cases(practice):
+def test_descent_fails_at_first_with_four_random_heads_and_one_point_and_regret_in_two_cases(
+    practice,
+):
     for name, (_, _, fails) in practice.items():
         assert (fails["descent"] > 0) == name.startswith("4 random heads")
-        assert (fails["one point"] > 0) == (fails["regret"] > 0) == (name.endswith(("noise 1.5", "signs")))
+        assert (
+            (fails["one point"] > 0)
+            == (fails["regret"] > 0)
+            == (name.endswith(("noise 1.5", "signs")))
+        )
 
 
 @page.after("practice-table")
 def test_few_heads_keep_the_promise_and_stay_near(data, descent, pairs, promised, toward):
-    for few in (mha.MultiHeadAttention(pairs[0].W, pairs[0].U), mha.MultiHeadAttention.zeros(1, 10, 7)):
+    for few in (
+        mha.MultiHeadAttention(pairs[0].W, pairs[0].U),
+        mha.MultiHeadAttention.zeros(1, 10, 7),
+    ):
         long = mha.train(few, data, descent, steps=3000, record=3001)
         assert (long.loss[1:] < promised).all()
         assert max((model - few).norm() for model in long.models) < 3 * toward.distance
 
 
 def told(live, **values):
-    """The last loss, formula and score of the live figure at these settings, the demand, and the allowed step."""
+    """The last loss, formula and score of the live figure at these settings, the demand, and the
+    allowed step."""
     drawn = live.drawn(**values)
     assert (np.array(drawn["loss"]) <= drawn["guarantee"]).all()
     assert (np.array(drawn["from_start"]) <= drawn["limit"]).all()
@@ -98,8 +110,8 @@ def told(live, **values):
 
 @page.after("live-theory")
 def test_relevant_tokens_bring_the_demand_and_the_formula_down_and_longer_patterns_do_not(live):
-    base, relevant, long = told(live), told(live, zeta=0.8, lr=0.1, H=10 ** 9), told(live, S=2.0)
-    assert 0.8 * 4 ** 6 < base[3] / relevant[3] < 4 ** 6
+    base, relevant, long = told(live), told(live, zeta=0.8, lr=0.1, H=10**9), told(live, S=2.0)
+    assert 0.8 * 4**6 < base[3] / relevant[3] < 4**6
     allowed, slow = told(live, zeta=0.6, lr=0.1), told(live, zeta=0.8, lr=0.03)
     assert allowed[4] > 0.1 > slow[4] > 0.03
     assert 0.3 * base[1] < allowed[1] < 0.36 * base[1] < slow[1] < base[1]
@@ -108,7 +120,7 @@ def test_relevant_tokens_bring_the_demand_and_the_formula_down_and_longer_patter
 
 @page.after("live-theory")
 def test_only_few_heads_change_the_curves_and_they_are_allowed_shorter_steps(live):
-    base, two, hundred = (told(live, H=heads) for heads in (10 ** 12, 2, 100))
+    base, two, hundred = (told(live, H=heads) for heads in (10**12, 2, 100))
     assert base[0] > 5 * two[0] and base[2] < hundred[2] < two[2] < 0.4
     assert abs(two[1] / base[1] - 1) < 3e-4
     assert base[4] > 2000 * two[4] and two[3] > 1e11

@@ -25,7 +25,9 @@ def falls(values, axis=0):
 
 
 @page.after("runs-by-rule")
-def test_at_a_constant_step_more_heads_are_slower_and_attend_less_in_every_trial_from_step_2(HEADS, gd, steps, table):
+def test_at_a_constant_step_more_heads_are_slower_and_attend_less_in_every_trial_from_step_2(
+    HEADS, gd, steps, table
+):
     for rows in (gd, table.where(rule="momentum")):
         for curve in ("loss", "test_loss"):
             assert rises(by_trials(rows, HEADS, curve)[..., steps >= 2])
@@ -61,7 +63,8 @@ def test_under_adam_more_heads_train_faster_in_every_trial_and_test_better_only_
 
 
 def slower(grid, heads, rule, eta):
-    """Of every trial, in training and test, at steps 500 and 2,000: do the losses rise with the number of heads?"""
+    """Of every trial, in training and test, at steps 500 and 2,000: do the losses rise with the
+    number of heads?"""
     rows = grid.where(rule=rule, eta_U=eta)
     losses = np.array([by_trials(rows, heads, curve)[..., 1:] for curve in ("loss", "test_loss")])
     return (np.diff(losses, axis=1) > 0).all(axis=1)
@@ -70,14 +73,18 @@ def slower(grid, heads, rule, eta):
 @page.after("figure-plane-adam")
 def test_straight_down_more_heads_are_slower_up_to_a_step_size_and_in_no_trial_beyond(HEADS, grid):
     for rule, last, first in (("gd", 1, 2), ("momentum", -2, 0)):
-        assert all(slower(grid, HEADS, rule, 2.0 ** power).all() for power in range(last - 6, last + 1))
-        assert not any(slower(grid, HEADS, rule, 2.0 ** power).any() for power in range(first, first + 4))
+        assert all(
+            slower(grid, HEADS, rule, 2.0**power).all() for power in range(last - 6, last + 1)
+        )
+        assert not any(
+            slower(grid, HEADS, rule, 2.0**power).any() for power in range(first, first + 4)
+        )
 
 
 def diagonal(grid, power, curve="loss"):
     """Medians over trials at step 2,000 for 1, 4, 16, 64 heads with the step size 2^power √H."""
     rows = grid.where(rule="gd")
-    return [np.median(rows.where(eta_U=2.0 ** (power + k), H=4 ** k)[curve][:, -1]) for k in range(4)]
+    return [np.median(rows.where(eta_U=2.0 ** (power + k), H=4**k)[curve][:, -1]) for k in range(4)]
 
 
 @page.after("figure-plane-adam")
@@ -93,8 +100,16 @@ def test_down_the_diagonal_longer_steps_are_best_with_more_heads(grid):
 @page.after("figure-plane-adam")
 def test_adam_trains_faster_at_eight_step_sizes_and_tests_better_at_half_of_them(grid):
     def faster(curve):
-        return [falls([np.median(grid.where(rule="adam", eta_W=2.0 ** power, H=H)[curve][:, -1]) for H in MARKED])
-                for power in range(-10, -2)]
+        return [
+            falls(
+                [
+                    np.median(grid.where(rule="adam", eta_W=2.0**power, H=H)[curve][:, -1])
+                    for H in MARKED
+                ]
+            )
+            for power in range(-10, -2)
+        ]
+
     assert all(faster("loss"))
     assert sum(faster("test_loss")) == 4
 
@@ -118,7 +133,8 @@ def test_the_rate_explains_the_loss_and_the_model_of_two_numbers_the_share_of_W(
     assert all(0.75 * rate < said < rate for _, rate, _, _, said in rates.values())
     alpha, _, share, _, _ = np.array([rates["gradient descent, 1", H] for H in (1, 8, 64)]).T
     odds = alpha / (1 - alpha)
-    gain = 2 * (1 - alpha) ** 2 * (np.log(9 * odds) + odds - 1 / 9)  # that of the gap over that of the decoder
+    # that of the gap over that of the decoder
+    gain = 2 * (1 - alpha) ** 2 * (np.log(9 * odds) + odds - 1 / 9)
     assert rises(share)
     assert share[0] < 1 / 3 < 0.6 < share[-1]
     assert abs(gain / (1 + gain) - share).max() < 0.12
@@ -148,7 +164,9 @@ def test_the_root_is_a_faster_clock(fast, slow):
 
 
 @page.after("figure-reduced")
-def test_two_numbers_predict_the_score_up_to_a_fifth_and_that_it_falls_like_a_fourth_root(HEADS, gd, medians, root):
+def test_two_numbers_predict_the_score_up_to_a_fifth_and_that_it_falls_like_a_fourth_root(
+    HEADS, gd, medians, root
+):
     for rows in (gd, root):
         ratios = predicted(rows) / medians(rows, "attention_score")
         assert 0.75 < ratios.min() < ratios.max() < 1.02
@@ -158,7 +176,10 @@ def test_two_numbers_predict_the_score_up_to_a_fifth_and_that_it_falls_like_a_fo
 
 def ends_of(live, **values):
     """curve → where it ends with 1, 8 and 64 heads."""
-    ends = [{name: curve[-1] for name, curve in live.path(H=H, **values).curves.items()} for H in (1, 8, 64)]
+    ends = [
+        {name: curve[-1] for name, curve in live.path(H=H, **values).curves.items()}
+        for H in (1, 8, 64)
+    ]
     return {name: [end[name] for end in ends] for name in ends[0]}
 
 
@@ -174,7 +195,9 @@ def test_sliders_more_heads_are_slower_and_with_the_root_the_scores_start_togeth
 
 @page.after("live-width")
 def test_sliders_more_heads_are_faster_with_half_of_the_tokens_relevant_and_fit_noise(live):
-    relevant, noisy = (ends_of(live, scaling="root", lr=0.3, **moved) for moved in ({"zeta": 0.5}, {"sigma": 1.0}))
+    relevant, noisy = (
+        ends_of(live, scaling="root", lr=0.3, **moved) for moved in ({"zeta": 0.5}, {"sigma": 1.0})
+    )
     assert falls(relevant["loss"])
     assert relevant["loss"][2] < 0.4 * relevant["loss"][0]
     assert falls(relevant["test_loss"])
@@ -195,7 +218,9 @@ def ends_at(random, few, scale, rule, name="loss"):
 
 
 @page.after("random-five")
-def test_from_small_random_starts_medians_keep_their_directions_and_single_trials_not_all(few, random):
+def test_from_small_random_starts_medians_keep_their_directions_and_single_trials_not_all(
+    few, random
+):
     assert rises(ends_at(random, few, 0.1, "gd"))
     for rule in ("gd-root", "adam"):
         ends = ends_at(random, few, 0.1, rule)
@@ -205,8 +230,10 @@ def test_from_small_random_starts_medians_keep_their_directions_and_single_trial
 
 @page.after("random-five")
 def test_from_small_random_starts_the_test_loss_follows_at_the_constant_step_only(few, random):
-    constant, root, adam = (np.median(ends_at(random, few, 0.1, rule, "test_loss"), axis=1)
-                            for rule in ("gd", "gd-root", "adam"))
+    constant, root, adam = (
+        np.median(ends_at(random, few, 0.1, rule, "test_loss"), axis=1)
+        for rule in ("gd", "gd-root", "adam")
+    )
     assert rises(constant)
     assert root.max() < 1.2 * root.min()
     assert falls(adam[:4])
@@ -223,8 +250,10 @@ def test_from_small_random_starts_heads_specialize(random):
 @page.after("random-five")
 def test_from_wide_starts_all_is_fitted_and_more_heads_test_worse_and_attend_less(few, random):
     assert (ends_at(random, few, 1.0, "gd") < 3e-4).all()
-    test, score = (np.median(ends_at(random, few, 1.0, "gd", curve), axis=1)
-                   for curve in ("test_loss", "attention_score"))
+    test, score = (
+        np.median(ends_at(random, few, 1.0, "gd", curve), axis=1)
+        for curve in ("test_loss", "attention_score")
+    )
     assert rises(test)
     assert 3 < test[-1] / test[0] < 4
     assert 0.25 < score[-1] / score[0] < 0.4

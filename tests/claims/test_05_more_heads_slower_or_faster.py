@@ -1,11 +1,16 @@
-"""What the page multihead/05_more_heads_slower_or_faster says, held against what its cells leave."""
+"""What the page multihead/05_more_heads_slower_or_faster says, held against what its cells
+leave."""
 
 import numpy as np
 
 from page import Page
 
 page = Page("multihead/05_more_heads_slower_or_faster")
-SAME, ROOT, ADAM = {"H": 64}, {"H": 64, "scaling": "root"}, {"H": 64, "optimizer": "adam", "lr": 0.01}
+SAME, ROOT, ADAM = (
+    {"H": 64},
+    {"H": 64, "scaling": "root"},
+    {"H": 64, "optimizer": "adam", "lr": 0.01},
+)
 
 
 def rises(values, axis=0):
@@ -37,7 +42,9 @@ def test_the_buttons_are_the_cases_that_the_text_tells(live):
 
 
 @page.after("train")
-def test_64_heads_wait_at_the_same_step_alone_and_end_ten_times_higher_a_little_lower_and_ten_times_lower(live):
+def test_64_heads_wait_at_the_same_step_alone_and_end_ten_times_higher_a_little_lower_and_ten_times_lower(
+    live,
+):
     for values, low, high in ((SAME, 8, 13), (ROOT, 0.5, 0.9), (ADAM, 0, 0.1)):
         one, many = live.path(**(values | {"H": 1})), live.path(**values)
         assert moved(many) > 8 * moved(one) if values is SAME else moved(many) <= moved(one)
@@ -50,9 +57,14 @@ def test_64_heads_wait_at_the_same_step_alone_and_end_ten_times_higher_a_little_
 
 
 def along(grid, power, down):
-    """Medians of the loss at step 2,000 for 1, 4, 16, 64 heads: with the step size 2^power, or with that times √H."""
-    return np.array([np.median(grid.where(eta_U=2.0 ** (power + k * (not down)), H=4 ** k)["loss"][:, -1])
-                     for k in range(4)])
+    """Medians of the loss at step 2,000 for 1, 4, 16, 64 heads: with the step size 2^power, or with
+    that times √H."""
+    return np.array(
+        [
+            np.median(grid.where(eta_U=2.0 ** (power + k * (not down)), H=4**k)["loss"][:, -1])
+            for k in range(4)
+        ]
+    )
 
 
 @page.after("figure-plane-gd")

@@ -31,7 +31,9 @@ def test_different_heads_fit_all_labels_better_and_fresh_ones_worse(mixed, path)
 
 @page.after("different")
 def test_the_buttons_and_sliders_show_what_the_text_says(live, mixed):
-    equal, alone, one, few = (live.drawn(**at) for at in ({}, {"H": 1, "scale": 0.3}, {"H": 1}, {"n": 50}))
+    equal, alone, one, few = (
+        live.drawn(**at) for at in ({}, {"H": 1, "scale": 0.3}, {"H": 1}, {"n": 50})
+    )
     assert min(alone["align_W"][-1], one["align_W"][-1]) > 0.98
     assert mixed.loss[-1] < one["loss"][-1]
     assert few["accuracy"][-1] == 1
@@ -42,16 +44,23 @@ def test_the_buttons_and_sliders_show_what_the_text_says(live, mixed):
 
 
 @page.after("check-split")
-def test_two_of_the_heads_by_hand_come_near_and_one_goes_to_the_opposite(aligned, length, mixed, own, theta):
+def test_two_of_the_heads_by_hand_come_near_and_one_goes_to_the_opposite(
+    aligned, length, mixed, own, theta
+):
     np.testing.assert_allclose(theta.W, mixed[-1].W, rtol=1e-6)
     assert ((own > 0.8).sum(), (abs(own) < 0.5).sum(), (own < -0.6).sum()) == (2, 5, 1)
-    bound, unsigned = np.sqrt((own ** 2).mean()), (length * abs(own)).sum() / (8 ** 0.5 * np.linalg.norm(length))
+    bound, unsigned = (
+        np.sqrt((own**2).mean()),
+        (length * abs(own)).sum() / (8**0.5 * np.linalg.norm(length)),
+    )
     assert bound > 3 * aligned
     assert unsigned - aligned > (bound - aligned) / 2
 
 
 @page.after("check-split")
-def test_by_hand_and_by_the_library_and_two_that_share_a_decoder(aligned, alignment, data, pair, right, theta):
+def test_by_hand_and_by_the_library_and_two_that_share_a_decoder(
+    aligned, alignment, data, pair, right, theta
+):
     assert np.isclose(aligned, alignment(theta, data.truth)["W"], rtol=1e-12)
     assert right == 1
     assert alignment(pair, data.truth)["U"] < 0.5
@@ -59,7 +68,9 @@ def test_by_hand_and_by_the_library_and_two_that_share_a_decoder(aligned, alignm
 
 @page.after("say-more")
 def test_equal_heads_find_five_teachers_and_different_heads_none(ends):
-    (equal, equal_right), (different, different_right), (alone, alone_right) = (map(np.array, e) for e in ends.values())
+    (equal, equal_right), (different, different_right), (alone, alone_right) = (
+        map(np.array, e) for e in ends.values()
+    )
     assert equal.min() > 0.9
     assert different.max() < 0.5
     assert np.ptp(different_right) < 0.06
@@ -71,7 +82,9 @@ def test_equal_heads_find_five_teachers_and_different_heads_none(ends):
 
 
 @page.after("say-more")
-def test_with_more_samples_different_heads_are_right_and_the_alignment_stays_low(labels, mixed, more):
+def test_with_more_samples_different_heads_are_right_and_the_alignment_stays_low(
+    labels, mixed, more
+):
     assert labels > mixed.test_accuracy[-1] + 0.1
     assert more < 0.6
 
@@ -85,7 +98,9 @@ def test_the_alignment_passes_0_9_between_100_and_200_samples(found_by_n):
 
 
 @page.after("solution-prune")
-def test_the_model_needs_its_second_and_third_head_and_these_two_are_better_than_all(accuracy_of, alone, without):
+def test_the_model_needs_its_second_and_third_head_and_these_two_are_better_than_all(
+    accuracy_of, alone, without
+):
     everything = accuracy_of(list(range(8)))
     assert max(without[1:3]) < everything - 0.03
     assert min(without[:1] + without[3:]) > everything - 0.01

@@ -1,4 +1,5 @@
-"""What the page preconditioning/09_attention_is_a_tilted_average says, held against what its cells leave."""
+"""What the page preconditioning/09_attention_is_a_tilted_average says, held against what its cells
+leave."""
 
 import numpy as np
 
@@ -9,7 +10,9 @@ page = Page("preconditioning/09_attention_is_a_tilted_average")
 
 
 @page.after("tokens")
-def test_the_weights_of_the_cell_move_the_cloud_by_about_the_query_and_hardly_change_its_width(live, data, outputs):
+def test_the_weights_of_the_cell_move_the_cloud_by_about_the_query_and_hardly_change_its_width(
+    live, data, outputs
+):
     width = np.cov(data.x[:, 0], aweights=np.exp(data.x[:, 0]), ddof=0) ** 0.5
     np.testing.assert_allclose(live.drawn()["outputs"], outputs[:, 0], rtol=1e-12)
     assert 0.9 < width / data.x.std() < 1.1
@@ -37,29 +40,33 @@ def test_uniform_tokens_lean_against_their_end_and_their_limit_bends(live):
 @page.after("idea")
 def test_the_pictures_tilt_as_they_say():
     x, mean = np.linspace(-4, 4, 9), idea.softmax_weights(idea.tokens()) @ idea.tokens()
-    tilted = idea.bell(x) * np.exp(idea.TILT * x - idea.TILT ** 2 / 2)
+    tilted = idea.bell(x) * np.exp(idea.TILT * x - idea.TILT**2 / 2)
     np.testing.assert_allclose(tilted, idea.bell(x - idea.TILT), rtol=1e-12)
     assert mean @ idea.QUERY > 0.9 * np.linalg.norm(mean) * np.linalg.norm(idea.QUERY)
 
 
 @page.after("figure-effective")
-def test_the_output_leaves_the_line_and_the_count_is_above_the_formula_far_out(formula, outputs, queries, read):
+def test_the_output_leaves_the_line_and_the_count_is_above_the_formula_far_out(
+    formula, outputs, queries, read
+):
     x, away = abs(queries[:, 0]), abs(outputs - queries)[:, 0]
     assert away[x <= 1.5].max() < 0.15 < 1 < away[x > 4.5].min()
     assert (np.diff(read[50:]) < 0).all()
     assert (read > formula)[x > 1.5].all()
-    assert np.sqrt(np.log(1e6) / np.log(1e3)) < 1.5  # how far a thousand times the tokens move the edge
+    # how far a thousand times the tokens move the edge
+    assert np.sqrt(np.log(1e6) / np.log(1e3)) < 1.5
 
 
 @page.after("loss")
-def test_what_is_by_hand_is_the_librarys_and_near_its_limit(K, b, by_hand, layer, library, limit, many, mean, spread,
-                                                            x):
+def test_what_is_by_hand_is_the_librarys_and_near_its_limit(
+    K, b, by_hand, layer, library, limit, many, mean, spread, x
+):
     np.testing.assert_allclose(mean, layer.means(x[None], many.x)[0], rtol=1e-12)
     assert np.isclose(by_hand, library, rtol=1e-12)
     assert abs(mean - many.Sigma @ b).max() < 0.03
     assert abs(spread - many.Sigma).max() < 0.08
     assert abs(by_hand / (1e5 * np.exp(-b @ many.Sigma @ b)) - 1) < 0.1
-    assert abs(limit / ((K ** 2).sum() / 2 + 0.015) - 1) < 0.02
+    assert abs(limit / ((K**2).sum() / 2 + 0.015) - 1) < 0.02
 
 
 @page.after("figure-tilt")
@@ -76,6 +83,8 @@ def test_about_two_tokens_share_the_weight_far_beyond_the_edge(shares):
 
 
 @page.after("solution-open")
-def test_the_excess_falls_by_a_power_of_about_a_quarter_and_its_own_token_helps_a_query(fresh, gaps):
+def test_the_excess_falls_by_a_power_of_about_a_quarter_and_its_own_token_helps_a_query(
+    fresh, gaps
+):
     assert abs(np.diff(np.log(list(gaps.values()))) / np.log(4) + 0.25).max() < 0.04
     assert gaps[250] / fresh[250] < gaps[1000] / fresh[1000] < gaps[4000] / fresh[4000] < 1

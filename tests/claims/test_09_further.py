@@ -10,9 +10,13 @@ page = Page("preconditioning/09_further")
 
 
 @page.after("slopes-table")
-def test_slopes_of_means_are_the_exact_ones_up_to_chance_and_those_of_medians_are_steeper(errors, ns, true):
+def test_slopes_of_means_are_the_exact_ones_up_to_chance_and_those_of_medians_are_steeper(
+    errors, ns, true
+):
     for v in VS:
-        assert abs(slope(ns, errors[v].mean(axis=0)) - slope(ns, true[v])) < 4 * spread(ns, errors[v])
+        assert abs(slope(ns, errors[v].mean(axis=0)) - slope(ns, true[v])) < 4 * spread(
+            ns, errors[v]
+        )
     assert all(slope(ns, np.median(errors[v], axis=0)) < slope(ns, true[v]) for v in VS[1:])
 
 
@@ -23,10 +27,14 @@ def test_drawn_tokens_agree_with_the_integral_in_66_means(z):
 
 
 @page.after("say-slopes")
-def test_slopes_are_near_the_derived_ones_at_a_million_tokens_and_nearer_at_1e60(at_million, sizes, true):
+def test_slopes_are_near_the_derived_ones_at_a_million_tokens_and_nearer_at_1e60(
+    at_million, sizes, true
+):
     million = np.array([at_million[v] - exponent(v) for v in VS])
-    last = [np.log(true[v][-1] / true[v][-2]) / np.log(sizes[-1] / sizes[-2]) - exponent(v) for v in VS]
-    assert np.argmax(abs(million)) == VS.index(0.5 ** 0.5)
+    last = [
+        np.log(true[v][-1] / true[v][-2]) / np.log(sizes[-1] / sizes[-2]) - exponent(v) for v in VS
+    ]
+    assert np.argmax(abs(million)) == VS.index(0.5**0.5)
     assert (million < 0)[[v >= 1.4 for v in VS]].all()
     assert np.abs(last).max() < 0.0135
 
@@ -46,7 +54,9 @@ def test_more_tokens_help_little_where_scores_are_strong_and_not_at_all_in_a_box
     plain, strong, many, box = (live.drawn(**values) for values in cases)
     assert [round(case["right"][0] / plain["right"][0], 2) for case in (strong, many)] == [0.5, 1.2]
     assert 2 < many["two"] / plain["two"] < 2.5
-    assert strong["error"][0] / strong["error"][-1] < 4 < 16 < plain["error"][0] / plain["error"][-1]
+    assert (
+        strong["error"][0] / strong["error"][-1] < 4 < 16 < plain["error"][0] / plain["error"][-1]
+    )
     assert 0.1 < min(box["error"][2:]) < max(box["error"][2:]) < 0.11 < 0.15 < box["error"][0]
 
 
@@ -59,7 +69,8 @@ def test_tokens_with_outliers_have_few_effective_ones_and_a_mean_near_the_larges
 
 
 def test_the_line_of_another_paper_lies_below_the_exponent_and_meets_it_to_the_fourth_order():
-    """n^{−1/(1+v²)} is the square of the reference line in the code of Bohbot et al.; the difference is about 1/v⁶."""
+    """n^{−1/(1+v²)} is the square of the reference line in the code of Bohbot et al.; the
+    difference is about 1/v⁶."""
     for v in np.geomspace(0.05, 50, 200):
         assert -exponent(v) > 1 / (1 + v**2)
     for v in (20.0, 40.0):

@@ -1,4 +1,5 @@
-"""What the page preconditioning/10_descent_that_knows_the_structure says, held against what its cells leave."""
+"""What the page preconditioning/10_descent_that_knows_the_structure says, held against what its
+cells leave."""
 
 from types import SimpleNamespace
 
@@ -21,19 +22,25 @@ def test_on_round_tokens_both_curves_fall_alike(live, path):
 
 
 @page.after("train")
-def test_the_layer_goes_along_and_the_curve_with_whitening_stays_at_every_stretch_and_step_size(live):
+def test_the_layer_goes_along_and_the_curve_with_whitening_stays_at_every_stretch_and_step_size(
+    live,
+):
     for lr in (0.1, 0.5, 0.9):
         first = live.drawn(lr=lr)
         for kappa in live.controls["kappa"].values:
             drawn = live.drawn(kappa=kappa, lr=lr)
             np.testing.assert_allclose(drawn["excess"], first["excess"], rtol=1e-6)
-            np.testing.assert_allclose(drawn["excess_plain"][0], first["excess_plain"][0], rtol=1e-9)
+            np.testing.assert_allclose(
+                drawn["excess_plain"][0], first["excess_plain"][0], rtol=1e-9
+            )
 
 
 @page.after("train")
 def test_plain_descent_ends_higher_diverges_or_crawls(live):
-    round_, little, lot, short = (live.drawn(**at)["excess_plain"] for at in (
-        {}, {"kappa": 16.0}, {"kappa": 256.0}, {"kappa": 256.0, "plain_lr": 0.1}))
+    round_, little, lot, short = (
+        live.drawn(**at)["excess_plain"]
+        for at in ({}, {"kappa": 16.0}, {"kappa": 256.0}, {"kappa": 256.0, "plain_lr": 0.1})
+    )
     assert little[-1] > 2 * round_[-1]
     assert np.isnan(lot[5:]).all()
     assert (np.diff(short) < 0).all()
@@ -41,11 +48,15 @@ def test_plain_descent_ends_higher_diverges_or_crawls(live):
 
 
 @page.after("train")
-def test_on_tokens_stretched_a_little_ten_times_the_steps_bring_plain_descent_near_the_others(data, start, plain):
+def test_on_tokens_stretched_a_little_ten_times_the_steps_bring_plain_descent_near_the_others(
+    data, start, plain
+):
     little = mha.data.linear_regression(n=200, d=3, p=3, kappa=16)
     back = data.truth.root @ np.linalg.inv(little.truth.root)
     there = mha.AttentionRegression(start.A @ back, back.T @ start.B @ back)
-    far, round_ = (mha.train(model, tokens, plain, 600) for model, tokens in ((there, little), (start, data)))
+    far, round_ = (
+        mha.train(model, tokens, plain, 600) for model, tokens in ((there, little), (start, data))
+    )
     assert far.excess[-1] < 0.75 * far.excess[far.steps <= 60][-1]
     assert far.excess[-1] < 1.3 * round_.excess[-1]
 
@@ -60,12 +71,16 @@ def test_the_curves_flatten_at_the_floor_of_two_hundred_tokens(data, path):
 @page.after("idea")
 def test_the_curvature_of_the_table_is_that_of_the_layer_of_two_numbers():
     def excess(variance, a, b):
-        return mha.models.regression.excess(*(np.array([[x]]) for x in (a, b, variance, variance ** -0.5)))
+        return mha.models.regression.excess(
+            *(np.array([[x]]) for x in (a, b, variance, variance**-0.5))
+        )
 
     for variance, curvature in ((1.0, 2), (4.0, 20), (16.0, 272)):
-        a, b, way = variance ** -0.5, 1 / variance, np.array([variance ** 0.5, variance])
+        a, b, way = variance**-0.5, 1 / variance, np.array([variance**0.5, variance])
         move = 1e-4 * way / np.linalg.norm(way)
-        assert np.isclose(2 * excess(variance, a + move[0], b + move[1]) / 1e-8, curvature, rtol=1e-2)
+        assert np.isclose(
+            2 * excess(variance, a + move[0], b + move[1]) / 1e-8, curvature, rtol=1e-2
+        )
     assert len(idea.descent(idea.VARIANCES)) > 3 * len(idea.descent((1.0, 1.0)))
 
 
@@ -84,14 +99,17 @@ def test_a_layer_left_behind_begins_lower_and_ends_higher(left, twin):
 
 
 def steeper(length, seed):
-    """How much larger the ratio of the curvatures at the optimum is on stretched tokens, all ``length`` times as long.
+    """How much larger the ratio of the curvatures at the optimum is on stretched tokens, all
+    ``length`` times as long.
 
     On round tokens the ratio is 4 at every length.
     """
     condition = load("book/results/conditioning.py").condition
     data = mha.data.linear_regression(n=1, d=5, p=5, kappa=256, s_max=0.4, kappa_M=4, seed=seed)
     root, kept = length * data.truth.root, data.M / length
-    return condition(SimpleNamespace(Sigma=root @ root, M=kept), kept @ root, np.linalg.inv(root)) / 4
+    return (
+        condition(SimpleNamespace(Sigma=root @ root, M=kept), kept @ root, np.linalg.inv(root)) / 4
+    )
 
 
 def test_longer_tokens_make_the_ratio_larger():
@@ -101,9 +119,14 @@ def test_longer_tokens_make_the_ratio_larger():
 
 
 @page.after("conditioning")
-def test_plain_descent_needs_steps_as_its_valley_narrows_and_begins_where_whitened_descent_stays(steps):
+def test_plain_descent_needs_steps_as_its_valley_narrows_and_begins_where_whitened_descent_stays(
+    steps,
+):
     tables = {kappa: steps.where(kappa=kappa) for kappa in (1.0, 16.0, 256.0)}
-    narrower, longer = (np.median(tables[256.0][name]) / np.median(tables[1.0][name]) for name in ("condition", "one"))
+    narrower, longer = (
+        np.median(tables[256.0][name]) / np.median(tables[1.0][name])
+        for name in ("condition", "one")
+    )
     assert 0.7 < longer / narrower < 1.4
     assert (tables[256.0]["two"] > 10 * tables[1.0]["one"]).all()
     for kappa, table in tables.items():
@@ -139,7 +162,9 @@ def test_turned_optima_differ_on_finitely_many_tokens(far, turns, own, to_A):
 
 
 @page.after("solution-minibatch")
-def test_a_fifth_of_the_queries_ends_where_all_end_and_far_below_a_fifth_of_the_steps(there, far, whitened, twin):
+def test_a_fifth_of_the_queries_ends_where_all_end_and_far_below_a_fifth_of_the_steps(
+    there, far, whitened, twin
+):
     for seed in range(6):
         end = mha.train(there, far, whitened, steps=60, batch=40, seed=seed).loss[-1]
         assert np.isclose(end, twin.loss[60], rtol=0.05)

@@ -17,22 +17,26 @@ def test_descent_on_the_loss_stops_on_the_valley_away_from_the_balanced_point():
     first, *_, (u, v) = idea.unbalanced()
     assert abs(u * v - 1) < 2e-3
     assert u > 3 * v
-    assert np.isclose(u ** 2 - v ** 2, first[0] ** 2 - first[1] ** 2, rtol=0.02)
+    assert np.isclose(u**2 - v**2, first[0] ** 2 - first[1] ** 2, rtol=0.02)
 
 
 @page.after("target")
 def test_the_first_rule_by_hand_the_excess_as_a_distance_and_what_a_stretched_target_costs(
-        theta, far, twin, U, V, N, grown):
+    theta, far, twin, U, V, N, grown
+):
     assert np.isclose(theta.loss(far.x, far.y), twin.loss[-1], rtol=1e-9)
     assert np.isclose(np.linalg.norm(U @ V.T - N) ** 2 / 2, twin.excess[0], rtol=1e-10)
     first, *others = np.divide(grown[1:], grown[:-1])
-    assert 2.4 < first < 5  # of a round target the optimum that is perturbed is any, and four or five steps are needed
+    # of a round target the optimum that is perturbed is any, and four or five steps are needed
+    assert 2.4 < first < 5
     assert min(others) > 3.2
     assert max(others) < 4.8
 
 
 @page.after("two-rules")
-def test_the_second_rule_is_done_after_20_steps_and_averages_over_more_tokens_within_five(aware, plain):
+def test_the_second_rule_is_done_after_20_steps_and_averages_over_more_tokens_within_five(
+    aware, plain
+):
     assert aware.excess[20] < plain.excess[-1] / 3
     assert aware.excess[20] < 1.2 * aware.excess[-1]
     assert (np.diff(plain.excess[20:]) < 0).all()
@@ -68,7 +72,9 @@ def test_plain_descent_stalls_at_d_20_and_comes_near_in_some_runs_of_1500_steps_
 def test_training_from_the_spectral_start_raises_the_excess_and_lowers_the_loss():
     for d in FAR:
         tables = [rows(d, method=method, start="spectral") for method in ("SA2", "gd", "SA1")]
-        excess, loss = (np.array([table[what].mean(axis=0) for table in tables]) for what in ("excess", "loss"))
+        excess, loss = (
+            np.array([table[what].mean(axis=0) for table in tables]) for what in ("excess", "loss")
+        )
         assert excess[0, 0] < excess[0, -1] < excess[1, -1] < excess[2, -1]
         assert (loss[:, -1] < loss[:, 0]).all()
 
@@ -76,7 +82,9 @@ def test_training_from_the_spectral_start_raises_the_excess_and_lowers_the_loss(
 @page.after("figure-spectral")
 def test_sgd_catches_up_in_some_runs_at_d_5_only_and_the_second_rule_takes_minibatches():
     for d in FAR:
-        best = rows(d, method="sgd", start="random", lr=tuned(d, "sgd", 5000))["excess"][:, -1].min()
+        best = rows(d, method="sgd", start="random", lr=tuned(d, "sgd", 5000))["excess"][
+            :, -1
+        ].min()
         full = aware_runs(d)["excess"][:, -1]
         assert best < full.max() if d == 5 else best > 10 * full.max()
         assert rows(d, method="SA2 minibatch")["excess"][:, -1].mean() < 2 * full.mean()
@@ -94,7 +102,9 @@ def test_the_local_rate_leaves_less_than_a_percent_but_six_times_the_logarithm()
 
 
 @page.after("figure-late")
-def test_late_steps_are_as_the_spectrum_says_and_one_of_three_runs_nearly_stands_still_before(ideals):
+def test_late_steps_are_as_the_spectrum_says_and_one_of_three_runs_nearly_stands_still_before(
+    ideals,
+):
     for excess in ideals.values():
         assert abs(excess[71] / excess[70] - 9 / 16) < 0.003
     *done, slow = ideals.values()
@@ -105,7 +115,7 @@ def test_late_steps_are_as_the_spectrum_says_and_one_of_three_runs_nearly_stands
 
 @page.after("spectral-distance")
 def test_all_spectral_starts_are_within_the_local_theorem_at_n_2000_and_a_minority_at_500(away):
-    within = 0.1 ** 0.5 / 4
+    within = 0.1**0.5 / 4
     assert (away <= within).all()
     assert (spectral_distances(500) <= within).mean() < 1 / 3
 
@@ -116,7 +126,9 @@ def test_at_d_5_two_parts_are_worth_a_hundredfold_and_at_d_20_the_rule_needs_eac
         return np.median(parts.where(d=d, left_out=left_out)["excess"][:, 8])
 
     names = ("renormalization", "regularizer", "whitening")
-    small, large = (np.array([without(name, d) for name in names]) / without("nothing", d) for d in (5, 20))
+    small, large = (
+        np.array([without(name, d) for name in names]) / without("nothing", d) for d in (5, 20)
+    )
     assert small[0] < 1.5
     assert (small[1:] > 50).all()
     assert (large > 500).all()
@@ -131,7 +143,10 @@ def test_stretched_tokens_hardly_change_the_second_rule_and_plain_descent_ends_f
     for kappa in (1.0, 16.0, 256.0):
         aware = excess_after(live, kappa=kappa)
         assert 0.001 < aware < 0.004
-        plain = min(excess_after(live, optimizer="gd", lr=lr, kappa=kappa) for lr in live.controls["lr"].values)
+        plain = min(
+            excess_after(live, optimizer="gd", lr=lr, kappa=kappa)
+            for lr in live.controls["lr"].values
+        )
         assert plain > max(0.01, 10 * aware)
 
 
@@ -144,13 +159,17 @@ def test_the_first_rule_takes_steps_up_to_0_3(live):
 
 
 @page.after("live-descent")
-def test_the_true_covariance_shows_a_little_more_than_a_half_and_a_larger_s_max_leaves_more_excess(live):
+def test_the_true_covariance_shows_a_little_more_than_a_half_and_a_larger_s_max_leaves_more_excess(
+    live,
+):
     assert 0.5 < live.drawn()["v"][-1] < 0.56
     assert excess_after(live, s_max=2.0) > 10 * excess_after(live)
 
 
 @page.after("saddle")
-def test_the_run_that_stands_still_lacks_the_smallest_direction_and_the_way_out_is_as_weak(E, U, V, instance, root):
+def test_the_run_that_stands_still_lacks_the_smallest_direction_and_the_way_out_is_as_weak(
+    E, U, V, instance, root
+):
     missing = np.linalg.svd(E)[1]
     assert 0.9 < missing[0] / instance.truth.singular_values[-1] < 1
     assert missing[1] < 1e-3 * missing[0]

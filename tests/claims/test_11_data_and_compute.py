@@ -49,7 +49,12 @@ def test_equal_directions_fall_faster_and_end_higher(shown):
 @page.after("bought")
 def test_with_equal_directions_the_lowest_curve_dips_and_ends_below_the_formula(shown):
     equal = shown.path(kappa_M=1.0).excess_320
-    assert equal.min() < 0.8 * equal[-1] < equal[-1] < theory.floor_constant([0.4] * 3, 3, 3, 0.1) / 320
+    assert (
+        equal.min()
+        < 0.8 * equal[-1]
+        < equal[-1]
+        < theory.floor_constant([0.4] * 3, 3, 3, 0.1) / 320
+    )
 
 
 @page.after("law")
@@ -81,7 +86,7 @@ def test_six_draws_may_end_below_the_law_or_above_it(shown, steps, drawn, law):
 @page.after("buy")
 def test_the_plan_is_what_the_library_says_and_reaches_its_target(target, plan, K, n, best, ends):
     assert (n[best], K[best]) == (plan.n, plan.steps)
-    assert abs(np.mean(ends) - target) < 2 * np.std(ends, ddof=1) / 8 ** 0.5
+    assert abs(np.mean(ends) - target) < 2 * np.std(ends, ddof=1) / 8**0.5
     assert 0.3 < np.std(ends, ddof=1) / target < 0.8
 
 

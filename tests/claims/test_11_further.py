@@ -33,12 +33,18 @@ def test_the_mean_over_starts_falls_more_slowly_than_the_median(starts):
         mean, median = rows["mean"].mean(axis=0), np.median(rows["median"], axis=0)
         late = (1 - 1 / kappa) ** 2
         assert abs((median[60] / median[50]) ** 0.1 - late) < 0.015
-        assert late < theory.slow_mean(kappa) - nearest < (mean[40] / mean[20]) ** (1 / 20) < theory.slow_mean(kappa)
+        assert (
+            late
+            < theory.slow_mean(kappa) - nearest
+            < (mean[40] / mean[20]) ** (1 / 20)
+            < theory.slow_mean(kappa)
+        )
 
 
 @page.after("predicted")
 def test_the_first_order_is_late_for_larger_keys():
-    """d = p = 1, SA1 from the spectral start, 400 runs on 100 samples: n times the excess, as shares of φ.
+    """d = p = 1, SA1 from the spectral start, 400 runs on 100 samples: n times the excess, as
+    shares of φ.
 
     The sign of the start, which LAPACK chooses, moves both means by a standard error.
     """
@@ -46,10 +52,12 @@ def test_the_first_order_is_late_for_larger_keys():
     for v in (0.5, 0.7):
         ends = []
         for seed in range(400):
-            data = mha.data.linear_regression(n=100, d=1, p=1, s_max=v ** 2, kappa=1.0, kappa_M=1.0, seed=seed)
+            data = mha.data.linear_regression(
+                n=100, d=1, p=1, s_max=v**2, kappa=1.0, kappa_M=1.0, seed=seed
+            )
             start = mha.AttentionRegression.spectral(data)
             path = mha.train(start, data, mha.StructureAware(radius=np.inf), steps=6, record=[6])
-            ends.append(100 * path.excess[-1] / theory.floor_constant([v ** 2], 1, 1, 0.1))
+            ends.append(100 * path.excess[-1] / theory.floor_constant([v**2], 1, 1, 0.1))
         means[v], errors[v] = np.mean(ends), np.std(ends) / 20
     assert abs(means[0.5] - 1) < 2 * errors[0.5]
     assert 0.55 < means[0.7] < 0.8
@@ -60,7 +68,7 @@ def test_the_first_order_is_late_for_larger_keys():
 def test_the_measured_floors_are_the_derived_ones(NS, S_MAX, ends, predicted):
     for s in S_MAX:
         each, slope = (NS * ends[s]).mean(axis=1), scaling.slope(NS, ends[s])
-        assert abs(each.mean() - predicted[s]) < each.std(ddof=1) / 8 ** 0.5
+        assert abs(each.mean() - predicted[s]) < each.std(ddof=1) / 8**0.5
         assert abs(slope.value + 1) < 2 * slope.error
     assert 8 < predicted[0.4] / 0.125 < 8.5
 
@@ -77,7 +85,7 @@ def test_without_renormalization_a_large_target_has_no_floor(NS, S_MAX, stored_r
     assert abs(began / theory.spectral_constant(values_of(2.0), 5, 5, 0.1) - 1).max() < 0.35
     assert ended.min() > 3 * began.max() and 1.8 < ended[-1] / ended[0] < 2.5
     off = scaling.slope(NS, stored_runs("SA1", 2.0, "attention_excess"))
-    assert abs(off.value - exponent(2 ** 0.5)) < 2 * off.error
+    assert abs(off.value - exponent(2**0.5)) < 2 * off.error
 
 
 @page.after("fit-table")
@@ -96,7 +104,9 @@ def test_the_three_changes_of_the_live_figure(live):
     assert even["excess_320"][-1] > 1.5 * base["excess_320"][-1]
     large, free = live.drawn(s_max=2.0), live.drawn(s_max=2.0, radius=1e9)
     assert free["excess_320"][-1] > 5 * large["excess_320"][-1]
-    assert all(0.5 < near[f"excess_{n}"][-1] / near[f"excess_{n}"][0] < 2.1 for n in (40, 80, 160, 320))
+    assert all(
+        0.5 < near[f"excess_{n}"][-1] / near[f"excess_{n}"][0] < 2.1 for n in (40, 80, 160, 320)
+    )
 
 
 @page.after("proportion")
@@ -109,7 +119,7 @@ def test_the_floor_holds_beyond_the_family_and_not_with_few_samples(derived, flo
     for name in derived:
         large = floors[name][:, 5:].mean(axis=1)
         if "∞" not in name:
-            assert abs(large.mean() - derived[name]) < 2.6 * large.std(ddof=1) / 8 ** 0.5
+            assert abs(large.mean() - derived[name]) < 2.6 * large.std(ddof=1) / 8**0.5
             assert 0.9 < large.mean() / derived[name] < 1.2
     many = floors["d = p = 10"]
     assert floors["as before"].mean(axis=0)[0] > 5 * derived["as before"]
@@ -118,7 +128,7 @@ def test_the_floor_holds_beyond_the_family_and_not_with_few_samples(derived, flo
 
 @page.after("solution-radius")
 def test_the_error_of_the_predictions_rises_toward_the_formula(s, NS, stored_runs):
-    v = s ** 0.5 * 0.5 / s[0] ** 0.5
+    v = s**0.5 * 0.5 / s[0] ** 0.5
     predicted = mean_excess(np.diag(s / v), np.diag(v)) + (0.25 - theory.fitted_noise(s, v)) / 2
     seen = (NS * stored_runs("SA2", 2.0, "attention_excess")).mean(axis=0)
     assert (np.diff(seen) > 0).all() and 0.85 < seen[-1] / predicted < 1

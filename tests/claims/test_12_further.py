@@ -21,8 +21,12 @@ def test_both_ranks_are_full_and_the_gaussian_matrix_may_be_nearly_zero(pair, fa
 
 
 @page.after("solution-third")
-def test_the_third_direction_is_weak_under_the_gaussian_kernel_and_lost_if_rows_are_divided(X, bound, free, J12):
-    thin, full = (np.linalg.svd(two_kernels.token_jacobians(layer, X))[1][0] for layer in (bound, free))
+def test_the_third_direction_is_weak_under_the_gaussian_kernel_and_lost_if_rows_are_divided(
+    X, bound, free, J12
+):
+    thin, full = (
+        np.linalg.svd(two_kernels.token_jacobians(layer, X))[1][0] for layer in (bound, free)
+    )
     assert max(thin[:, 2].max(), np.linalg.svd(J12)[1][2]) < 1e-8
     assert 0.01 < full[:, 2].min() < full[:, 2].max() < full[:, 0].min() / 10
 
@@ -31,7 +35,9 @@ def test_the_third_direction_is_weak_under_the_gaussian_kernel_and_lost_if_rows_
 def test_forces_and_hills_of_the_three_kernels(live):
     def seen(what, **values):
         drawn = live.drawn(**values)
-        return np.array([np.max(drawn[f"{kernel}_{what}"]) for kernel in ("soft", "gauss", "between")])
+        return np.array(
+            [np.max(drawn[f"{kernel}_{what}"]) for kernel in ("soft", "gauss", "between")]
+        )
 
     assert np.sign(seen("here_force")).tolist() == [-1, 1, -1]
     assert np.sign(seen("here_force", values="equal").round(12)).tolist() == [0, -1, 0]
@@ -47,7 +53,9 @@ def test_from_4_all_but_the_gaussian_query_arrive_and_from_between_the_keys_it_d
 
 
 @page.after("solution-open")
-def test_the_control_has_the_least_directions_of_softmax_and_the_gaussian_ones_go_with_the_scale(medians, ratio):
+def test_the_control_has_the_least_directions_of_softmax_and_the_gaussian_ones_go_with_the_scale(
+    medians, ratio
+):
     assert ratio[2.0] < 0.4 < 0.95 < ratio[0.5]
     assert medians[0.5][1] / medians[0.5][0] > 4
     assert all(1 < medians[scale][2] / medians[scale][0] < 1.5 for scale in (0.5, 2.0))

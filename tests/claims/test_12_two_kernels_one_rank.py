@@ -39,7 +39,8 @@ def test_only_the_middle_key_is_among_the_others_and_lifted_none_is():
 
 @page.after("climb-check")
 def test_what_is_done_by_hand_is_the_library_and_attains_the_bounds(
-        soft, by_hand, library, proportions, keys, S, others, plane):
+    soft, by_hand, library, proportions, keys, S, others, plane
+):
     np.testing.assert_allclose(by_hand, library, rtol=1e-12)
     for weights, c in ((soft, 0.0), (by_hand, 0.5)):
         assert 0 < hull.most_weight(proportions, keys[[0, 2]], c) - weights[:, 1].max() < 1e-3

@@ -14,7 +14,8 @@ ZERO, CLEAR = 1e-4, 0.1
 
 
 def ends(live, **values):
-    """Where the two queries of the figure end, and their losses there: softmax, then the Gaussian kernel."""
+    """Where the two queries of the figure end, and their losses there: softmax, then the Gaussian
+    kernel."""
     drawn = live.drawn(**values)
     return [drawn[f"{short}_last{part}"] for short in ("soft", "gauss") for part in ("", "_loss")]
 
@@ -40,11 +41,14 @@ def test_the_gaussian_query_goes_right_and_arrives_and_where_values_rise_the_rol
 
 @page.after("check-descent")
 def test_the_loss_is_that_of_the_library_and_descent_ends_where_the_figure_ends(
-        half, k, path, q, query_loss, rising, target, u):
+    half, k, path, q, query_loss, rising, target, u
+):
     assert query_loss(0.3, k, u, target) == pytest.approx(half, rel=1e-12)
     keys, values, y = (np.array(part) for part in rising)
     line = lines.Line(keys, values, mha.gaussian)
-    assert query_loss(-1.0, keys, values, y, "Gaussian") == pytest.approx(line.loss(-1.0, y), rel=1e-12)
+    assert query_loss(-1.0, keys, values, y, "Gaussian") == pytest.approx(
+        line.loss(-1.0, y), rel=1e-12
+    )
     assert q == pytest.approx(path[-1, 0], abs=1e-6)
 
 
@@ -52,12 +56,18 @@ def test_the_loss_is_that_of_the_library_and_descent_ends_where_the_figure_ends(
 def test_the_first_task_satisfies_the_conditions_of_the_barrier(k, means, most, query, u):
     np.testing.assert_allclose(means, [1, 1.5, 1 / 3, 1])
     np.testing.assert_allclose(means, traps.top_means(k, u))
-    assert query.output([0.3])[0] > means[-1] and most < means.max() and (2 - means.max()) ** 2 / 2 == 1 / 8
+    assert (
+        query.output([0.3])[0] > means[-1]
+        and most < means.max()
+        and (2 - means.max()) ** 2 / 2 == 1 / 8
+    )
 
 
 @page.after("check-minima")
 def test_the_second_task_satisfies_the_conditions_of_a_trap_and_has_one(held, rising, w):
-    weights, spill = traps.spare(mha.gaussian, *(np.array(part, float)[:, None] for part in rising[:2]))
+    weights, spill = traps.spare(
+        mha.gaussian, *(np.array(part, float)[:, None] for part in rising[:2])
+    )
     assert (weights[0], spill[0]) == pytest.approx((w, 2 * w))
     assert 2 * w < rising[2] - 1 and 4 * w < 1 - w
     assert [one.spurious for one in held] == [True, False, False]

@@ -28,9 +28,13 @@ def test_a_random_plane_is_a_bowl_half_way_too_and_turned_all_the_way_it_shows_a
 
 
 @page.after("one-layer")
-def test_every_random_plane_takes_a_turn_of_about_half_way_or_more_and_before_training_a_small_one_or_none(live):
-    after, before = ([live.drawn(network=network, pair=pair)["curvature"] for pair in PAIRS]
-                     for network in ("after 30 steps", "before training"))
+def test_every_random_plane_takes_a_turn_of_about_half_way_or_more_and_before_training_a_small_one_or_none(
+    live,
+):
+    after, before = (
+        [live.drawn(network=network, pair=pair)["curvature"] for pair in PAIRS]
+        for network in ("after 30 steps", "before training")
+    )
     down = np.array(DEGREES)[np.argmax(np.array(after) < 0, axis=1)]
     assert down.min() >= 40 and np.median(down) > 45 and down[0] > 45
     down = np.array(DEGREES)[np.argmax(np.array(before) < 0, axis=1)]
@@ -38,9 +42,11 @@ def test_every_random_plane_takes_a_turn_of_about_half_way_or_more_and_before_tr
 
 
 @page.after("say-15")
-def test_positive_eigenvalues_add_up_to_more_than_thirty_times_the_negative_ones(after, before, turn):
+def test_positive_eigenvalues_add_up_to_more_than_thirty_times_the_negative_ones(
+    after, before, turn
+):
     assert after[after > 0].sum() > -30 * after[after < 0].sum()
-    spreads = [(2 * (of ** 2).sum()) ** 0.5 / 114 for of in (after, before)]
+    spreads = [(2 * (of**2).sum()) ** 0.5 / 114 for of in (after, before)]
     assert after.mean() / spreads[0] == pytest.approx(2, abs=0.05) and before.mean() < spreads[1]
     assert pytest.approx(90 - turn, abs=0.5) == OPENING
 
@@ -60,16 +66,18 @@ def test_the_curvature_along_the_turned_direction_falls_to_the_lowest(along, end
 
 
 @page.after("seen-often")
-def test_training_takes_a_quarter_of_the_negative_eigenvalues_and_all_planes_that_show_one(after, before, early, late):
+def test_training_takes_a_quarter_of_the_negative_eigenvalues_and_all_planes_that_show_one(
+    after, before, early, late
+):
     assert 0.2 < 1 - (after < -1e-9).sum() / (before < -1e-9).sum() < 0.3
-    assert late == 0 and abs(early - 0.5) < 5 * 0.5 / 2000 ** 0.5
+    assert late == 0 and abs(early - 0.5) < 5 * 0.5 / 2000**0.5
 
 
 @page.after("check-missed")
 def test_the_chance_to_see_one_way_down_is_that_of_the_formula(share):
     chance = landscapes.missed(6, 1, 1)
     assert abs(share - chance) < 5 * (chance * (1 - chance) / 20_000) ** 0.5
-    assert landscapes.missed(114, 1, 1) == 2.0 ** -56 and 1e9 * 2.0 ** -56 < 1e-7
+    assert landscapes.missed(114, 1, 1) == 2.0**-56 and 1e9 * 2.0**-56 < 1e-7
 
 
 @page.after("solution-chosen")

@@ -15,7 +15,8 @@ def holds_zero(drawn):
     return drawn["low"] < 0 < drawn["high"]
 
 
-# --- the live figure -------------------------------------------------------------------------------------------
+# --- the live figure
+# -------------------------------------------------------------------------------------------
 
 
 @page.after("train")
@@ -25,7 +26,9 @@ def test_a_run_of_the_page_is_that_of_the_library(right):
 
 
 @page.after("train")
-def test_with_four_seeds_lines_go_up_and_down_and_with_twelve_the_interval_is_narrower_and_holds_zero(live):
+def test_with_four_seeds_lines_go_up_and_down_and_with_twelve_the_interval_is_narrower_and_holds_zero(
+    live,
+):
     four, twelve = live.drawn(), live.drawn(seeds=12)
     apart = np.subtract(four["second"], four["first"])
     assert apart.min() < 0 < apart.max()
@@ -44,7 +47,9 @@ def test_with_twelve_seeds_a_network_seems_farther_from_itself_than_from_the_oth
 
 
 @page.after("say-many")
-def test_with_48_seeds_the_gaussian_kernel_is_ahead_and_a_network_is_as_far_from_itself(many, soft, gauss, again):
+def test_with_48_seeds_the_gaussian_kernel_is_ahead_and_a_network_is_as_far_from_itself(
+    many, soft, gauss, again
+):
     assert 0 < many.low < many.high < 0.05
     assert 0.7 < abs(again - soft).mean() / abs(gauss - soft).mean() < 1.3
 
@@ -64,16 +69,21 @@ def test_neither_network_is_as_good_as_a_reader_who_overlooks_not(live):
 
 
 def test_a_reader_who_overlooks_not_counts_the_other_words():
-    texts = sentences.sentences(0)[sentences.TRAINED:]
+    texts = sentences.sentences(0)[sentences.TRAINED :]
     signs = {"good": 1, "great": 1, "bad": -1, "awful": -1}
     counted = [sum(signs.get(word, 0) for word in text.split()) for text in texts]
     truth = [np.sign(sentences.score(text)) for text in texts]
-    reader = np.mean([0.5 if count == 0 else np.sign(count) == label
-                      for count, label in zip(counted, truth, strict=True)])
+    reader = np.mean(
+        [
+            0.5 if count == 0 else np.sign(count) == label
+            for count, label in zip(counted, truth, strict=True)
+        ]
+    )
     assert sentences.without_not(1) == reader
 
 
-# --- checks ----------------------------------------------------------------------------------------------------
+# --- checks
+# ----------------------------------------------------------------------------------------------------
 
 
 @page.after("interval-check")
@@ -84,7 +94,7 @@ def test_the_interval_is_that_of_the_paired_test_and_of_the_figure(low, high, kn
 
 @page.after("spread")
 def test_the_test_sentences_make_about_half_of_the_variance(alone, scatter):
-    assert 0.4 < alone / 200 / scatter ** 2 < 0.8
+    assert 0.4 < alone / 200 / scatter**2 < 0.8
 
 
 @page.after("flattery")
@@ -99,7 +109,9 @@ def test_who_looks_until_it_suits_errs_several_times_as_often(outside):
 
 
 @page.after("solution-itself")
-def test_the_correlations_with_two_other_starts_lie_on_both_sides_of_that_with_the_other_kernel(correlations):
+def test_the_correlations_with_two_other_starts_lie_on_both_sides_of_that_with_the_other_kernel(
+    correlations,
+):
     kernel, nearer, farther = correlations
     assert 0 < nearer < kernel - 0.1
     assert farther > kernel + 0.1
@@ -113,6 +125,6 @@ def test_with_step_sizes_of_their_own_the_kernels_cannot_be_told_apart(known):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_test_sentence_is_trained_on_and_no_sum_is_zero(seed):
     texts = sentences.sentences(seed)
-    assert set(texts[:sentences.TRAINED]).isdisjoint(texts[sentences.TRAINED:])
+    assert set(texts[: sentences.TRAINED]).isdisjoint(texts[sentences.TRAINED :])
     assert all(sentences.score(text) for text in texts)
     assert 0.2 in STEP_SIZES

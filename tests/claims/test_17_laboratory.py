@@ -1,4 +1,5 @@
-"""What the page laboratory/17_laboratory says, held against what its cells leave and what its laboratory runs."""
+"""What the page laboratory/17_laboratory says, held against what its cells leave and what its
+laboratory runs."""
 
 import numpy as np
 import pytest
@@ -48,9 +49,13 @@ def test_4_far_queries_have_no_gradient_and_the_loss_does_not_move(run_of):
 
 
 @page.after("say-experiments")
-def test_5_sa2_leaves_a_tenth_and_at_condition_number_1_less_where_gradient_descent_leaves_more(aware, run_of):
-    plain, second = ([run_of("conditioned", **rule, kappa=kappa).excess[-1] for kappa in (1.0, 256.0)]
-                     for rule in ({}, aware))
+def test_5_sa2_leaves_a_tenth_and_at_condition_number_1_less_where_gradient_descent_leaves_more(
+    aware, run_of
+):
+    plain, second = (
+        [run_of("conditioned", **rule, kappa=kappa).excess[-1] for kappa in (1.0, 256.0)]
+        for rule in ({}, aware)
+    )
     assert plain[0] > plain[1] > 10 * second[1] > 10 * second[0]
 
 
@@ -64,7 +69,9 @@ def test_6_sa1_and_sa2_are_refused_and_gradient_descent_trains(run_of):
 
 
 @page.after("few-refused")
-def test_7_wrong_labels_are_fitted_and_worse_than_a_coin_and_right_ones_give_a_better_test_set(right, wrong):
+def test_7_wrong_labels_are_fitted_and_worse_than_a_coin_and_right_ones_give_a_better_test_set(
+    right, wrong
+):
     assert wrong.accuracy[-1] == 1
     assert wrong.test_accuracy[-1] < 0.5 < right.test_accuracy[-1]
     assert right.test_loss[-1] < wrong.test_loss[-1]
@@ -78,7 +85,9 @@ def test_warm_up_raises_the_loss_for_four_steps(warm):
 
 
 @page.after("solution-edge")
-def test_the_loss_first_rises_between_step_sizes_1_and_2_and_no_run_ends_at_infinity(laboratory, rises):
+def test_the_loss_first_rises_between_step_sizes_1_and_2_and_no_run_ends_at_infinity(
+    laboratory, rises
+):
     assert rises == {0.5: False, 1.0: False, 2.0: True, 5.0: True}
     assert not any(laboratory.path(lr=lr, steps=100).stopped for lr in rises)
 

@@ -32,7 +32,7 @@ def test_the_hessian_of_the_valley_has_its_curvatures(valley):
 def test_each_step_multiplies_each_coordinate_by_its_own_number(u, v):
     assert np.allclose(u, u[0] * (-0.8) ** np.arange(61))
     assert np.allclose(v, v[0] * 0.91 ** np.arange(61))
-    assert np.allclose([u[60] / u[0], v[60] / v[0]], [0.8 ** 60, 0.91 ** 60])
+    assert np.allclose([u[60] / u[0], v[60] / v[0]], [0.8**60, 0.91**60])
 
 
 @page.after("check-closed")
@@ -43,9 +43,11 @@ def test_the_descent_lemma_and_the_inequality_of_a_bowl(valley):
         slope = surface.gradient(theta)
         for eta in (0.1, 1 / rho, 1.9 / rho):
             gain = surface.loss(theta) - surface.loss(theta - eta * slope)
-            assert (gain >= eta * (1 - eta * rho / 2) * (slope ** 2).sum(axis=1) - 1e-12).all()
+            assert (gain >= eta * (1 - eta * rho / 2) * (slope**2).sum(axis=1) - 1e-12).all()
         if surface.curvatures[1] > 0:
-            assert ((slope ** 2).sum(axis=1) >= 2 * surface.curvatures[1] * surface.loss(theta) - 1e-12).all()
+            assert (
+                (slope**2).sum(axis=1) >= 2 * surface.curvatures[1] * surface.loss(theta) - 1e-12
+            ).all()
 
 
 @page.after("check-closed")
@@ -82,7 +84,7 @@ def test_a_turned_valley_falls_to_a_line_of_the_same_slope(live):
 def test_from_the_ridge_a_run_ends_at_the_saddle(live):
     ridge = live.path(**ON_THE_RIDGE, lr=0.5)
     assert round(ridge.loss[-1], 3) == 0.101
-    assert round(0.5 * 2 / np.pi ** 2, 3) == 0.101
+    assert round(0.5 * 2 / np.pi**2, 3) == 0.101
     assert np.linalg.norm(ridge[-1]) < 1e-4
     assert live.drawn(low=-0.5)["kappa"].startswith("none")
 
@@ -93,7 +95,9 @@ def test_from_beside_the_ridge_a_run_finds_a_minimum(live):
 
 
 @page.after("live-surface")
-def test_with_long_steps_sixty_are_enough_to_enlarge_rounding_errors_to_the_size_of_the_figure(live):
+def test_with_long_steps_sixty_are_enough_to_enlarge_rounding_errors_to_the_size_of_the_figure(
+    live,
+):
     assert 1e-16 * (1 + 1.8 * 0.5) ** 60 > 1
     assert round(live.path(**ON_THE_RIDGE, lr=1.8).loss[40], 3) == 0.101
     saddle, nearly = Surface((1.0, -0.5), (0.8, 0.6)), (1.0, 0.75 + 1e-14)

@@ -1,4 +1,5 @@
-"""How claims are held: each page has some, and one that is wrong, homeless, or about a page that raises, fails."""
+"""How claims are held: each page has some, and one that is wrong, homeless, or about a page that
+raises, fails."""
 
 import re
 from pathlib import Path
@@ -11,8 +12,15 @@ from notebooks import BOOK, paths, read
 from page import Page
 
 PAGES = {path.relative_to(BOOK).with_suffix("").as_posix(): path for path in paths()}
-CLAIMS = {found[1]: text for file in Path(__file__).parent.glob("test_*.py")
-          if (found := re.search(r'(?m)^page = (?:Page|shared)\("([\w/]+)"\)', text := file.read_text("utf-8")))}
+CLAIMS = {
+    found[1]: text
+    for file in Path(__file__).parent.glob("test_*.py")
+    if (
+        found := re.search(
+            r'(?m)^page = (?:Page|shared)\("([\w/]+)"\)', text := file.read_text("utf-8")
+        )
+    )
+}
 
 
 def cell(cell_id, source):
@@ -21,10 +29,15 @@ def cell(cell_id, source):
 
 @pytest.fixture
 def page(monkeypatch):
-    """A page whose second cell changes what the first one left, and whose third cell can be given."""
+    """A page whose second cell changes what the first one left, and whose third cell can be
+    given."""
 
     def make(last="z = y"):
-        cells = [cell("one", "x = 1\nf = lambda: x"), cell("two", "x = 2\ny = f()"), cell("three", last)]
+        cells = [
+            cell("one", "x = 1\nf = lambda: x"),
+            cell("two", "x = 2\ny = f()"),
+            cell("three", last),
+        ]
         monkeypatch.setattr(module, "read", lambda path: {"cells": cells})
         return Page("a_page")
 
@@ -102,5 +115,7 @@ def test_where_a_page_raises_all_its_claims_fail(page):
         pass
 
     for test in (test_before, test_after):
-        with pytest.raises(AssertionError, match="a_page: cell 'three' raises ZeroDivisionError: division by zero"):
+        with pytest.raises(
+            AssertionError, match="a_page: cell 'three' raises ZeroDivisionError: division by zero"
+        ):
             test()

@@ -9,7 +9,8 @@ page = Page("large_runs")
 
 
 def large(table):
-    """Of rows with a hundred thousand pairs of a sequence and a head, or more: pairs, and seconds a pair."""
+    """Of rows with a hundred thousand pairs of a sequence and a head, or more: pairs, and seconds a
+    pair."""
     pairs = table["n"] * table["H"]
     return pairs[pairs >= 1e5], table["seconds"][pairs >= 1e5] / pairs[pairs >= 1e5]
 

@@ -34,16 +34,29 @@ def test_every_statement_has_its_row(rows):
 def test_instances_and_twins_are_counted_as_they_are_run(rows):
     called = []
     ledger = Ledger()
-    ledger.register(Statement(
-        id="a-number", title="", source="", mark="ours", chapter="", assumptions="", breaks="all",
-        function=lambda x: called.append(x) or Check(x, 1.0, "x ≤ 1"), random=lambda seed: {"x": seed / 40},
-        extremal=(lambda: {"x": 1.0}, lambda: {"x": 0.9}), broken=lambda seed: {"x": 2.0 + seed}))
+    ledger.register(
+        Statement(
+            id="a-number",
+            title="",
+            source="",
+            mark="ours",
+            chapter="",
+            assumptions="",
+            breaks="all",
+            function=lambda x: called.append(x) or Check(x, 1.0, "x ≤ 1"),
+            random=lambda seed: {"x": seed / 40},
+            extremal=(lambda: {"x": 1.0}, lambda: {"x": 0.9}),
+            broken=lambda seed: {"x": 2.0 + seed},
+        )
+    )
     row = ledger.rows(seeds=20)[0]
     assert len(set(called)) == row["instances"] + row["twins"] == 22 + 20
     for row, statement in zip(rows, mhabook.ledger, strict=True):
         assert row["instances"] == 20 + len(statement.extremal)
         assert row["twins"] == (20 if statement.broken else 0)
-    instances = 20 * len(mhabook.ledger) + sum(len(statement.extremal) for statement in mhabook.ledger)
+    instances = 20 * len(mhabook.ledger) + sum(
+        len(statement.extremal) for statement in mhabook.ledger
+    )
     twins = 20 * sum(statement.broken is not None for statement in mhabook.ledger)
     assert f" checked on {instances} instances. " in summary(rows)
     assert f" twins were checked on {twins} instances " in summary(rows)

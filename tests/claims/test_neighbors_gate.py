@@ -10,11 +10,12 @@ from mhabook.neighbors import gate
 from page import shared
 
 page = shared("neighbors")
-TOTAL = gate.SPREAD ** 2 + gate.NOISE ** 2
+TOTAL = gate.SPREAD**2 + gate.NOISE**2
 
 
 def brute_force_mean(b, s):
-    """The mean of the mixture, each point weighted by exp(bᵀx), by a Gauss rule around each cluster."""
+    """The mean of the mixture, each point weighted by exp(bᵀx), by a Gauss rule around each
+    cluster."""
     points, weights = quadrature(s * np.eye(2))
     x = np.concatenate([points + mean for mean in gate.MEANS])
     tilted = np.tile(weights, 2) * np.exp(x @ b)
@@ -46,7 +47,9 @@ def test_half_of_the_queries_read_less_than_a_twentieth_of_the_tokens():
     """The median query reads 151 to 208 of 10,000 tokens in six draws."""
     head = mha.AttentionRegression(np.eye(2), np.eye(2) / TOTAL)
     for seed in range(3):
-        queries, tokens = (gate.clustered(n, TOTAL ** 0.5, seed + k)[1] for k, n in ((50, 300), (60, 10_000)))
+        queries, tokens = (
+            gate.clustered(n, TOTAL**0.5, seed + k)[1] for k, n in ((50, 300), (60, 10_000))
+        )
         assert np.median(head.effective_tokens(queries, tokens)) < 0.05 * len(tokens)
 
 
@@ -59,7 +62,7 @@ def test_the_head_tells_clusters_apart_as_the_linear_map_and_as_the_best_rule_do
 
 
 def test_linear_part_and_gate_have_the_same_sign():
-    z = gate.clustered(1000, TOTAL ** 0.5, seed=5)[1]
+    z = gate.clustered(1000, TOTAL**0.5, seed=5)[1]
     between = gate.MEANS[1] - gate.MEANS[0]
     linear, selected = z @ between, (gate.gated_mean(z / TOTAL, TOTAL) - z) @ between
     assert (linear * selected >= 0).all()
@@ -67,7 +70,8 @@ def test_linear_part_and_gate_have_the_same_sign():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_denoising_errors_fall_from_the_linear_map_to_one_head_and_to_two_which_are_the_best(seed):
-    """1.76, 1.52, 1.42: in six draws the steps are 16% and more, and 6% and more, of what they reach."""
+    """1.76, 1.52, 1.42: in six draws the steps are 16% and more, and 6% and more, of what they
+    reach."""
     errors = gate.denoising_errors(seed=seed)
     assert errors["linear map"] > 1.05 * errors["one head"] > 1.05 * 1.03 * errors["two heads"]
     assert errors["two heads"] == pytest.approx(errors["best possible"], rel=1e-9)
@@ -75,14 +79,21 @@ def test_denoising_errors_fall_from_the_linear_map_to_one_head_and_to_two_which_
 
 @pytest.mark.parametrize("spread, noise", [(0.5, 1.5), (1.0, 2.0), (1.2, 0.8)])
 def test_two_heads_are_the_posterior_mean_at_every_point(spread, noise):
-    s, z = spread ** 2 + noise ** 2, np.random.default_rng(0).normal(1, 2, (200, 2))
+    s, z = spread**2 + noise**2, np.random.default_rng(0).normal(1, 2, (200, 2))
     together = sum(gate.infinite_head(head, z, s) for head in gate.denoising_heads(spread, noise))
-    np.testing.assert_allclose(together, gate.posterior_mean(z, spread, noise), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        together, gate.posterior_mean(z, spread, noise), rtol=1e-9, atol=1e-9
+    )
 
 
 def test_each_of_the_two_heads_cancels_the_mean_of_the_other():
     for k, head in enumerate(gate.denoising_heads(gate.SPREAD, gate.NOISE)):
-        assert np.abs(head.A @ gate.MEANS[1 - k]).max() < 1e-12 < 0.5 < np.linalg.norm(head.A @ gate.MEANS[k])
+        assert (
+            np.abs(head.A @ gate.MEANS[1 - k]).max()
+            < 1e-12
+            < 0.5
+            < np.linalg.norm(head.A @ gate.MEANS[k])
+        )
 
 
 def test_the_posterior_mean_is_the_best_of_all_denoisers_by_bayes():
@@ -90,9 +101,11 @@ def test_the_posterior_mean_is_the_best_of_all_denoisers_by_bayes():
     z = np.random.default_rng(1).normal(1, 2, (50, 2))
     density = np.exp(-((z[:, None] - gate.MEANS) ** 2).sum(axis=2) / (2 * TOTAL))
     share = density / density.sum(axis=1, keepdims=True)
-    each = gate.MEANS + gate.SPREAD ** 2 / TOTAL * (z[:, None] - gate.MEANS)
+    each = gate.MEANS + gate.SPREAD**2 / TOTAL * (z[:, None] - gate.MEANS)
     exact = (share[..., None] * each).sum(axis=1)
-    np.testing.assert_allclose(gate.posterior_mean(z, gate.SPREAD, gate.NOISE), exact, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        gate.posterior_mean(z, gate.SPREAD, gate.NOISE), exact, rtol=1e-9, atol=1e-12
+    )
 
 
 def test_one_head_is_the_best_if_spread_and_noise_are_equal():
@@ -101,14 +114,17 @@ def test_one_head_is_the_best_if_spread_and_noise_are_equal():
 
 
 def test_no_other_matrix_b_that_a_search_finds_makes_a_single_head_better():
-    """Twelve searches over all four entries, on a Gauss rule: the best were the same within 1e-5, and none better."""
+    """Twelve searches over all four entries, on a Gauss rule: the best were the same within 1e-5,
+    and none better."""
     x = gate.clustered(2000, gate.SPREAD, seed=0)[1]
     z = x + gate.NOISE * np.random.default_rng([0, 8]).standard_normal(x.shape)
     symmetric = gate.squared_error(gate.best_one_head(z, x, TOTAL), x)
 
     def error(entries):
-        return gate.squared_error(gate.linear_fit(gate.gated_mean(z @ entries.reshape(2, 2), TOTAL), x), x)
+        return gate.squared_error(
+            gate.linear_fit(gate.gated_mean(z @ entries.reshape(2, 2), TOTAL), x), x
+        )
 
     for seed in range(3):
-        start = np.random.default_rng(seed).standard_normal(4) / TOTAL ** 0.5
+        start = np.random.default_rng(seed).standard_normal(4) / TOTAL**0.5
         assert minimize(error, start, method="Nelder-Mead").fun > 0.99 * symmetric

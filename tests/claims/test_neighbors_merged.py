@@ -1,4 +1,5 @@
-"""What the section "One drop, or one plateau after another" says, held against what its cells leave."""
+"""What the section "One drop, or one plateau after another" says, held against what its cells
+leave."""
 
 from itertools import product
 
@@ -16,7 +17,9 @@ DATA = merged.prompts()
 
 def apart_losses(seed, scale=merged.SCALE, steps=2000):
     start = merged.small_heads("apart", seed, scale)
-    return mha.train(start, DATA, mha.GradientDescent(lr=merged.LR), steps, record=range(steps + 1)).loss
+    return mha.train(
+        start, DATA, mha.GradientDescent(lr=merged.LR), steps, record=range(steps + 1)
+    ).loss
 
 
 @page.after("nb-merged-drops")
@@ -25,7 +28,8 @@ def test_merged_heads_drop_once_and_heads_apart_three_times(paths):
 
 
 def test_other_starts_have_as_many_drops():
-    """So it was for 40 starts of merged heads, and for 60 of heads apart, which need up to 1,413 steps."""
+    """So it was for 40 starts of merged heads, and for 60 of heads apart, which need up to 1,413
+    steps."""
     rule = mha.GradientDescent(lr=merged.LR)
     for seed in range(10, 16):
         run = mha.train(merged.small_heads("merged", seed), DATA, rule, 100, record=range(101))
@@ -43,7 +47,8 @@ def test_both_kinds_end_at_the_least_loss(paths):
 
 @page.after("nb-merged-figure")
 def test_heads_apart_wait_at_the_levels_of_the_formula_and_for_different_times(paths):
-    """36 to 739 of 1,000 steps within a hundredth of each level; merged heads 1 at most between first and last."""
+    """36 to 739 of 1,000 steps within a hundredth of each level; merged heads 1 at most between
+    first and last."""
     near = np.abs(paths["apart"][..., None] - LEVELS[:3]) < 0.01 * LEVELS[0]
     waits = near.sum(axis=1)
     assert (waits >= 15).all()
@@ -59,7 +64,8 @@ def test_the_first_plateau_of_heads_apart_is_at_the_start(paths):
 
 
 def heads_for(directions):
-    """Heads apart that have learned some of the directions, one head each, and merged ones with the same P."""
+    """Heads apart that have learned some of the directions, one head each, and merged ones with the
+    same P."""
     v, k = np.zeros(merged.HEADS), np.zeros((merged.HEADS, 3))
     for d in directions:
         v[d] = (DATA.X[d, d] / DATA.y[d, d]) ** (1 / 3)
@@ -88,7 +94,8 @@ def test_levels_are_the_losses_with_the_first_directions_learned():
 
 
 def test_the_loss_is_that_of_prompts():
-    """A simulation of 40,000 prompts, sample size fixed beforehand: at z = 5 a false alarm in two million."""
+    """A simulation of 40,000 prompts, sample size fixed beforehand: at z = 5 a false alarm in two
+    million."""
     rng, n, pairs = np.random.default_rng(2), 40_000, merged.PAIRS
     root = np.sqrt(np.diag(DATA.X))
     x, w = rng.standard_normal((n, pairs, 3)) * root, rng.standard_normal((n, 3))
@@ -96,7 +103,7 @@ def test_the_loss_is_that_of_prompts():
     beta = np.einsum("npd,np->nd", x, np.einsum("npd,nd->np", x, w)) / pairs
     errors = ((w * query).sum(axis=1) - ((beta @ P) * query).sum(axis=1)) ** 2
     exact = merged.MergedHeads(np.ones(1), P[None]).loss(DATA.X, DATA.y)
-    assert abs(errors.mean() - exact) < 5 * errors.std() / n ** 0.5
+    assert abs(errors.mean() - exact) < 5 * errors.std() / n**0.5
 
 
 @pytest.mark.parametrize("kind", ["merged", "apart"])
@@ -108,12 +115,18 @@ def test_gradients_are_the_derivatives(kind):
 
 
 def test_a_head_grows_the_more_slowly_the_weaker_its_direction():
-    """From one small size, a head along a direction of less variance needs more steps to half of its way."""
+    """From one small size, a head along a direction of less variance needs more steps to half of
+    its way."""
     needed = []
     for d in range(3):
-        v, k = np.full(1, 0.05), 0.05 * np.eye(3)[d:d + 1]
-        run = mha.train(merged.ApartHeads(v, k, k.copy()), DATA, mha.GradientDescent(lr=merged.LR), 1500,
-                        record=range(1501))
+        v, k = np.full(1, 0.05), 0.05 * np.eye(3)[d : d + 1]
+        run = mha.train(
+            merged.ApartHeads(v, k, k.copy()),
+            DATA,
+            mha.GradientDescent(lr=merged.LR),
+            1500,
+            record=range(1501),
+        )
         needed.append(np.argmax(run.loss < (run.loss[0] + run.loss[-1]) / 2))
     assert 0 < 2 * needed[0] < needed[1] < needed[2] / 2
 
@@ -125,7 +138,8 @@ def test_from_entries_five_times_as_large_some_starts_skip_a_plateau():
 
 
 def test_two_matrix_factors_take_one_singular_value_after_the_other_from_a_tiny_start():
-    """½‖UVᵀ − N‖² of chapter 10 with singular values 2, 1.2, 0.7: three drops in 15 starts of 15."""
+    """½‖UVᵀ − N‖² of chapter 10 with singular values 2, 1.2, 0.7: three drops in 15 starts of
+    15."""
     N = np.diag(merged.VARIANCES)
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -133,6 +147,6 @@ def test_two_matrix_factors_take_one_singular_value_after_the_other_from_a_tiny_
         losses = []
         for _ in range(600):
             away = U @ V.T - N
-            losses.append((away ** 2).sum() / 2)
+            losses.append((away**2).sum() / 2)
             U, V = U - 0.1 * away @ V, V - 0.1 * away.T @ U
         assert merged.drops(np.array(losses)) == 3

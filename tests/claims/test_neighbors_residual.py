@@ -1,4 +1,5 @@
-"""What the section "What a skip does to the singular values" says, held against what its cells leave."""
+"""What the section "What a skip does to the singular values" says, held against what its cells
+leave."""
 
 import numpy as np
 import pytest
@@ -22,7 +23,8 @@ def test_the_ratio_is_that_of_a_matrix_with_a_row_a_token(data, output):
 
 
 def says_what_the_page_says(rows):
-    """Over 48 draws: the least gain 29 and 73, losses 0.09 and more without and 0.003 and less with the skip."""
+    """Over 48 draws: the least gain 29 and 73, losses 0.09 and more without and 0.003 and less with
+    the skip."""
     for kernel in ("softmax", "Gaussian"):
         without, skipped = of(rows, kernel, False), of(rows, kernel, True)
         assert (10 * without.ratio < skipped.ratio).all()
@@ -59,10 +61,14 @@ def test_the_readout_stays_below_its_guarantee(kernel, skip):
 
 @pytest.mark.parametrize("kernel", [mha.softmax, mha.gaussian])
 def test_keys_equal_to_queries_are_better_than_keys_apart_and_worse_than_a_skip(kernel):
-    """Medians of 12 draws, three times: 0.019 to 0.033, against 0.0012 and less, and 0.10 and more with a skip."""
+    """Medians of 12 draws, three times: 0.019 to 0.033, against 0.0012 and less, and 0.10 and more
+    with a skip."""
     tied, apart, skipped = [], [], []
     for seed in OTHER_DRAWS:
-        X, WV = mha.data.random_sequences(N=8, n=4, D=48, seed=seed).X, residual.square_values(48, seed)
+        X, WV = (
+            mha.data.random_sequences(N=8, n=4, D=48, seed=seed).X,
+            residual.square_values(48, seed),
+        )
         for keys, found in ((True, tied), (False, apart)):
             head = mha.AttentionLayer.random(D=48, d=8, m=1, kernel=kernel, tied=keys, seed=seed)
             found.append(residual.singular_ratio(head.weights(X)[:, 0] @ X @ WV))
@@ -72,13 +78,16 @@ def test_keys_equal_to_queries_are_better_than_keys_apart_and_worse_than_a_skip(
 
 @pytest.mark.parametrize("kernel", ["softmax", "Gaussian"])
 def test_without_skips_each_layer_multiplies_the_exponent_of_the_second_singular_value(kernel):
-    """By 5.0 to 5.7 and 3.4 under softmax, 4.4 to 4.9 and 2.0 to 2.3 under Gaussian, in three times 12 draws."""
+    """By 5.0 to 5.7 and 3.4 under softmax, 4.4 to 4.9 and 2.0 to 2.3 under Gaussian, in three times
+    12 draws."""
     exponents = []
     for layers in (1, 2, 3):
         second = []
         for seed in OTHER_DRAWS:
             X = mha.data.random_sequences(N=8, n=4, D=48, seed=seed).X
-            second.append(residual.second_singular(residual.stacked_layers(X, kernel, False, layers, seed)))
+            second.append(
+                residual.second_singular(residual.stacked_layers(X, kernel, False, layers, seed))
+            )
         exponents.append(-np.log(np.median(second)))
     assert exponents[2] > 1.6 * exponents[1] > 1.6 * 3 * exponents[0]
 

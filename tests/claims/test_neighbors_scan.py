@@ -1,4 +1,5 @@
-"""What the section "From common tokens to distinct ones, and then slowly" says, held against its cells."""
+"""What the section "From common tokens to distinct ones, and then slowly" says, held against its
+cells."""
 
 from dataclasses import replace
 
@@ -42,7 +43,8 @@ def test_in_each_panel_the_common_token_falls_and_the_frequent_one_rises(paths):
 
 
 def slows_down(path):
-    """Most of the move of the common token in the first hundred steps, and a last step far below the fastest."""
+    """Most of the move of the common token in the first hundred steps, and a last step far below
+    the fastest."""
     speed = -np.diff(path[:, 0])
     moved = (path[0, 0] - path[100, 0]) / (path[0, 0] - path[-1, 0])
     return moved > 0.55 and speed[-1] < speed.max() / 100
@@ -59,13 +61,18 @@ def test_with_a_decoder_ten_times_as_fast_attention_slows_down_before_one_token_
 def test_it_slows_down_with_other_frequencies():
     """0.67 to 0.80 of the move in the first hundred steps, and 0.002 and less of the speed."""
     for shares in FREQUENCIES:
-        path = scan.attention_path(scan.Setting(1.0), scan.log_frequencies(*shares), steps=2000)[:, 0, :3]
+        path = scan.attention_path(scan.Setting(1.0), scan.log_frequencies(*shares), steps=2000)[
+            :, 0, :3
+        ]
         assert slows_down(path) and path[-1, 1] < 0.8
 
 
 @pytest.mark.parametrize("shares", FREQUENCIES)
-def test_the_faster_the_decoder_the_earlier_attention_slows_down_and_the_more_the_common_token_keeps(shares):
-    """On the page the fastest steps are 53, 15, 3, and the common token keeps 13%, 26%, 54%; elsewhere 43, 10, 1."""
+def test_the_faster_the_decoder_the_earlier_attention_slows_down_and_the_more_the_common_token_keeps(
+    shares,
+):
+    """On the page the fastest steps are 53, 15, 3, and the common token keeps 13%, 26%, 54%;
+    elsewhere 43, 10, 1."""
     log_P = scan.log_frequencies(*shares)
     fastest, kept = [], []
     for lr in (0.1, 1.0, 10.0):
@@ -89,13 +96,17 @@ def test_the_frequent_token_gains_over_the_rare_one_little_if_scaled_and_much_if
         assert 1.52 < ratio[-1] < 1.8 if setting.scaled else ratio[-1] > 3
     rare = paths["10 times as fast, not scaled"][:, 2]
     assert rare.max() > 0.26 and rare[-1] < 0.22  # 0.28 and 0.21
-    assert paths["10 times as fast, not scaled"][-1, 1] > paths["decoder 10 times as fast"][-1, 1] + 0.15
+    assert (
+        paths["10 times as fast, not scaled"][-1, 1]
+        > paths["decoder 10 times as fast"][-1, 1] + 0.15
+    )
 
 
 def test_without_the_scaling_the_frequent_token_goes_on_taking():
     setting = replace(scan.SETTINGS["decoder 10 times as fast"], scaled=False)
     path = scan.attention_path(setting, scan.log_frequencies(), steps=4000)[:, 0, :3]
-    assert path[4000, 1] > path[2000, 1] + 0.02 and path[4000, 2] < path[2000, 2] - 0.01  # + 0.03, − 0.02
+    # + 0.03, − 0.02
+    assert path[4000, 1] > path[2000, 1] + 0.02 and path[4000, 2] < path[2000, 2] - 0.01
 
 
 def test_the_sequences_overlap_more_than_assumption_2_allows():

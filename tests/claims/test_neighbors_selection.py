@@ -1,4 +1,5 @@
-"""What the section "Does a head turn toward a support vector machine?" says, held against its cells."""
+"""What the section "Does a head turn toward a support vector machine?" says, held against its
+cells."""
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ def held_after(data, steps):
 @page.after("nb-selection-machine")
 def test_the_machine_is_optimal(machine):
     assert machine.margin > 0.3
-    assert max(selection.optimality_gaps(machine).values()) < 1e-8  # found: below 1e-12 in ten data sets
+    # found: below 1e-12 in ten data sets
+    assert max(selection.optimality_gaps(machine).values()) < 1e-8
 
 
 @page.after("nb-selection-machine")
@@ -40,8 +42,14 @@ def test_cosines_begin_high_and_margins_near_zero_or_below(found):
 
 
 def ends_of(found, measure):
-    return [found[name][measure][-1] for name in (
-        "chapter 1: decoder trained along", "decoder held", "decoder held, steps of one length")]
+    return [
+        found[name][measure][-1]
+        for name in (
+            "chapter 1: decoder trained along",
+            "decoder held",
+            "decoder held, steps of one length",
+        )
+    ]
 
 
 @page.after("nb-selection-figure")
@@ -55,7 +63,9 @@ def test_steps_of_one_length_come_nearest_and_chapter_1_stays_behind(found):
 @page.after("nb-selection-figure")
 def test_plain_steps_rise_with_a_pause_and_steps_of_one_length_are_faster(found):
     plain = found["decoder held"]
-    at = {step: plain["share"][np.searchsorted(plain["steps"], step)] for step in (1, 60, 160, 2000)}
+    at = {
+        step: plain["share"][np.searchsorted(plain["steps"], step)] for step in (1, 60, 160, 2000)
+    }
     assert at[1] < at[160] < at[60] < at[2000] - 0.03  # 0.03, 0.60, 0.64, 0.71
     assert found["decoder held, steps of one length"]["share"][-1] > plain["share"][-1] + 0.1
 
@@ -67,9 +77,11 @@ def test_the_order_of_the_margins_is_that_of_other_data_sets(seed):
     held = held_after(data, 3)
     machine = selection.token_machine(data.X, selection.best_tokens(held, data))
     zero = mha.MultiHeadAttention.zeros(H=1, T=10, d=8)
-    paths = (mha.train(zero, data, RULE, 2000, record=2),
-             mha.train(held, data, RULE, 2000, only="W", record=2),
-             mha.train(held, data, selection.UnitStep(0.1), 300, only="W", record=2))
+    paths = (
+        mha.train(zero, data, RULE, 2000, record=2),
+        mha.train(held, data, RULE, 2000, only="W", record=2),
+        mha.train(held, data, selection.UnitStep(0.1), 300, only="W", record=2),
+    )
     along, plain, unit = (selection.against_machine(path, machine)["share"][-1] for path in paths)
     assert along + 0.05 < plain < unit - 0.1
 
@@ -86,7 +98,9 @@ def test_the_decoder_that_is_trained_along_leaves_a_short_matrix_and_hardly_any_
 def test_the_best_tokens_are_the_starred_ones_with_either_decoder(runs, best, data):
     starred = data.relevant.argmax(axis=1)[:, None]
     assert (best == starred).all()
-    assert (selection.best_tokens(runs["chapter 1: decoder trained along"][-1], data) == starred).all()
+    assert (
+        selection.best_tokens(runs["chapter 1: decoder trained along"][-1], data) == starred
+    ).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

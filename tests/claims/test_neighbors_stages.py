@@ -10,7 +10,7 @@ from mhabook.neighbors import stages
 from page import shared
 
 page = shared("neighbors")
-SUM, MEAN = 3 ** -0.5, 1 / 3
+SUM, MEAN = 3**-0.5, 1 / 3
 
 
 def run(seed, c, lr, scale=0.001, steps=400):
@@ -36,7 +36,8 @@ def test_the_data_are_those_of_the_text(data, start):
 def test_first_all_heads_move_together_toward_all_directions(added, averaged):
     for path in (added, averaged):
         spread, mean = spread_and_mean(path, 24)
-        assert spread.max() < 0.1 < 0.15 < mean.min()  # 0.034 and 0.23; in eight data sets 0.034 and 0.21
+        # 0.034 and 0.23; in eight data sets 0.034 and 0.21
+        assert spread.max() < 0.1 < 0.15 < mean.min()
         assert mean.max() > 10 * spread.max()
 
 

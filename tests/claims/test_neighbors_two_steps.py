@@ -29,9 +29,13 @@ def test_the_query_is_nearer_than_the_readout_in_other_data(seed):
     """Twelve data sets: readout 0.46 to 0.77, query 0.89 to 0.96."""
     direction = two_steps.unit_direction(40, seed)
     sample = two_steps.hidden_signal(160, 64, direction, 6.0, seed)
-    one, two = mha.train(two_steps.QueryHead.zeros(40), sample, mha.GradientDescent(1.0), steps=2).models[1:]
+    one, two = mha.train(
+        two_steps.QueryHead.zeros(40), sample, mha.GradientDescent(1.0), steps=2
+    ).models[1:]
     assert not one.q.any()
-    assert two_steps.signal_cosine(two.q, direction) > two_steps.signal_cosine(one.w, direction) + 0.1
+    assert (
+        two_steps.signal_cosine(two.q, direction) > two_steps.signal_cosine(one.w, direction) + 0.1
+    )
 
 
 def error_of_mean(strength, L):
@@ -57,18 +61,22 @@ def test_the_mean_token_suffers_most_and_who_knows_the_signal_little(found, stre
     assert found[16]["mean token"][at_8] < 0.28  # 0.20
     assert max(each["signal known"][at_6] for each in found.values()) < 0.08  # 0.005, 0.014, 0.031
     # "ask for little more": what strength 4 does for 16 tokens, strength 6 does for 256
-    assert found[256]["signal known"][at_6] < found[16]["signal known"][strengths.index(4)]  # 0.031 < 0.069
+    # 0.031 < 0.069
+    assert found[256]["signal known"][at_6] < found[16]["signal known"][strengths.index(4)]
 
 
 @page.after("nb-two-steps-figure")
 def test_two_steps_find_a_strong_signal_at_every_length(found):
     for each in found.values():
-        assert each["cosine"][-1] > 0.6  # 0.99, 0.98, 0.88; at 256 tokens 0.72 to 0.95 in twelve data sets
+        # 0.99, 0.98, 0.88; at 256 tokens 0.72 to 0.95 in twelve data sets
+        assert each["cosine"][-1] > 0.6
         assert each["two steps"][-1] < 0.03  # at most 0.010
 
 
 @page.after("nb-two-steps-figure")
-def test_at_strength_4_longer_sequences_hide_it_from_two_steps_and_not_from_who_knows(found, strengths):
+def test_at_strength_4_longer_sequences_hide_it_from_two_steps_and_not_from_who_knows(
+    found, strengths
+):
     at = strengths.index(4)
     short, middle, long = (found[L]["two steps"][at] for L in (16, 64, 256))
     assert short + 0.05 < middle < long - 0.05 and short < 0.2 and long > 0.4  # 0.11, 0.29, 0.47

@@ -1,4 +1,5 @@
-"""What the section "Width against the logarithm of the samples" says, held against what its cells leave."""
+"""What the section "Width against the logarithm of the samples" says, held against what its cells
+leave."""
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_for_n_steps_the_number_grows_about_tenfold(rows):
     assert all(np.diff(numbers) > 0)
     assert 7 < numbers[-1] / numbers[0] < 14.5  # 11.9
     growth = np.log(400) / np.log(25)
-    assert growth < 2 and 11.5 < growth ** 4 < 12.5
+    assert growth < 2 and 11.5 < growth**4 < 12.5
 
 
 @page.after("nb-width-table")
@@ -48,7 +49,8 @@ def test_the_number_of_the_theorem_grows_by_hundreds_from_10_to_the_14_as_the_ma
     assert 150 < last.theorem / first.theorem < 1500  # 720
     assert first.margin > last.margin + 0.08  # 0.44 and 0.27
     away = (np.log(400) + 0.5) / last.margin / ((np.log(25) + 0.5) / first.margin)
-    assert 0.7 < last.theorem / first.theorem / away ** 6 < 1.5  # the sixth power, and larger decoders
+    # the sixth power, and larger decoders
+    assert 0.7 < last.theorem / first.theorem / away**6 < 1.5
 
 
 def test_on_the_data_of_chapter_4_the_same_formula_asks_for_far_fewer_heads():

@@ -85,6 +85,8 @@ def test_sixty_four_heads_keep_the_logits_together_and_help_a_small_start_too(li
 
 
 @page.after("solution-still")
-def test_the_kernel_changes_by_nearly_half_with_4_heads_and_by_less_than_a_twentieth_with_64(change_of_kernel):
+def test_the_kernel_changes_by_nearly_half_with_4_heads_and_by_less_than_a_twentieth_with_64(
+    change_of_kernel,
+):
     assert 0.45 < change_of_kernel(4) < 0.5
     assert change_of_kernel(64) < 0.05

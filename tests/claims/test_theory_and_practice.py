@@ -28,7 +28,8 @@ def named(rows, label):
     return row
 
 
-# --- Move the condition yourself ------------------------------------------------------------------------------
+# --- Move the condition yourself
+# ------------------------------------------------------------------------------
 
 
 @page.after("live")
@@ -36,7 +37,7 @@ def test_the_figure_opens_with_more_heads_than_are_asked_for(live):
     opened = drawn(live)
     assert opened["steps"][-1] == 1000
     assert 1e11 < opened["heads_needed"] < 1e12
-    assert live.drawn(H=10 ** 12)["loss"] == opened["loss"]
+    assert live.drawn(H=10**12)["loss"] == opened["loss"]
 
 
 @page.after("live")
@@ -74,7 +75,8 @@ def test_no_setting_of_the_three_sliders_asks_for_fewer_heads(live):
     assert abs(heads_asked(**EASIEST) / drawn(live, H=2, **EASIEST)["heads_needed"] - 1) < 1e-9
 
 
-# --- The rows -------------------------------------------------------------------------------------------------
+# --- The rows
+# -------------------------------------------------------------------------------------------------
 
 
 @page.after("all-rows")
@@ -91,9 +93,11 @@ def test_more_heads_come_nearer_to_the_limit():
 
 @page.after("all-rows")
 def test_the_least_that_was_tried_is_enough_where_a_row_says_so(rows):
-    least = {"samples": min(stored("generalization_gap.npz").where(start="many", sigma=0.0)["n"]),
-             "tokens for a start": min(preconditioning.stored_floors()),
-             "dimension, all weights": min(kernels.left_over("WQ WK WV", "softmax", False, 0.5))}
+    least = {
+        "samples": min(stored("generalization_gap.npz").where(start="many", sigma=0.0)["n"]),
+        "tokens for a start": min(preconditioning.stored_floors()),
+        "dimension, all weights": min(kernels.left_over("WQ WK WV", "softmax", False, 0.5)),
+    }
     for label, number in least.items():
         assert f"{number}, the least" in named(rows, label).runs
 
@@ -121,7 +125,9 @@ def test_no_row_is_better_than_its_theorem(factors, rows):
 
 @page.after("more-table")
 def test_there_are_as_many_rows_and_factors_as_the_text_counts(factors, main, rows):
-    far, sharp = (sum(map(wanted, factors.values())) for wanted in (lambda f: f > 1000, lambda f: f <= 2))
+    far, sharp = (
+        sum(map(wanted, factors.values())) for wanted in (lambda f: f > 1000, lambda f: f <= 2)
+    )
     assert (len(main), len(rows), len(factors), far, sharp) == (17, 27, 25, 8, 9)
     assert 2 < factors["steps of waiting"] < 2.05
 

@@ -30,7 +30,9 @@ def test_the_temperature_falls_and_the_weights_find_more_than_without_it(path, w
 
 
 @page.after("refused")
-def test_a_loss_that_branches_on_its_value_is_refused_though_it_is_computed_right(Branching, TemperedHead, data, rule):
+def test_a_loss_that_branches_on_its_value_is_refused_though_it_is_computed_right(
+    Branching, TemperedHead, data, rule
+):
     zeros = np.zeros((8, 8)), np.zeros((10, 8)), np.zeros(())
     branching, plain = Branching(*zeros), TemperedHead(*zeros)
     assert branching.loss(data.X, data.y) == plain.loss(data.X, data.y) > 0.1
@@ -46,7 +48,9 @@ def test_a_saved_figure_has_some_5_megabytes(figure):
 
 
 @page.after("figure")
-def test_what_is_drawn_beside_the_loss_is_the_score_and_the_temperature(score, temperature, TemperedHead, data):
+def test_what_is_drawn_beside_the_loss_is_the_score_and_the_temperature(
+    score, temperature, TemperedHead, data
+):
     zero = mha.MultiHeadAttention.zeros(1, 10, 8)
     model = TemperedHead(zero.W[0], zero.U[0], np.array(np.log(2.0)))
     assert temperature(model, data) == pytest.approx(0.5)

@@ -56,8 +56,17 @@ def test_every_permitted_function_is_compared():
 
 @both
 def test_namespace_offers_the_list_and_no_more(array):
-    adapted = {"amax", "ascontiguousarray", "einsum", "new_empty", "new_ones", "norm", "softplus", "eps",
-               "log_max"}
+    adapted = {
+        "amax",
+        "ascontiguousarray",
+        "einsum",
+        "new_empty",
+        "new_ones",
+        "norm",
+        "softplus",
+        "eps",
+        "log_max",
+    }
     assert set(vars(_array.namespace(array))) == set(_array.PERMITTED) | adapted
 
 
@@ -69,7 +78,9 @@ def test_what_is_an_array(array):
 
 
 def test_libraries_do_not_mix():
-    with pytest.raises(TypeError, match=r"mixed: argument 1 is numpy, argument 2 is torch.*torch\.as_tensor"):
+    with pytest.raises(
+        TypeError, match=r"mixed: argument 1 is numpy, argument 2 is torch.*torch\.as_tensor"
+    ):
         _array.namespace(A, torch.tensor(A))
     with pytest.raises(TypeError, match="left is numpy, right is torch"):
         _array.namespace(left=A, right=torch.tensor(A))

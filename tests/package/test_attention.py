@@ -15,7 +15,7 @@ from strategies import seeds
 # Queries and keys differ in number and in dimension.
 QUERIES, KEYS, D = 4, 3, 5
 kernels = pytest.mark.parametrize("kernel", [softmax, gaussian, Gaussian(c=2.0)], ids=repr)
-spreads = st.floats(-2, 4).map(lambda power: 10.0 ** power)
+spreads = st.floats(-2, 4).map(lambda power: 10.0**power)
 
 
 def normal(seed, *shape, scale=1.0):
@@ -67,18 +67,26 @@ def test_gaussian_weights_never_exceed_one(seed, scale, c):
 @pytest.mark.parametrize("c", [0.5, 2.0])
 def test_gaussian_weights_are_the_written_ones(c):
     kernel, (Q, K) = Gaussian(c), queries_and_keys()
-    written = [oracles.gaussian_weights(*oracles.tensors(q, k), c) for q, k in zip(Q, K, strict=True)]
+    written = [
+        oracles.gaussian_weights(*oracles.tensors(q, k), c) for q, k in zip(Q, K, strict=True)
+    ]
     assert_close(kernel(kernel.scores(Q, K)), torch.stack(written), 1e-13)
 
 
-@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
+@pytest.mark.parametrize(
+    "library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"]
+)
 @pytest.mark.parametrize("dtype, rel", [("float32", 2e-6), ("float64", 1e-8)])
 def test_a_common_offset_of_tokens_does_not_blur_distances(dtype, rel, library):
     offset = 1000 + normal(7, D)
-    (Q, K), (Q_, K_) = ([(part + offset).astype(dtype) for part in queries_and_keys(seed)] for seed in (0, 5))
-    apart, moving = ([q.astype(float)[:, :, None] - k.astype(float)[:, None]] for q, k in ((Q, K), (Q_, K_)))
-    written = -gaussian.c / D ** 0.5 * (apart[0] ** 2).sum(axis=-1)
-    along = -2 * gaussian.c / D ** 0.5 * (apart[0] * moving[0]).sum(axis=-1)
+    (Q, K), (Q_, K_) = (
+        [(part + offset).astype(dtype) for part in queries_and_keys(seed)] for seed in (0, 5)
+    )
+    apart, moving = (
+        [q.astype(float)[:, :, None] - k.astype(float)[:, None]] for q, k in ((Q, K), (Q_, K_))
+    )
+    written = -gaussian.c / D**0.5 * (apart[0] ** 2).sum(axis=-1)
+    along = -2 * gaussian.c / D**0.5 * (apart[0] * moving[0]).sum(axis=-1)
     Q, K, Q_, K_ = map(library, (Q, K, Q_, K_))
     assert_close(gaussian.scores(Q, K), written, rel, abs(written).max())
     assert_close(gaussian.scores_along(Q, K, Q_, K_), along, rel, abs(along).max())
@@ -87,11 +95,15 @@ def test_a_common_offset_of_tokens_does_not_blur_distances(dtype, rel, library):
 @pytest.mark.parametrize("kind", [Gaussian, NormalizedGaussian])
 @pytest.mark.parametrize("c", [0.0, -0.5, np.nan, np.inf, "1", None, True], ids=repr)
 def test_a_width_that_is_none_is_refused(kind, c):
-    checks.assert_refused(lambda: kind(c), ValueError, ["c: expected a finite number > 0, got", repr(c)])
+    checks.assert_refused(
+        lambda: kind(c), ValueError, ["c: expected a finite number > 0, got", repr(c)]
+    )
 
 
 def test_two_widths_are_refused_by_their_shape():
-    checks.assert_refused(lambda: Gaussian(np.ones(2)), ValueError, ["c: expected", "got an ndarray of shape (2,)"])
+    checks.assert_refused(
+        lambda: Gaussian(np.ones(2)), ValueError, ["c: expected", "got an ndarray of shape (2,)"]
+    )
 
 
 @pytest.mark.parametrize("kind", [Gaussian, NormalizedGaussian])
@@ -121,7 +133,10 @@ def test_normalized_weights_are_gaussian_ones_over_their_sum():
 
 def test_softmax_scores_are_scaled_products():
     Q, K = queries_and_keys()
-    written = [[[q @ k / D ** 0.5 for k in keys] for q in queries] for queries, keys in zip(Q, K, strict=True)]
+    written = [
+        [[q @ k / D**0.5 for k in keys] for q in queries]
+        for queries, keys in zip(Q, K, strict=True)
+    ]
     assert_close(softmax.scores(Q, K), written, 1e-14)
 
 
@@ -147,10 +162,14 @@ def test_scores_vjp_is_the_pullback_by_autograd(kernel):
     (Q, K), dS = queries_and_keys(), normal(6, 2, QUERIES, KEYS)
     queries, keys = (torch.tensor(a, requires_grad=True) for a in (Q, K))
     if isinstance(kernel, Softmax):
-        written = torch.einsum("nid,njd->nij", queries, keys) / D ** 0.5
+        written = torch.einsum("nid,njd->nij", queries, keys) / D**0.5
     else:
-        written = torch.stack([torch.log(oracles.gaussian_weights(q, k, kernel.c))
-                               for q, k in zip(queries, keys, strict=True)])
+        written = torch.stack(
+            [
+                torch.log(oracles.gaussian_weights(q, k, kernel.c))
+                for q, k in zip(queries, keys, strict=True)
+            ]
+        )
     pulled = torch.autograd.grad(written, (queries, keys), torch.tensor(dS))
     for ours, theirs in zip(kernel.scores_vjp(Q, K, dS), pulled, strict=True):
         assert_close(ours, theirs, 1e-12)
@@ -158,11 +177,20 @@ def test_scores_vjp_is_the_pullback_by_autograd(kernel):
 
 @kernels
 def test_scores_vjp_is_the_pullback_by_central_differences(kernel):
-    (Q, K), (VQ, VK), dS, step = queries_and_keys(), queries_and_keys(9), normal(6, 2, QUERIES, KEYS), 1e-5
+    (Q, K), (VQ, VK), dS, step = (
+        queries_and_keys(),
+        queries_and_keys(9),
+        normal(6, 2, QUERIES, KEYS),
+        1e-5,
+    )
     ahead, behind = (kernel.scores(Q + shift * VQ, K + shift * VK) for shift in (step, -step))
     dQ, dK = kernel.scores_vjp(Q, K, dS)
-    assert_close((dQ * VQ).sum() + (dK * VK).sum(), ((ahead - behind) * dS).sum() / (2 * step), 1e-8,
-                 size=np.linalg.norm(dQ) * np.linalg.norm(VQ))
+    assert_close(
+        (dQ * VQ).sum() + (dK * VK).sum(),
+        ((ahead - behind) * dS).sum() / (2 * step),
+        1e-8,
+        size=np.linalg.norm(dQ) * np.linalg.norm(VQ),
+    )
 
 
 @kernels
@@ -170,5 +198,7 @@ def test_single_precision_stays_single(kernel):
     Q, K = (a.astype("float32") for a in queries_and_keys())
     S = kernel.scores(Q, K)
     A = kernel(S)
-    assert {a.dtype.name for a in (S, A, kernel.vjp(A, A), *kernel.scores_vjp(Q, K, S))} == {"float32"}
+    assert {a.dtype.name for a in (S, A, kernel.vjp(A, A), *kernel.scores_vjp(Q, K, S))} == {
+        "float32"
+    }
     assert_close(A, kernel(kernel.scores(*queries_and_keys())), 1e-6)

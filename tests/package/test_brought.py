@@ -1,4 +1,5 @@
-"""Whatever a reader may bring is computed right, or refused in a sentence that names it: every cell of the table."""
+"""Whatever a reader may bring is computed right, or refused in a sentence that names it: every cell
+of the table."""
 
 import pytest
 
@@ -13,5 +14,11 @@ def test_it_is_right_or_refused(thing):
 
 
 def test_many_kinds_of_things_are_tried():
-    assert len(THINGS) >= 60 and {thing.group for thing in THINGS} == {"rule", "model", "data", "name", "surroundings"}
+    assert len(THINGS) >= 60 and {thing.group for thing in THINGS} == {
+        "rule",
+        "model",
+        "data",
+        "name",
+        "surroundings",
+    }
     assert len({(thing.group, thing.words) for thing in THINGS}) == len(THINGS)

@@ -1,4 +1,5 @@
-"""Files that were damaged, or made to harm: each is read as it was, or refused with a ValueError."""
+"""Files that were damaged, or made to harm: each is read as it was, or refused with a
+ValueError."""
 
 import contextlib
 import io
@@ -40,7 +41,9 @@ def archive(**members):
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_an_archive_with_a_flipped_bit_is_refused_or_read_as_it_was(save, tmp_path):
     whole, path, flips = written(save, X=X, y=Y), tmp_path / "damaged.npz", 400
-    for at, bit in zip(RNG.integers(len(whole), size=flips), RNG.integers(8, size=flips), strict=True):
+    for at, bit in zip(
+        RNG.integers(len(whole), size=flips), RNG.integers(8, size=flips), strict=True
+    ):
         damaged = bytearray(whole)
         damaged[at] ^= 1 << bit
         path.write_bytes(damaged)
@@ -59,7 +62,7 @@ def test_an_archive_that_was_cut_off_is_refused(save, tmp_path):
 
 
 HARMFUL = {
-    "a header that claims a terabyte": npy((10 ** 12,), b"\0" * 64),
+    "a header that claims a terabyte": npy((10**12,), b"\0" * 64),
     "a header that claims more than there is": npy((6, 5, 4), b"\0" * 64),
     "a header that claims less than there is": npy((2, 1, 4), X.tobytes()),
     "a negative size": npy((-6, 5, 4), X.tobytes()),
@@ -85,20 +88,45 @@ def test_an_encrypted_archive_is_refused(tmp_path):
     for begin in [match.start() for match in re.finditer(b"PK\x01\x02", bytes(whole))]:
         whole[begin + 8] |= 1
     path.write_bytes(whole)
-    assert_refused(lambda: mha.data.from_file(path), ValueError, ["path: expected a whole NPZ file", "encrypted"])
+    assert_refused(
+        lambda: mha.data.from_file(path),
+        ValueError,
+        ["path: expected a whole NPZ file", "encrypted"],
+    )
 
 
-@pytest.mark.parametrize("path, error, words", [
-    (3, TypeError, "path: expected the path of a file, got 3"), (None, TypeError, "got None"),
-    (b"a.csv", TypeError, "got b'a.csv'"), ("a\0.csv", TypeError, "path: expected the path"),
-    (".", ValueError, "path: expected a file, got the folder"), ("a.txt", ValueError, "ends in .csv or .npz"),
-])
+@pytest.mark.parametrize(
+    "path, error, words",
+    [
+        (3, TypeError, "path: expected the path of a file, got 3"),
+        (None, TypeError, "got None"),
+        (b"a.csv", TypeError, "got b'a.csv'"),
+        ("a\0.csv", TypeError, "path: expected the path"),
+        (".", ValueError, "path: expected a file, got the folder"),
+        ("a.txt", ValueError, "ends in .csv or .npz"),
+    ],
+)
 def test_a_path_that_is_none_is_named(path, error, words):
     assert_refused(lambda: mha.data.from_file(path), error, [words])
 
 
 NUMBERS = ["1", "-1", "+1", "1.", "1.5", ".5", "1e3", "1.e-3", ".5E+07", "00.10"]
-NO_NUMBERS = ["", ".", "+", "e3", "1e", "1.2.3", "1 2", "0x10", "1_0", "nan", "inf", "--1", "1e1.5", "１"]
+NO_NUMBERS = [
+    "",
+    ".",
+    "+",
+    "e3",
+    "1e",
+    "1.2.3",
+    "1 2",
+    "0x10",
+    "1_0",
+    "nan",
+    "inf",
+    "--1",
+    "1e1.5",
+    "１",
+]
 
 
 @pytest.mark.parametrize("text", NUMBERS)
@@ -115,4 +143,8 @@ def test_a_cell_of_a_million_digits_is_refused_at_once(tmp_path):
     """Where digits can be matched in two ways, this takes the square of their number: days."""
     path = tmp_path / "digits.csv"
     path.write_text("x1,y\n" + "1" * 1_000_000 + "x,1\n")
-    assert_refused(lambda: mha.data.from_file(path), ValueError, ["line 2, column x1, got '11111111111111111111'"])
+    assert_refused(
+        lambda: mha.data.from_file(path),
+        ValueError,
+        ["line 2, column x1, got '11111111111111111111'"],
+    )

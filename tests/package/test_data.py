@@ -12,7 +12,8 @@ from checks import assert_close
 from mhalib.data.mixture import draw
 from optional import torch
 
-# Each claim about a distribution is one two-sided z-test that a right generator fails for one seed in a million.
+# Each claim about a distribution is one two-sided z-test that a right generator fails for one seed
+# in a million.
 ALARM = 1e-6
 Z = NormalDist().inv_cdf(1 - ALARM / 2)
 BIG = {"n": 4000, "T": 10, "d": 12, "M": 5, "zeta": 0.3, "S": 2.0, "sigma": 0.7, "seed": 11}
@@ -23,14 +24,21 @@ def mixtures(draw):
     """Keyword arguments of small mixtures, all sizes that fit among them."""
     T, M = draw(st.integers(1, 6)), draw(st.integers(1, 4))
     relevant = draw(st.integers(1, T))
-    return {"n": draw(st.integers(1, 5)), "T": T, "d": M + 2 + draw(st.integers(0, 3)), "M": M,
-            "zeta": relevant / T, "S": draw(st.floats(0.1, 10)), "sigma": draw(st.floats(0, 2)),
-            "seed": draw(st.integers(0, 2 ** 32 - 1))}
+    return {
+        "n": draw(st.integers(1, 5)),
+        "T": T,
+        "d": M + 2 + draw(st.integers(0, 3)),
+        "M": M,
+        "zeta": relevant / T,
+        "S": draw(st.floats(0.1, 10)),
+        "sigma": draw(st.floats(0, 2)),
+        "seed": draw(st.integers(0, 2**32 - 1)),
+    }
 
 
 def assert_z(mean, expected, deviation, n):
     """The mean of n independent numbers of this standard deviation is as expected."""
-    z = (mean - expected) / (deviation / n ** 0.5)
+    z = (mean - expected) / (deviation / n**0.5)
     assert abs(z) < Z, f"z = {z:.2f}"
 
 
@@ -65,10 +73,12 @@ def test_without_noise_the_other_tokens_are_patterns(sizes):
 
 @given(mixtures(), st.integers(1, 5))
 def test_the_first_samples_do_not_depend_on_how_many_are_drawn(sizes, more):
-    few, many = (mha.data.tokenized_mixture(**sizes | {"n": n}) for n in (sizes["n"], sizes["n"] + more))
-    assert_close(many.X[:sizes["n"]], few.X, 0)
-    assert_close(many.y[:sizes["n"]], few.y, 0)
-    assert (many.relevant[:sizes["n"]] == few.relevant).all()
+    few, many = (
+        mha.data.tokenized_mixture(**sizes | {"n": n}) for n in (sizes["n"], sizes["n"] + more)
+    )
+    assert_close(many.X[: sizes["n"]], few.X, 0)
+    assert_close(many.y[: sizes["n"]], few.y, 0)
+    assert (many.relevant[: sizes["n"]] == few.relevant).all()
     assert_close(many.fresh(9).X[:3], few.fresh(3).X, 0)
 
 
@@ -82,7 +92,9 @@ def test_the_same_draws_serve_every_noise_length_and_share(change):
     assert_close(other.y, one.y, 0)
     assert (one.relevant <= other.relevant).all()
     assert_close(other.truth.nu, one.truth.nu * S / 2, 1e-14)
-    assert_close(other.X[both], other.truth.nu[draws.pattern][both] + sigma * draws.normal[both], 1e-15)
+    assert_close(
+        other.X[both], other.truth.nu[draws.pattern][both] + sigma * draws.normal[both], 1e-15
+    )
 
 
 def test_mixtures_are_seeded():
@@ -124,7 +136,8 @@ def test_relevant_positions_do_not_tell_the_label():
 
 def test_labels_and_positions_come_from_streams_of_their_own():
     draws = draw(4000, 10, 3, 1, (11, 1))
-    # If one stream served both, label i and the i-th number that orders the tokens would be the same number.
+    # If one stream served both, label i and the i-th number that orders the tokens would be the
+    # same number.
     assert_z((draws.sign * (draws.rank.ravel()[:4000] - 4.5)).mean(), 0, (99 / 12) ** 0.5, 4000)
 
 
@@ -143,21 +156,28 @@ def test_noise_is_normal_of_deviation_sigma_and_on_distracting_tokens_only():
     pattern = draw(BIG["n"], BIG["T"], BIG["d"], BIG["M"], (BIG["seed"], 1)).pattern
     noise = (data.X - data.truth.nu[pattern])[~data.relevant] / BIG["sigma"]
     assert noise.shape == (BIG["n"] * 7, BIG["d"])
-    moments = {1: (0, 1), 2: (1, 2 ** 0.5), 3: (0, 15 ** 0.5), 4: (3, 96 ** 0.5)}
+    moments = {1: (0, 1), 2: (1, 2**0.5), 3: (0, 15**0.5), 4: (3, 96**0.5)}
     for power, (expected, deviation) in moments.items():
-        assert_z((noise ** power).mean(), expected, deviation, noise.size)
+        assert_z((noise**power).mean(), expected, deviation, noise.size)
     assert_z((noise[:, 0] * noise[:, 1]).mean(), 0, 1, len(noise))
 
 
 def test_patterns_point_anywhere():
     # Each coordinate of a uniform unit vector in R^d has mean 0 and mean square 1/d.
-    mu = np.array([mha.data.tokenized_mixture(n=1, d=6, M=4, S=1.0, seed=seed).truth.mu[0] for seed in range(2000)])
+    mu = np.array(
+        [
+            mha.data.tokenized_mixture(n=1, d=6, M=4, S=1.0, seed=seed).truth.mu[0]
+            for seed in range(2000)
+        ]
+    )
     for coordinate in mu.T:
-        assert_z(coordinate.mean(), 0, 6 ** -0.5, len(mu))
-        assert_z((coordinate ** 2).mean(), 1 / 6, (3 / (6 * 8) - 1 / 36) ** 0.5, len(mu))
+        assert_z(coordinate.mean(), 0, 6**-0.5, len(mu))
+        assert_z((coordinate**2).mean(), 1 / 6, (3 / (6 * 8) - 1 / 36) ** 0.5, len(mu))
 
 
-@pytest.mark.parametrize("zeta, T, relevant", [(0.1, 10, 1), (0.3, 10, 3), (1.0, 4, 4), (1 / 3, 9, 3), (0.7, 10, 7)])
+@pytest.mark.parametrize(
+    "zeta, T, relevant", [(0.1, 10, 1), (0.3, 10, 3), (1.0, 4, 4), (1 / 3, 9, 3), (0.7, 10, 7)]
+)
 def test_rounding_does_not_refuse_a_whole_product(zeta, T, relevant):
     assert mha.data.tokenized_mixture(n=1, T=T, zeta=zeta).relevant.sum() == relevant
 
@@ -184,14 +204,19 @@ def test_from_arrays_keeps_the_arrays():
 @pytest.mark.parametrize("classes", [(3, 8), (8, 3), (0, 1), (9, 4)])
 def test_digits_are_images_of_two_classes(classes):
     from sklearn.datasets import load_digits
+
     bunch = load_digits()
     digits = mha.data.digits(classes=classes, n=100, seed=2)
     assert digits.X.shape == (100, 8, 8)
     assert digits.y.shape == (100,)
     assert digits.X.min() == 0
     assert digits.X.max() == 1
-    images = {image.tobytes(): label for image, label in zip(bunch.images / 16, bunch.target, strict=True)}
-    assert [images[x.tobytes()] for x in digits.X] == [classes[int(label > 0)] for label in digits.y]
+    images = {
+        image.tobytes(): label for image, label in zip(bunch.images / 16, bunch.target, strict=True)
+    }
+    assert [images[x.tobytes()] for x in digits.X] == [
+        classes[int(label > 0)] for label in digits.y
+    ]
 
 
 def test_training_and_held_out_digits_are_all_digits_once():

@@ -10,14 +10,19 @@ import pytest
 import mhabook
 import mhalib as mha
 
-NAMES = sorted(".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
-               for folder in (Path(package.__file__).parent for package in (mha, mhabook))
-               for path in folder.rglob("*.py") if ">>> " in path.read_text("utf-8"))
+NAMES = sorted(
+    ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
+    for folder in (Path(package.__file__).parent for package in (mha, mhabook))
+    for path in folder.rglob("*.py")
+    if ">>> " in path.read_text("utf-8")
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_examples_give_what_they_say(name):
-    found = doctest.testmod(import_module(name), extraglobs={"mha": mha, "mhabook": mhabook, "np": np})
+    found = doctest.testmod(
+        import_module(name), extraglobs={"mha": mha, "mhabook": mhabook, "np": np}
+    )
     assert found.attempted
     assert not found.failed, "the examples above printed something else"
 

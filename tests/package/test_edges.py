@@ -1,4 +1,5 @@
-"""Where a formula has no derivative, a record has that of torch; masks compute as numpy's; and what is NaN is said."""
+"""Where a formula has no derivative, a record has that of torch; masks compute as numpy's; and what
+is NaN is said."""
 
 import os
 import signal
@@ -27,23 +28,42 @@ EDGES = {
     "clip from above": (lambda x: np.clip(x, None, 1), lambda x: torch.clamp(x, max=1)),
     "clip by names": (lambda x: np.clip(x, min=-1, max=0), lambda x: torch.clamp(x, -1, 0)),
     "clip to one number": (lambda x: np.clip(x, 1, -1), lambda x: torch.clamp(x, 1, -1)),
-    "where": (lambda x: np.where(x > 0, x * x, -3 * x), lambda x: torch.where(x > 0, x * x, -3 * x)),
-    "root of what was chosen": (lambda x: np.sqrt(np.where(x > 0, x, 0.0)) + 1,
-                                lambda x: torch.sqrt(torch.where(x > 0, x, torch.tensor(0.0).double())) + 1),
-    "root of a maximum": (lambda x: np.sqrt(np.maximum(x + 1.5, 0)),
-                          lambda x: torch.sqrt(torch.maximum(x + 1.5, torch.tensor(0.0)))),
+    "where": (
+        lambda x: np.where(x > 0, x * x, -3 * x),
+        lambda x: torch.where(x > 0, x * x, -3 * x),
+    ),
+    "root of what was chosen": (
+        lambda x: np.sqrt(np.where(x > 0, x, 0.0)) + 1,
+        lambda x: torch.sqrt(torch.where(x > 0, x, torch.tensor(0.0).double())) + 1,
+    ),
+    "root of a maximum": (
+        lambda x: np.sqrt(np.maximum(x + 1.5, 0)),
+        lambda x: torch.sqrt(torch.maximum(x + 1.5, torch.tensor(0.0))),
+    ),
     "norm": (lambda x: np.linalg.norm(0 * x) + 1, lambda x: torch.linalg.norm(0 * x) + 1),
-    "norm of rows": (lambda x: np.linalg.norm(x.reshape(2, 3) * np.array([[0.0], [1]]), axis=1),
-                     lambda x: torch.linalg.norm(x.reshape(2, 3) * torch.tensor([[0.0], [1]]), dim=1)),
-    "power of 0": (lambda x: x ** np.array([0.0, 1, 0, 1, 2, 3]), lambda x: x ** torch.tensor([0.0, 1, 0, 1, 2, 3])),
-    "cube": (lambda x: x ** 3, lambda x: x ** 3),
-    "0 to a power": (lambda x: np.array([0.0, 0, 0, 0, 2, 3]) ** (x * x), lambda x: torch.tensor(
-        [0.0, 0, 0, 0, 2, 3]) ** (x * x)),
+    "norm of rows": (
+        lambda x: np.linalg.norm(x.reshape(2, 3) * np.array([[0.0], [1]]), axis=1),
+        lambda x: torch.linalg.norm(x.reshape(2, 3) * torch.tensor([[0.0], [1]]), dim=1),
+    ),
+    "power of 0": (
+        lambda x: x ** np.array([0.0, 1, 0, 1, 2, 3]),
+        lambda x: x ** torch.tensor([0.0, 1, 0, 1, 2, 3]),
+    ),
+    "cube": (lambda x: x**3, lambda x: x**3),
+    "0 to a power": (
+        lambda x: np.array([0.0, 0, 0, 0, 2, 3]) ** (x * x),
+        lambda x: torch.tensor([0.0, 0, 0, 0, 2, 3]) ** (x * x),
+    ),
     "largest of ties": (lambda x: (x * x).max(), lambda x: (x * x).amax()),
-    "largest of rows": (lambda x: abs(x).reshape(2, 3).max(axis=0), lambda x: abs(x).reshape(2, 3).amax(0)),
+    "largest of rows": (
+        lambda x: abs(x).reshape(2, 3).max(axis=0),
+        lambda x: abs(x).reshape(2, 3).amax(0),
+    ),
     "smallest of ties": (lambda x: (x * x).min(), lambda x: (x * x).amin()),
-    "stable logistic": (lambda x: np.maximum(x, 0) + np.log1p(np.exp(-abs(x))),
-                        lambda x: torch.maximum(x, 0 * x.detach()) + torch.log1p(torch.exp(-abs(x)))),
+    "stable logistic": (
+        lambda x: np.maximum(x, 0) + np.log1p(np.exp(-abs(x))),
+        lambda x: torch.maximum(x, 0 * x.detach()) + torch.log1p(torch.exp(-abs(x))),
+    ),
 }
 
 
@@ -53,11 +73,11 @@ def test_at_an_edge_the_slope_is_that_of_torch(formula, of_torch):
     x = array("x", AT.shape)
     weights = np.arange(1.0, 7)
     recorded = formula(x)
-    weighted = (recorded * weights[:recorded.size].reshape(recorded.shape)).sum()
+    weighted = (recorded * weights[: recorded.size].reshape(recorded.shape)).sum()
     value, slope = evaluate([recorded, *gradient(weighted, [x])], {"x": AT})
     leaf = torch.tensor(AT, requires_grad=True)
     right = of_torch(leaf)
-    (right * torch.tensor(weights[:right.numel()]).reshape(right.shape)).sum().backward()
+    (right * torch.tensor(weights[: right.numel()]).reshape(right.shape)).sum().backward()
     np.testing.assert_allclose(value, formula(AT), rtol=1e-15)
     np.testing.assert_allclose(slope, leaf.grad.numpy(), rtol=1e-14)
 
@@ -70,18 +90,37 @@ def test_a_slope_that_is_infinite_in_torch_is_so_here():
 
 M, N = AT > 0, AT < 2
 MASKS = {
-    "+": lambda x, m: (x > 0) + (x < 2), "*": lambda x, m: (x > 0) * m, "&": lambda x, m: (x > 0) & m,
-    "|": lambda x, m: (x > 0) | m, "^": lambda x, m: (x > 0) ^ m, "~": lambda x, m: ~(x > 0), "!=": lambda x, m: m != x,
-    "a count": lambda x, m: (x > 0).sum(), "a share": lambda x, m: m.mean(), "twice": lambda x, m: (x > 0) * 2,
-    "one less": lambda x, m: 1 - m, "negative of numbers": lambda x, m: -(1.0 * m), "square": lambda x, m: m ** 2 + m,
-    "or of a sum": lambda x, m: (m + m) + 1, "any": lambda x, m: np.any(m), "all": lambda x, m: np.all(m | (x < 9)),
-    "any of rows": lambda x, m: (x > 0).reshape(2, 3).any(axis=1), "not": lambda x, m: np.logical_not(x),
-    "and of numbers": lambda x, m: np.logical_and(x, m), "where": lambda x, m: np.where(m, x > 0, x < 1) + m,
-    "stack": lambda x, m: np.stack([m, x > 0]) + np.stack([m, m]), "largest": lambda x, m: m.max() + m.max(),
-    "as numbers": lambda x, m: m.astype(float) + (x > 0).astype(int), "True": lambda x, m: (x > 0) + True,
-    "product of numbers": lambda x, m: m.astype(float) @ x, "reshape": lambda x, m: (m.reshape(2, 3) + M.reshape(2, 3)),
-    "one of them": lambda x, m: m[2] + m[4], "turned": lambda x, m: m.reshape(2, 3).T + m.reshape(2, 3).T,
-    "abs": lambda x, m: abs(m) + m, "maximum": lambda x, m: np.maximum(m, x > 0) + m, "sign": lambda x, m: np.sign(x),
+    "+": lambda x, m: (x > 0) + (x < 2),
+    "*": lambda x, m: (x > 0) * m,
+    "&": lambda x, m: (x > 0) & m,
+    "|": lambda x, m: (x > 0) | m,
+    "^": lambda x, m: (x > 0) ^ m,
+    "~": lambda x, m: ~(x > 0),
+    "!=": lambda x, m: m != x,
+    "a count": lambda x, m: (x > 0).sum(),
+    "a share": lambda x, m: m.mean(),
+    "twice": lambda x, m: (x > 0) * 2,
+    "one less": lambda x, m: 1 - m,
+    "negative of numbers": lambda x, m: -(1.0 * m),
+    "square": lambda x, m: m**2 + m,
+    "or of a sum": lambda x, m: (m + m) + 1,
+    "any": lambda x, m: np.any(m),
+    "all": lambda x, m: np.all(m | (x < 9)),
+    "any of rows": lambda x, m: (x > 0).reshape(2, 3).any(axis=1),
+    "not": lambda x, m: np.logical_not(x),
+    "and of numbers": lambda x, m: np.logical_and(x, m),
+    "where": lambda x, m: np.where(m, x > 0, x < 1) + m,
+    "stack": lambda x, m: np.stack([m, x > 0]) + np.stack([m, m]),
+    "largest": lambda x, m: m.max() + m.max(),
+    "as numbers": lambda x, m: m.astype(float) + (x > 0).astype(int),
+    "True": lambda x, m: (x > 0) + True,
+    "product of numbers": lambda x, m: m.astype(float) @ x,
+    "reshape": lambda x, m: m.reshape(2, 3) + M.reshape(2, 3),
+    "one of them": lambda x, m: m[2] + m[4],
+    "turned": lambda x, m: m.reshape(2, 3).T + m.reshape(2, 3).T,
+    "abs": lambda x, m: abs(m) + m,
+    "maximum": lambda x, m: np.maximum(m, x > 0) + m,
+    "sign": lambda x, m: np.sign(x),
 }
 
 
@@ -89,7 +128,7 @@ MASKS = {
 def test_masks_compute_as_those_of_numpy(formula):
     recorded = formula(array("x", AT.shape), array("m", M.shape, mask=True))
     right = formula(AT, M)
-    found, = evaluate([recorded], {"x": AT, "m": M})
+    (found,) = evaluate([recorded], {"x": AT, "m": M})
     np.testing.assert_array_equal(found, right)
     assert recorded.mask == (np.asarray(right).dtype == bool)
 
@@ -97,7 +136,8 @@ def test_masks_compute_as_those_of_numpy(formula):
 NO_MASKS = {
     "difference": (lambda x, m: (x > 0) - m, "− of two masks, which numpy refuses"),
     "negative": (lambda x, m: -m, "− of a mask, which numpy refuses"),
-    "not of numbers": (lambda x, m: ~x, "of numbers"), "and of numbers": (lambda x, m: x & m, "of numbers"),
+    "not of numbers": (lambda x, m: ~x, "of numbers"),
+    "and of numbers": (lambda x, m: x & m, "of numbers"),
     "product": (lambda x, m: m @ m, "a product of two masks is a mask"),
     "whole numbers": (lambda x, m: x.astype(int), "astype"),
 }
@@ -112,7 +152,7 @@ def test_what_numpy_refuses_of_masks_is_refused(formula, said):
 def test_axes_may_be_transposed_by_method():
     x, numbers = array("x", (2, 3, 4)), np.arange(24.0).reshape(2, 3, 4)
     for order in ((), (0, 2, 1), ((2, 0, 1),), (-1, 0, 1)):
-        found, = evaluate([x.transpose(*order)], {"x": numbers})
+        (found,) = evaluate([x.transpose(*order)], {"x": numbers})
         np.testing.assert_array_equal(found, numbers.transpose(*order))
     with pytest.raises(Untraceable, match="transpose of an array of 3 axes"):
         x.transpose(0, 1)
@@ -124,12 +164,14 @@ DATA = SimpleNamespace(X=RNG.standard_normal((30, 3)), y=RNG.standard_normal(30)
 
 def model(form, start):
     """A model with the loss form(w, X, y)."""
+
     @dataclass(frozen=True, eq=False, repr=False)
     class Formed(mha.models.Vector):
         w: np.ndarray
 
         def loss(self, X, y):
             return form(self.w, X, y)
+
     return Formed(start)
 
 
@@ -143,20 +185,28 @@ def test_the_stable_logistic_loss_trains_from_zero_as_the_plain_one():
     def plain(w, X, y):
         return (np.logaddexp(0, X @ w) - X @ w * y).mean()
 
-    paths = [mha.train(model(form, np.zeros(3)), labels, mha.GradientDescent(lr=1.0), 20).loss
-             for form in (stable, plain)]
+    paths = [
+        mha.train(model(form, np.zeros(3)), labels, mha.GradientDescent(lr=1.0), 20).loss
+        for form in (stable, plain)
+    ]
     np.testing.assert_allclose(*paths, rtol=1e-12)
 
 
-ROOT = model(lambda w, X, y: ((np.where(X @ w >= 0, X @ w, np.sqrt(-(X @ w))) - y) ** 2).mean(), np.ones(3))
+ROOT = model(
+    lambda w, X, y: ((np.where(X @ w >= 0, X @ w, np.sqrt(-(X @ w))) - y) ** 2).mean(), np.ones(3)
+)
 EDGE = model(lambda w, X, y: np.sqrt((w * w).sum()) + ((X @ w - y) ** 2).mean(), np.zeros(3))
 
 
 @pytest.mark.parametrize("lr", [0.1, 1e-12])
-@pytest.mark.parametrize("start, operation", [(ROOT, "in sqrt"), (EDGE, "in the derivative of sqrt")], ids=["<", "0"])
+@pytest.mark.parametrize(
+    "start, operation", [(ROOT, "in sqrt"), (EDGE, "in the derivative of sqrt")], ids=["<", "0"]
+)
 def test_a_gradient_that_is_nan_at_the_start_is_said_to_be_that(start, operation, lr):
-    said = (r"^The gradient with respect to w is NaN or infinite at the start \(step 0\), .* "
-            rf"test_edges.py, line \d+, {operation}")
+    said = (
+        r"^The gradient with respect to w is NaN or infinite at the start \(step 0\), .* "
+        rf"test_edges.py, line \d+, {operation}"
+    )
     with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match=said) as caught:
         path = mha.train(start, DATA, mha.GradientDescent(lr=lr), 5)
     assert path.steps.tolist() == [0] and "Try a smaller" not in str(caught[0].message)
@@ -165,19 +215,25 @@ def test_a_gradient_that_is_nan_at_the_start_is_said_to_be_that(start, operation
 def test_a_gradient_that_becomes_nan_on_the_way_is_said_to_be_that():
     """Descent on |w| from 1 by steps of 1 meets 0, where this root has no slope."""
     meets = model(lambda w, X, y: np.sqrt(w * w).sum(), np.ones(1))
-    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="infinite at step 1, where the loss is 0;"):
+    with (
+        np.errstate(all="ignore"),
+        pytest.warns(RuntimeWarning, match="infinite at step 1, where the loss is 0;"),
+    ):
         path = mha.train(meets, DATA, mha.GradientDescent(lr=1.0), 5, record=[0, 5])
     assert path.steps.tolist() == [0, 1]
 
 
 def test_a_gradient_that_is_nan_at_the_last_step_is_said_to_be_that():
     meets = model(lambda w, X, y: np.sqrt(w * w).sum(), np.ones(1))
-    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="NaN or infinite at step 1, where the loss"):
+    with (
+        np.errstate(all="ignore"),
+        pytest.warns(RuntimeWarning, match="NaN or infinite at step 1, where the loss"),
+    ):
         mha.train(meets, DATA, mha.GradientDescent(lr=1.0), 1)
 
 
 def test_a_smaller_step_is_advised_where_it_helps():
-    falls = model(lambda w, X, y: (w ** 4).sum(), np.ones(1))
+    falls = model(lambda w, X, y: (w**4).sum(), np.ones(1))
     with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="Try a smaller lr"):
         mha.train(falls, DATA, mha.GradientDescent(lr=10.0), 50)
 
@@ -193,13 +249,21 @@ def test_a_smaller_step_is_advised_where_the_first_was_too_long():
 def test_no_smaller_step_is_advised_where_the_loss_ends():
     """It is defined at the start alone."""
     ends = model(lambda w, X, y: (w - np.log(np.where(w >= 1, 1.0, 0.0))).sum(), np.ones(1))
-    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="a smaller lr does not help"):
+    with (
+        np.errstate(all="ignore"),
+        pytest.warns(RuntimeWarning, match="a smaller lr does not help"),
+    ):
         mha.train(ends, DATA, mha.GradientDescent(lr=1.0), 5)
 
 
 def test_nan_at_the_start_is_not_said_to_be_too_large():
-    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="at the start .step 0., but NaN"):
-        mha.train(model(lambda w, X, y: np.log(w).sum(), -np.ones(2)), DATA, mha.GradientDescent(0.1), 5)
+    with (
+        np.errstate(all="ignore"),
+        pytest.warns(RuntimeWarning, match="at the start .step 0., but NaN"),
+    ):
+        mha.train(
+            model(lambda w, X, y: np.log(w).sum(), -np.ones(2)), DATA, mha.GradientDescent(0.1), 5
+        )
 
 
 class Interrupted(mha.GradientDescent):
@@ -213,7 +277,8 @@ class Interrupted(mha.GradientDescent):
 
 @pytest.fixture
 def python_is_interrupted():
-    """SIGINT raises KeyboardInterrupt, which it does not in a process that began in the background."""
+    """SIGINT raises KeyboardInterrupt, which it does not in a process that began in the
+    background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -248,7 +313,9 @@ def test_torch_derives_a_loss_of_its_tensors():
     by_record = mha.train(model(form, np.full(3, 0.5)), DATA, mha.GradientDescent(lr=0.1), 20)
     np.testing.assert_allclose(path.loss, by_record.loss, rtol=1e-12)
     with pytest.raises(TypeError, match="^loss: expected one number that torch computed"):
-        mha.train(model(lambda w, X, y: np.exp(w).sum(), start.w), data, mha.GradientDescent(0.1), 2)
+        mha.train(
+            model(lambda w, X, y: np.exp(w).sum(), start.w), data, mha.GradientDescent(0.1), 2
+        )
 
 
 def test_single_precision_trains_in_single_precision():
@@ -258,5 +325,8 @@ def test_single_precision_trains_in_single_precision():
     single = SimpleNamespace(X=DATA.X.astype("f4"), y=DATA.y.astype("f4"))
     path = mha.train(model(form, np.zeros(3, "f4")), single, mha.GradientDescent(lr=0.1), 20)
     assert path[-1].w.dtype == np.float32
-    np.testing.assert_allclose(path.loss, mha.train(
-        model(form, np.zeros(3)), DATA, mha.GradientDescent(lr=0.1), 20).loss, rtol=1e-5)
+    np.testing.assert_allclose(
+        path.loss,
+        mha.train(model(form, np.zeros(3)), DATA, mha.GradientDescent(lr=0.1), 20).loss,
+        rtol=1e-5,
+    )

@@ -1,4 +1,5 @@
-"""Every way in which a model is computed gives its formula: executor × model × sizes, in one table."""
+"""Every way in which a model is computed gives its formula: executor × model × sizes, in one
+table."""
 
 import numpy as np
 import pytest
@@ -9,7 +10,13 @@ from executors import EXECUTORS, Everything, TwoLayers, formula
 from mhalib.compiler import native
 from strategies import REMAINDERS, SCALES, problem
 
-LAYERS = [(3, 4, 5, 2, 1, 2), (1, 1, 1, 1, 1, 1), (9, 3, 4, 4, 3, 1), (8, 6, 7, 5, 2, 3), (17, 2, 9, 1, 4, 5)]
+LAYERS = [
+    (3, 4, 5, 2, 1, 2),
+    (1, 1, 1, 1, 1, 1),
+    (9, 3, 4, 4, 3, 1),
+    (8, 6, 7, 5, 2, 3),
+    (17, 2, 9, 1, 4, 5),
+]
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}
 REGRESSIONS = [(7, 3, 2), (1, 1, 1), (20, 4, 4), (33, 5, 1)]
 SAMPLES = (1, 2, 7, 8, 9, 33)
@@ -39,27 +46,53 @@ def everything(n):
 
 def two_layers(n):
     rng = np.random.default_rng(n)
-    model = TwoLayers(*(0.5 * rng.standard_normal(shape) for shape in ((5, 5), (5, 5), (5, 5), (3, 5))))
+    model = TwoLayers(
+        *(0.5 * rng.standard_normal(shape) for shape in ((5, 5), (5, 5), (5, 5), (3, 5)))
+    )
     return model, rng.standard_normal((n, 3, 5)), np.where(rng.random(n) < 0.5, -1.0, 1.0)
 
 
 CASES = {
-    **{f"heads {sizes} {name}": ("heads", lambda sizes=sizes, scales=scales: heads(sizes, scales))
-       for sizes in REMAINDERS for name, scales in SCALES.items()},
-    "copies of heads": ("heads", lambda: (heads(REMAINDERS[0], {})[0].map(lambda a: a[[0, 1, 0, 0]]),
-                                          *heads(REMAINDERS[0], {})[1:])),
-    **{f"layer {name} {sizes}": ("layer", lambda sizes=sizes, kernel=kernel: layer(*sizes, kernel))
-       for sizes in LAYERS for name, kernel in KERNELS.items()},
-    **{f"regression {sizes}": ("regression", lambda sizes=sizes: regression(*sizes)) for sizes in REGRESSIONS},
+    **{
+        f"heads {sizes} {name}": ("heads", lambda sizes=sizes, scales=scales: heads(sizes, scales))
+        for sizes in REMAINDERS
+        for name, scales in SCALES.items()
+    },
+    "copies of heads": (
+        "heads",
+        lambda: (
+            heads(REMAINDERS[0], {})[0].map(lambda a: a[[0, 1, 0, 0]]),
+            *heads(REMAINDERS[0], {})[1:],
+        ),
+    ),
+    **{
+        f"layer {name} {sizes}": ("layer", lambda sizes=sizes, kernel=kernel: layer(*sizes, kernel))
+        for sizes in LAYERS
+        for name, kernel in KERNELS.items()
+    },
+    **{
+        f"regression {sizes}": ("regression", lambda sizes=sizes: regression(*sizes))
+        for sizes in REGRESSIONS
+    },
     **{f"own, every function, {n}": ("own", lambda n=n: everything(n)) for n in SAMPLES},
     **{f"own, two layers, {n}": ("own", lambda n=n: two_layers(n)) for n in SAMPLES},
 }
 """Name → the kind of a model, and what makes one with its samples."""
-KINDS = {"ordered": ("heads",), "compiled": ("heads", "layer", "own"), "webassembly": ("heads", "layer", "regression"),
-         "javascript": ("heads", "layer", "regression"), "by_torch": ("heads", "layer", "regression")}
-"""The kinds that an executor has, if not all: an own loss is written in numpy, which torch's tensors do not take."""
-ROWS = [(executor, case) for case, (kind, _) in CASES.items() for executor in EXECUTORS
-        if kind in KINDS.get(executor, (kind,))]
+KINDS = {
+    "ordered": ("heads",),
+    "compiled": ("heads", "layer", "own"),
+    "webassembly": ("heads", "layer", "regression"),
+    "javascript": ("heads", "layer", "regression"),
+    "by_torch": ("heads", "layer", "regression"),
+}
+"""The kinds that an executor has, if not all: an own loss is written in numpy, which torch's
+tensors do not take."""
+ROWS = [
+    (executor, case)
+    for case, (kind, _) in CASES.items()
+    for executor in EXECUTORS
+    if kind in KINDS.get(executor, (kind,))
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -80,8 +113,12 @@ def test_every_executor_gives_the_formula(executor, case):
     (loss, grad), (wanted, slopes) = EXECUTORS[executor](model, X, y), formula(model, X, y)
     assert grad.keys() == slopes.keys()
     assert_close(loss, wanted, 1e-12)
-    # As one vector: where attention is uniform or saturated, a weight's own derivative may be rounding alone.
-    assert_close(*(np.concatenate([np.ravel(part[name]) for name in slopes]) for part in (grad, slopes)), 1e-11)
+    # As one vector: where attention is uniform or saturated, a weight's own derivative may be
+    # rounding alone.
+    assert_close(
+        *(np.concatenate([np.ravel(part[name]) for name in slopes]) for part in (grad, slopes)),
+        1e-11,
+    )
 
 
 def test_every_executor_of_a_table_has_rows():

@@ -1,4 +1,5 @@
-"""When mha.explore calls the function, who hears of its errors, and what reaches a page of the book."""
+"""When mha.explore calls the function, who hears of its errors, and what reaches a page of the
+book."""
 
 import subprocess
 import sys
@@ -51,7 +52,10 @@ def test_set_calls_the_function_once():
     explorer.set(H=7, slope=0.5)
     assert explorer.f.calls == [3, 7]
     assert drawn(explorer) == [7, 3.5]
-    assert {name: widget.value for name, widget in explorer.controls.items()} == {"H": 7, "slope": 0.5}
+    assert {name: widget.value for name, widget in explorer.controls.items()} == {
+        "H": 7,
+        "slope": 0.5,
+    }
 
 
 def test_a_later_error_is_raised_in_plain_python():
@@ -68,7 +72,9 @@ def test_a_later_error_is_shown_in_place_in_a_kernel():
     line = explorer.panel.error
     assert (line.value, line.layout.display) == ("", "none")
     in_a_kernel(slide(4), explorer)
-    assert line.value == '<p role="alert"><b>ValueError</b> at H = 4: 4 heads are &lt;too many&gt;</p>'
+    assert (
+        line.value == '<p role="alert"><b>ValueError</b> at H = 4: 4 heads are &lt;too many&gt;</p>'
+    )
     assert line.layout.display is None
     assert line in explorer.panel.box.children
     assert drawn(explorer) == [3, 6], "the figure before it stays"
@@ -187,15 +193,23 @@ def displayed(monkeypatch):
     return lambda explorer: explorer._ipython_display_() or shown.pop()
 
 
-def test_a_page_of_the_book_has_the_figure_and_names_the_controls(in_the_book, displayed, monkeypatch):
-    monkeypatch.setattr(ipywidgets.Widget, "__init__", lambda self, **_: pytest.fail("a widget of 5 MB"))
+def test_a_page_of_the_book_has_the_figure_and_names_the_controls(
+    in_the_book, displayed, monkeypatch
+):
+    monkeypatch.setattr(
+        ipywidgets.Widget, "__init__", lambda self, **_: pytest.fail("a widget of 5 MB")
+    )
     explorer = mha.explore(Line(), H=(1, 64), slope=(0.01, 10.0))
     page = displayed(explorer)
     assert list(page) == ["text/html"]
     figure, note = page["text/html"].split("</figure>")
-    assert figure.startswith('<figure class="mha-figure" role="group" aria-label="a line &amp; its &lt;end&gt;">')
-    assert note == ('<p class="mha-explore">Sliders for H (1 to 64) and slope (0.01 to 10) need a running kernel: '
-                    "open this page in Colab or with <code>make lab</code>.</p>")
+    assert figure.startswith(
+        '<figure class="mha-figure" role="group" aria-label="a line &amp; its &lt;end&gt;">'
+    )
+    assert note == (
+        '<p class="mha-explore">Sliders for H (1 to 64) and slope (0.01 to 10) need a running kernel: '
+        "open this page in Colab or with <code>make lab</code>.</p>"
+    )
     explorer.check()
     explorer.set(H=4)
     assert list(explorer.figure.data[0].y) == [4, 8]
@@ -203,7 +217,13 @@ def test_a_page_of_the_book_has_the_figure_and_names_the_controls(in_the_book, d
 
 def test_the_note_names_every_kind_of_control(in_the_book, displayed):
     explorer = mha.explore(
-        lambda **values: go.Figure(layout=ALT), a=(0, 3), b=True, c=["<gd>", Line], d=[1, 2.5], e=ipywidgets.Text(""))
+        lambda **values: go.Figure(layout=ALT),
+        a=(0, 3),
+        b=True,
+        c=["<gd>", Line],
+        d=[1, 2.5],
+        e=ipywidgets.Text(""),
+    )
     named = "a (0 to 3), b (on or off), c (&lt;gd&gt; or Line), d (1 to 2.5) and e (its own widget)"
     assert f"Sliders for {named} need" in displayed(explorer)["text/html"]
 
@@ -224,7 +244,10 @@ def test_the_book_makes_controls_when_they_are_asked_for(in_the_book):
 def test_a_notebook_displays_the_panel_and_stable_words(displayed):
     explorer = mha.explore(Line(), H=(1, 9), slope=(0.0, 4.0))
     shown = displayed(explorer)
-    assert shown.pop("application/vnd.jupyter.widget-view+json")["model_id"] == explorer.panel.box.model_id
+    assert (
+        shown.pop("application/vnd.jupyter.widget-view+json")["model_id"]
+        == explorer.panel.box.model_id
+    )
     assert shown == {"text/plain": "Explorer of line at H = 3, slope = 2"}
     controls = list(explorer.controls.values())
     assert list(explorer.panel.box.children)[:2] == controls
@@ -239,7 +262,9 @@ def test_without_ipywidgets_the_error_says_what_to_install(monkeypatch):
 
 
 def test_the_name_is_the_function_whatever_was_imported():
-    code = "import mhalib.explorer, mhalib; from mhalib import explore; assert mhalib.explore.__code__"
+    code = (
+        "import mhalib.explorer, mhalib; from mhalib import explore; assert mhalib.explore.__code__"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
@@ -281,7 +306,9 @@ def run_notebook(sources):
     cells = [nbformat.v4.new_code_cell(textwrap.dedent(source)) for source in sources]
     notebook = nbformat.v4.new_notebook(cells=cells)
     here = {"metadata": {"path": ROOT}}
-    return nbclient.NotebookClient(notebook, kernel_name="python3", timeout=120, resources=here).execute()
+    return nbclient.NotebookClient(
+        notebook, kernel_name="python3", timeout=120, resources=here
+    ).execute()
 
 
 def test_it_works_in_a_kernel():

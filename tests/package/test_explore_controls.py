@@ -34,21 +34,45 @@ CONTROLS = {
     "around zero": ((-4, 100), None, W.IntSlider, 48, {"min": -4}),
     "a factor of 16": ((1, 16), None, W.IntSlider, 9, {}),
     "doublings": ((1, 64), None, W.SelectionSlider, 8, {"options": (1, 2, 4, 8, 16, 32, 64)}),
-    "doublings and the end": ((3, 50), None, W.SelectionSlider, 12, {"options": (3, 6, 12, 24, 48, 50)}),
-    "doublings and the default": ((1, 32), 5, W.SelectionSlider, 5, {"options": (1, 2, 4, 5, 8, 16, 32)}),
+    "doublings and the end": (
+        (3, 50),
+        None,
+        W.SelectionSlider,
+        12,
+        {"options": (3, 6, 12, 24, 48, 50)},
+    ),
+    "doublings and the default": (
+        (1, 32),
+        5,
+        W.SelectionSlider,
+        5,
+        {"options": (1, 2, 4, 5, 8, 16, 32)},
+    ),
     "every number to 64": ((1, 64, 1), 8, W.IntSlider, 8, {"step": 1}),
     "numpy's numbers": ((np.int64(2), np.int64(8)), None, W.IntSlider, 5, {}),
     "floats": ((0.0, 2.0), None, W.FloatSlider, 1.0, {"min": 0.0, "max": 2.0, "step": 0.02}),
     "one float": ((0, 0.5), 0, W.FloatSlider, 0.0, {"max": 0.5}),
     "floats with a step": ((0.1, 100.0, 0.1), 7, W.FloatSlider, 7.0, {"step": 0.1}),
     "less than a factor of 100": ((0.1, 9.9), None, W.FloatSlider, 5.0, {}),
-    "a factor of 100": ((0.1, 10.0), None, W.FloatLogSlider, 1.0, {"min": -1.0, "max": 1.0, "base": 10.0}),
+    "a factor of 100": (
+        (0.1, 10.0),
+        None,
+        W.FloatLogSlider,
+        1.0,
+        {"min": -1.0, "max": 1.0, "base": 10.0},
+    ),
     "logarithmic, default inside": ((0.01, 10.0), 0.5, W.FloatLogSlider, 0.5, {}),
     "a list of numbers": ([0.1, 0.5, 2], None, W.SelectionSlider, 0.5, {"options": (0.1, 0.5, 2)}),
     "a list with the default": ([1, 2, 5], 5, W.SelectionSlider, 5, {}),
     "a list of words": (["gd", "adam"], None, W.Dropdown, "gd", {"options": ("gd", "adam")}),
     "a menu with the default": (["gd", "adam"], "adam", W.Dropdown, "adam", {}),
-    "a list with the default by rounding": (np.linspace(0.1, 1, 10).tolist(), 0.3, W.SelectionSlider, 0.1 + 0.2, {}),
+    "a list with the default by rounding": (
+        np.linspace(0.1, 1, 10).tolist(),
+        0.3,
+        W.SelectionSlider,
+        0.1 + 0.2,
+        {},
+    ),
     "a list around zero": ([-0.3, 0.1 - 0.3 + 0.2, 0.3], 0, W.SelectionSlider, 0.1 - 0.3 + 0.2, {}),
     "a default at the end by rounding": ((0.0, 0.3), 0.1 + 0.2, W.FloatSlider, 0.3, {}),
     "a checkbox": (True, None, W.Checkbox, True, {}),
@@ -61,19 +85,36 @@ def test_a_keyword_asks_for_its_control(given, default, kind, start, traits):
     explorer = only(given, default)
     widget = explorer.controls["p"]
     assert type(widget) is kind
-    assert widget.value == pytest.approx(start) if isinstance(start, float) else widget.value == start
+    assert (
+        widget.value == pytest.approx(start) if isinstance(start, float) else widget.value == start
+    )
     assert type(explorer.values["p"]) is type(start)
     assert widget.description == "p"
     found = {name: getattr(widget, name) for name in traits}
     assert found | ({"options": values_of(widget)} if "options" in traits else {}) == traits
 
 
-@pytest.mark.parametrize("given, default, words", [
-    ((1, 9), 10, "p: the function's default, 10, is not among 1 to 9; the control starts at 5"),
-    ((1, 9), 2.5, "p: the function's default, 2.5, is not among 1 to 9; the control starts at 5"),
-    ([0.1, 0.5, 2], 0.3, "p: the function's default, 0.3, is not among 0.1 to 2; the control starts at 0.5"),
-    (["gd", "adam"], "sgd", "p: the function's default, 'sgd', is not among gd or adam; the control starts at gd"),
-])
+@pytest.mark.parametrize(
+    "given, default, words",
+    [
+        ((1, 9), 10, "p: the function's default, 10, is not among 1 to 9; the control starts at 5"),
+        (
+            (1, 9),
+            2.5,
+            "p: the function's default, 2.5, is not among 1 to 9; the control starts at 5",
+        ),
+        (
+            [0.1, 0.5, 2],
+            0.3,
+            "p: the function's default, 0.3, is not among 0.1 to 2; the control starts at 0.5",
+        ),
+        (
+            ["gd", "adam"],
+            "sgd",
+            "p: the function's default, 'sgd', is not among gd or adam; the control starts at gd",
+        ),
+    ],
+)
 def test_a_default_that_is_none_of_the_values_is_told(given, default, words):
     with pytest.warns(UserWarning) as told:
         only(given, default)
@@ -97,7 +138,10 @@ def values_of(widget):
 
 
 def test_menus_name_functions():
-    assert [words for words, _ in only([mha.softmax.__class__, np.sin]).controls["p"].options] == ["Softmax", "sin"]
+    assert [words for words, _ in only([mha.softmax.__class__, np.sin]).controls["p"].options] == [
+        "Softmax",
+        "sin",
+    ]
 
 
 def test_a_readers_widget_is_used_as_it_is():
@@ -120,33 +164,112 @@ def test_a_function_may_take_any_parameter():
 
 
 BAD = {
-    "no function": (lambda: mha.explore(3, H=(1, 4)), TypeError, ["f: expected a function", "got 3"]),
-    "no control": (lambda: mha.explore(Line()), ValueError, ["controls: expected at least one", "got none"]),
-    "no such parameter": (lambda: mha.explore(Line(), h=(1, 4)), ValueError,
-                          ["h: expected a parameter of line", "which has H and slope"]),
-    "a parameter left bare": (lambda: mha.explore(lambda a, b: None, a=(1, 4)), ValueError,
-                              ["b: expected a control or a default", "got neither"]),
-    "reversed": (lambda: mha.explore(Line(), H=(4, 1)), ValueError, ["H: expected", "min < max", "got (4, 1)"]),
-    "empty range": (lambda: mha.explore(Line(), H=(4, 4)), ValueError, ["H: expected", "got (4, 4)"]),
-    "not a number": (lambda: mha.explore(Line(), H=(0, float("nan"))), ValueError, ["H: expected finite", "nan"]),
-    "no end": (lambda: mha.explore(Line(), H=(0.0, float("inf"))), ValueError, ["H: expected finite", "inf"]),
-    "step of zero": (lambda: mha.explore(Line(), H=(1, 4, 0)), ValueError, ["step > 0", "got (1, 4, 0)"]),
-    "four numbers": (lambda: mha.explore(Line(), H=(1, 2, 3, 4)), TypeError, ["(min, max, step)", "(1, 2, 3, 4)"]),
-    "words for ends": (lambda: mha.explore(Line(), H=("a", "b")), TypeError, ["H: expected (min, max)", "('a', 'b')"]),
-    "truth for ends": (lambda: mha.explore(Line(), H=(False, True)), TypeError, ["H: expected (min, max)"]),
-    "empty list": (lambda: mha.explore(Line(), H=[]), ValueError, ["H: expected a list with at least one", "got []"]),
-    "a number alone": (lambda: mha.explore(Line(), H=3), TypeError, ["H: expected (min, max), a list", "got 3"]),
+    "no function": (
+        lambda: mha.explore(3, H=(1, 4)),
+        TypeError,
+        ["f: expected a function", "got 3"],
+    ),
+    "no control": (
+        lambda: mha.explore(Line()),
+        ValueError,
+        ["controls: expected at least one", "got none"],
+    ),
+    "no such parameter": (
+        lambda: mha.explore(Line(), h=(1, 4)),
+        ValueError,
+        ["h: expected a parameter of line", "which has H and slope"],
+    ),
+    "a parameter left bare": (
+        lambda: mha.explore(lambda a, b: None, a=(1, 4)),
+        ValueError,
+        ["b: expected a control or a default", "got neither"],
+    ),
+    "reversed": (
+        lambda: mha.explore(Line(), H=(4, 1)),
+        ValueError,
+        ["H: expected", "min < max", "got (4, 1)"],
+    ),
+    "empty range": (
+        lambda: mha.explore(Line(), H=(4, 4)),
+        ValueError,
+        ["H: expected", "got (4, 4)"],
+    ),
+    "not a number": (
+        lambda: mha.explore(Line(), H=(0, float("nan"))),
+        ValueError,
+        ["H: expected finite", "nan"],
+    ),
+    "no end": (
+        lambda: mha.explore(Line(), H=(0.0, float("inf"))),
+        ValueError,
+        ["H: expected finite", "inf"],
+    ),
+    "step of zero": (
+        lambda: mha.explore(Line(), H=(1, 4, 0)),
+        ValueError,
+        ["step > 0", "got (1, 4, 0)"],
+    ),
+    "four numbers": (
+        lambda: mha.explore(Line(), H=(1, 2, 3, 4)),
+        TypeError,
+        ["(min, max, step)", "(1, 2, 3, 4)"],
+    ),
+    "words for ends": (
+        lambda: mha.explore(Line(), H=("a", "b")),
+        TypeError,
+        ["H: expected (min, max)", "('a', 'b')"],
+    ),
+    "truth for ends": (
+        lambda: mha.explore(Line(), H=(False, True)),
+        TypeError,
+        ["H: expected (min, max)"],
+    ),
+    "empty list": (
+        lambda: mha.explore(Line(), H=[]),
+        ValueError,
+        ["H: expected a list with at least one", "got []"],
+    ),
+    "a number alone": (
+        lambda: mha.explore(Line(), H=3),
+        TypeError,
+        ["H: expected (min, max), a list", "got 3"],
+    ),
     "a word": (lambda: mha.explore(Line(), H="3"), TypeError, ["H: expected", "got '3'"]),
-    "no figure": (lambda: mha.explore(lambda H: None, H=(1, 4)), TypeError,
-                  ["f: expected a function that returns a plotly figure", "returns None"]),
-    "a figure with frames": (lambda: mha.explore(framed, k=(1, 4)), ValueError, ["without frames", "got one with 2"]),
-    "set elsewhere": (lambda: mha.explore(Line(), H=(1, 4)).set(h=1), ValueError,
-                      ["h: expected one of the controls H", "got 1"]),
-    "set outside": (lambda: mha.explore(Line(), H=(1, 4)).set(H=5), ValueError, ["H: expected 1 to 4", "got 5"]),
-    "set between": (lambda: mha.explore(Line(), H=(1, 32)).set(H=6), ValueError,
-                    ["H: expected one of 1, 2, 3, 4, 8, 16, 32", "got 6"]),
-    "set unwhole": (lambda: mha.explore(Line(), H=(1, 4)).set(H=1.5), ValueError, ["H: expected 1 to 4", "got 1.5"]),
-    "set to a truth value": (lambda: mha.explore(Line(), H=(1, 4)).set(H=True), ValueError, ["got True"]),
+    "no figure": (
+        lambda: mha.explore(lambda H: None, H=(1, 4)),
+        TypeError,
+        ["f: expected a function that returns a plotly figure", "returns None"],
+    ),
+    "a figure with frames": (
+        lambda: mha.explore(framed, k=(1, 4)),
+        ValueError,
+        ["without frames", "got one with 2"],
+    ),
+    "set elsewhere": (
+        lambda: mha.explore(Line(), H=(1, 4)).set(h=1),
+        ValueError,
+        ["h: expected one of the controls H", "got 1"],
+    ),
+    "set outside": (
+        lambda: mha.explore(Line(), H=(1, 4)).set(H=5),
+        ValueError,
+        ["H: expected 1 to 4", "got 5"],
+    ),
+    "set between": (
+        lambda: mha.explore(Line(), H=(1, 32)).set(H=6),
+        ValueError,
+        ["H: expected one of 1, 2, 3, 4, 8, 16, 32", "got 6"],
+    ),
+    "set unwhole": (
+        lambda: mha.explore(Line(), H=(1, 4)).set(H=1.5),
+        ValueError,
+        ["H: expected 1 to 4", "got 1.5"],
+    ),
+    "set to a truth value": (
+        lambda: mha.explore(Line(), H=(1, 4)).set(H=True),
+        ValueError,
+        ["got True"],
+    ),
 }
 
 
@@ -159,12 +282,22 @@ def test_bad_input_is_named(call, error, words):
     assert_refused(call, error, words)
 
 
-@pytest.mark.parametrize("given, ends", [
-    ((0.01, 10.0), [0.01, 10.0]), (["a", "b", "c"], ["a", "b", "c"]), ([4, 1, 2], [4, 2]), (False, [False, True]),
-    (W.FloatLogSlider(value=1, min=-1, max=2), [0.1, 100]), (W.Dropdown(options=[("x", 1), ("y", 2)]), [1, 2]),
-    (W.IntRangeSlider(value=(1, 2)), []), (W.Text("a"), []), (W.BoundedIntText(value=2, min=1, max=3), [1, 3]),
-    (W.Checkbox(), [False, True]), (W.SelectMultiple(options=["a", "b"]), []),
-])
+@pytest.mark.parametrize(
+    "given, ends",
+    [
+        ((0.01, 10.0), [0.01, 10.0]),
+        (["a", "b", "c"], ["a", "b", "c"]),
+        ([4, 1, 2], [4, 2]),
+        (False, [False, True]),
+        (W.FloatLogSlider(value=1, min=-1, max=2), [0.1, 100]),
+        (W.Dropdown(options=[("x", 1), ("y", 2)]), [1, 2]),
+        (W.IntRangeSlider(value=(1, 2)), []),
+        (W.Text("a"), []),
+        (W.BoundedIntText(value=2, min=1, max=3), [1, 3]),
+        (W.Checkbox(), [False, True]),
+        (W.SelectMultiple(options=["a", "b"]), []),
+    ],
+)
 def test_check_tries_the_ends_of_each_control(given, ends):
     calls = []
     explorer = mha.explore(lambda p: calls.append(p) or go.Figure(), p=given)
@@ -178,7 +311,12 @@ def test_a_logarithmic_slider_keeps_to_its_ends():
     explorer = only((low, high))
     slider = explorer.controls["p"]
     assert slider.min == math.log10(low)
-    for moved_to, end in ((10.0**slider.min, low), (10.0**slider.max, high), (low / 2, low), (2 * high, high)):
+    for moved_to, end in (
+        (10.0**slider.min, low),
+        (10.0**slider.max, high),
+        (low / 2, low),
+        (2 * high, high),
+    ):
         slider.value = moved_to
         assert low <= explorer.values["p"] <= high
         assert explorer.values["p"] == pytest.approx(end)

@@ -21,8 +21,15 @@ def with_a_kernel(monkeypatch):
     monkeypatch.delenv("MHALIB_FIGURES", raising=False)
 
 
-@pytest.mark.parametrize("move", [slide(5), lambda explorer: explorer.controls["H"].set_state({"value": 5}),
-                                  lambda explorer: explorer.set(H=5)], ids=["value", "state", "set"])
+@pytest.mark.parametrize(
+    "move",
+    [
+        slide(5),
+        lambda explorer: explorer.controls["H"].set_state({"value": 5}),
+        lambda explorer: explorer.set(H=5),
+    ],
+    ids=["value", "state", "set"],
+)
 def test_a_change_redraws_in_place(move):
     explorer = mha.explore(Line(), H=(1, 9), slope=(0.0, 4.0))
     canvas = explorer.panel.canvas
@@ -35,15 +42,17 @@ def test_a_change_redraws_in_place(move):
     assert list(explorer.figure.data[0].y) == [5, 10]
 
 
-
 def test_what_anywidget_waits_for_is_short():
     canvas = mha.explore(lambda k=1: go.Figure(go.Scatter(y=[k, 2])), k=(1, 3)).panel.canvas
-    assert len(canvas._esm) < 1000 < 1_000_000 < len(canvas._plotly)  # it gives up after two seconds
+    # it gives up after two seconds
+    assert len(canvas._esm) < 1000 < 1_000_000 < len(canvas._plotly)
 
 
 def test_only_what_changed_is_sent():
     def titled(k):
-        return go.Figure(go.Scatter(x=[1, 2], y=[k, 1]), layout={"title": f"{k}", "xaxis": {"title": "x"}})
+        return go.Figure(
+            go.Scatter(x=[1, 2], y=[k, 1]), layout={"title": f"{k}", "xaxis": {"title": "x"}}
+        )
 
     explorer = mha.explore(titled, k=(1, 9))
     canvas, sent = explorer.panel.canvas, []
@@ -68,7 +77,9 @@ def bars_or_lines(bars=False, n=1):
     return go.Figure([trace(y=[1, 2]) for _ in range(n)])
 
 
-@pytest.mark.parametrize("other", [{"bars": True}, {"n": 2}, {"n": 3, "bars": True}], ids=["type", "number", "both"])
+@pytest.mark.parametrize(
+    "other", [{"bars": True}, {"n": 2}, {"n": 3, "bars": True}], ids=["type", "number", "both"]
+)
 def test_other_traces_replace_those_before(other):
     explorer = mha.explore(bars_or_lines, bars=False, n=(1, 4))
     explorer.set(n=1)
@@ -117,7 +128,8 @@ def test_the_alt_text_is_a_status_line():
     explorer = mha.explore(Line(), H=(1, 9))
     assert explorer.panel.words in explorer.panel.box.children
     assert explorer.panel.words.value == (
-        '<p role="status" aria-live="polite"><small>a line &amp; its &lt;end&gt;</small></p>')
+        '<p role="status" aria-live="polite"><small>a line &amp; its &lt;end&gt;</small></p>'
+    )
     without = mha.explore(lambda k: go.Figure(), k=(1, 9))
     assert "The figure at k = 5." in without.panel.words.value
     without.set(k=2)

@@ -53,7 +53,9 @@ def test_a_file_has_the_mode_that_a_new_one_has(tmp_path):
     for name, mode in {"usual": 0o666, "own": 0o600}.items():
         with whole_file(tmp_path / name, mode) as file:
             file.write(b"data")
-    usual, own, plain = (stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("usual", "own", "plain"))
+    usual, own, plain = (
+        stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("usual", "own", "plain")
+    )
     assert usual == plain and own == 0o600
 
 

@@ -19,7 +19,8 @@ from_arrays, regression = mha.data.from_arrays, mha.data.regression_from_arrays
 
 
 class Frame:
-    """What frames and series share with pandas: ``to_numpy``, here of the numbers as they were given."""
+    """What frames and series share with pandas: ``to_numpy``, here of the numbers as they were
+    given."""
 
     def __init__(self, numbers):
         self.numbers = numbers
@@ -83,16 +84,24 @@ def test_a_file_mapped_to_memory_is_not_read_into_it(tmp_path):
     assert np.shares_memory(data.X, there)
 
 
-@pytest.mark.parametrize("numbers", [WHOLE, WHOLE.astype("u1"), WHOLE > 0, WHOLE.tolist(), torch.tensor(WHOLE)],
-                         ids=["int64", "uint8", "bool", "lists", "torch"])
+@pytest.mark.parametrize(
+    "numbers",
+    [WHOLE, WHOLE.astype("u1"), WHOLE > 0, WHOLE.tolist(), torch.tensor(WHOLE)],
+    ids=["int64", "uint8", "bool", "lists", "torch"],
+)
 def test_whole_numbers_and_truth_values_become_floats(numbers):
-    data = from_arrays(numbers, Y.tolist() if not isinstance(numbers, torch.Tensor) else torch.tensor(Y))
+    data = from_arrays(
+        numbers, Y.tolist() if not isinstance(numbers, torch.Tensor) else torch.tensor(Y)
+    )
     assert str(data.X.dtype).removeprefix("torch.") == "float64"
     assert_close(data.X, np.asarray(numbers).astype(float), 0)
 
 
-@pytest.mark.parametrize("labels", [Y.astype(int), Y.astype("i1"), Y.astype(int).tolist(), Frame(Y.astype(int))],
-                         ids=["int64", "int8", "lists", "a series"])
+@pytest.mark.parametrize(
+    "labels",
+    [Y.astype(int), Y.astype("i1"), Y.astype(int).tolist(), Frame(Y.astype(int))],
+    ids=["int64", "int8", "lists", "a series"],
+)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_labels_of_whole_numbers_take_the_precision_of_the_tokens(labels, dtype):
     data = from_arrays(X.astype(dtype), labels)
@@ -105,7 +114,9 @@ def test_labels_of_whole_numbers_in_torch_take_the_precision_of_the_tokens():
     assert data.y.dtype == torch.float32 and data.y.tolist() == Y.tolist()
 
 
-@pytest.mark.parametrize("tokens", [torch.tensor(X), torch.tensor(X, device="meta")], ids=["cpu", "meta"])
+@pytest.mark.parametrize(
+    "tokens", [torch.tensor(X), torch.tensor(X, device="meta")], ids=["cpu", "meta"]
+)
 def test_tensors_are_taken_as_they_are(tokens):
     labels = torch.tensor(Y, device=tokens.device)
     data = from_arrays(tokens, labels)
@@ -122,7 +133,10 @@ def test_marks_are_taken_as_tokens_are():
     for brought in (marks.tolist(), Frame(marks), marks.astype(int).tolist()):
         relevant = from_arrays(X, Y, brought).relevant
         assert relevant.dtype == bool and (relevant == marks).all()
-    assert from_arrays(torch.tensor(X), torch.tensor(Y), torch.tensor(marks)).relevant.tolist() == marks.tolist()
+    assert (
+        from_arrays(torch.tensor(X), torch.tensor(Y), torch.tensor(marks)).relevant.tolist()
+        == marks.tolist()
+    )
 
 
 def test_what_has_a_cure_is_taken_after_it():
@@ -138,74 +152,234 @@ def test_what_has_a_cure_is_taken_after_it():
 
 SPARSE = scipy.sparse.csr_array(X[0])
 REFUSED = {
-    "a mask": (lambda: from_arrays(MASK, Y), TypeError, ["X: expected an array without a mask", "X.filled(value)"]),
-    "a mask in a list": (lambda: from_arrays(list(MASK), Y), TypeError, ["X: expected an array without a mask"]),
-    "a mask in a frame": (lambda: from_arrays(Frame(MASK), Y), TypeError, ["X: expected an array without a mask"]),
-    "masked labels": (lambda: from_arrays(X, np.ma.masked_array(Y, Y > 0)), TypeError, ["y: ", "y.filled(value)"]),
-    "masked marks": (lambda: from_arrays(X, Y, np.ma.masked_array(X[..., 0] > 0)), TypeError, ["relevant: ", "mask"]),
-    "a sparse array": (lambda: regression(SPARSE, Y[:3, None]), TypeError,
-                       ["x: expected a dense array", "x.toarray() makes one"]),
-    "a sparse tensor": (lambda: from_arrays(torch.tensor(X).to_sparse(), torch.tensor(Y)), TypeError,
-                        ["X: expected a dense tensor", "torch.sparse_coo", "X.to_dense() makes one"]),
-    "a gradient": (lambda: from_arrays(torch.tensor(X, requires_grad=True), torch.tensor(Y)), TypeError,
-                   ["X: expected numbers", "requires a gradient; X.detach()"]),
-    "bfloat16": (lambda: from_arrays(torch.tensor(X).bfloat16(), torch.tensor(Y).bfloat16()), TypeError,
-                 ["X: expected single or double precision", "bfloat16; X.float()"]),
-    "half precision": (lambda: from_arrays(X.astype("f2"), Y), TypeError, ["X: ", "float16; X.astype(float)"]),
-    "extended precision": (lambda: from_arrays(X.astype(np.longdouble), Y), TypeError,
-                           ["X: expected single or double precision", "X.astype(float)"]),
-    "complex": (lambda: from_arrays(X + 0j, Y), TypeError, ["X: expected real numbers", "complex128; take X.real"]),
-    "complex in torch": (lambda: from_arrays(torch.tensor(X + 0j), torch.tensor(Y)), TypeError, ["X: ", "X.real"]),
+    "a mask": (
+        lambda: from_arrays(MASK, Y),
+        TypeError,
+        ["X: expected an array without a mask", "X.filled(value)"],
+    ),
+    "a mask in a list": (
+        lambda: from_arrays(list(MASK), Y),
+        TypeError,
+        ["X: expected an array without a mask"],
+    ),
+    "a mask in a frame": (
+        lambda: from_arrays(Frame(MASK), Y),
+        TypeError,
+        ["X: expected an array without a mask"],
+    ),
+    "masked labels": (
+        lambda: from_arrays(X, np.ma.masked_array(Y, Y > 0)),
+        TypeError,
+        ["y: ", "y.filled(value)"],
+    ),
+    "masked marks": (
+        lambda: from_arrays(X, Y, np.ma.masked_array(X[..., 0] > 0)),
+        TypeError,
+        ["relevant: ", "mask"],
+    ),
+    "a sparse array": (
+        lambda: regression(SPARSE, Y[:3, None]),
+        TypeError,
+        ["x: expected a dense array", "x.toarray() makes one"],
+    ),
+    "a sparse tensor": (
+        lambda: from_arrays(torch.tensor(X).to_sparse(), torch.tensor(Y)),
+        TypeError,
+        ["X: expected a dense tensor", "torch.sparse_coo", "X.to_dense() makes one"],
+    ),
+    "a gradient": (
+        lambda: from_arrays(torch.tensor(X, requires_grad=True), torch.tensor(Y)),
+        TypeError,
+        ["X: expected numbers", "requires a gradient; X.detach()"],
+    ),
+    "bfloat16": (
+        lambda: from_arrays(torch.tensor(X).bfloat16(), torch.tensor(Y).bfloat16()),
+        TypeError,
+        ["X: expected single or double precision", "bfloat16; X.float()"],
+    ),
+    "half precision": (
+        lambda: from_arrays(X.astype("f2"), Y),
+        TypeError,
+        ["X: ", "float16; X.astype(float)"],
+    ),
+    "extended precision": (
+        lambda: from_arrays(X.astype(np.longdouble), Y),
+        TypeError,
+        ["X: expected single or double precision", "X.astype(float)"],
+    ),
+    "complex": (
+        lambda: from_arrays(X + 0j, Y),
+        TypeError,
+        ["X: expected real numbers", "complex128; take X.real"],
+    ),
+    "complex in torch": (
+        lambda: from_arrays(torch.tensor(X + 0j), torch.tensor(Y)),
+        TypeError,
+        ["X: ", "X.real"],
+    ),
     "text": (lambda: from_arrays(X.astype(str), Y), TypeError, ["X: expected real numbers", "<U"]),
-    "a frame in a formula": (lambda: MODEL(Frame(X)), TypeError,
-                             ["X: expected a numpy array", "got Frame; X.to_numpy() makes one"]),
-    "a column of labels in torch": (lambda: from_arrays(torch.tensor(X), torch.tensor(Y)[:, None]), ValueError,
-                                    ["the column (4, 1); y.ravel() is a row of it"]),
-    "labels in words": (lambda: from_arrays(X, ["yes"] * 4), TypeError, ["y: expected lists of numbers", "'yes'"]),
-    "a series of words": (lambda: from_arrays(X, Frame(np.array(["yes", "no"] * 2, object))), TypeError,
-                          ["y: expected numbers, got objects", "'yes'; for labels", "np.where(y == 'yes', 1.0, -1.0)"]),
-    "a series with a gap": (lambda: from_arrays(X, Frame(np.array([1, None, 1, -1], object))), TypeError,
-                            ["y: expected numbers, got objects, among them None"]),
-    "times": (lambda: from_arrays(X.astype("M8[s]"), Y), TypeError, ["X: expected real numbers", "take differences"]),
-    "durations": (lambda: from_arrays(X.astype("m8[s]"), Y), TypeError, ["X: ", "divide by a unit"]),
-    "named columns": (lambda: from_arrays(np.zeros(4, [("a", float), ("b", int)]), Y), TypeError,
-                      ["X: expected real numbers", "structured_to_unstructured(X)"]),
-    "a matrix": (lambda: regression(X[0].view(np.matrix), Y[:3, None]), TypeError,
-                 ["x: expected a plain numpy array", "matrix", "np.asarray(x)"]),
-    "labels 0 and 1": (lambda: from_arrays(X, (Y > 0).astype(float)), ValueError,
-                       ["y: expected labels −1 and +1, got 0, 1; for labels 0/1 use y = 2 * y - 1"]),
-    "whole labels 0 and 1": (lambda: from_arrays(X, (Y > 0).astype(int)), ValueError, ["use y = 2 * y - 1"]),
+    "a frame in a formula": (
+        lambda: MODEL(Frame(X)),
+        TypeError,
+        ["X: expected a numpy array", "got Frame; X.to_numpy() makes one"],
+    ),
+    "a column of labels in torch": (
+        lambda: from_arrays(torch.tensor(X), torch.tensor(Y)[:, None]),
+        ValueError,
+        ["the column (4, 1); y.ravel() is a row of it"],
+    ),
+    "labels in words": (
+        lambda: from_arrays(X, ["yes"] * 4),
+        TypeError,
+        ["y: expected lists of numbers", "'yes'"],
+    ),
+    "a series of words": (
+        lambda: from_arrays(X, Frame(np.array(["yes", "no"] * 2, object))),
+        TypeError,
+        [
+            "y: expected numbers, got objects",
+            "'yes'; for labels",
+            "np.where(y == 'yes', 1.0, -1.0)",
+        ],
+    ),
+    "a series with a gap": (
+        lambda: from_arrays(X, Frame(np.array([1, None, 1, -1], object))),
+        TypeError,
+        ["y: expected numbers, got objects, among them None"],
+    ),
+    "times": (
+        lambda: from_arrays(X.astype("M8[s]"), Y),
+        TypeError,
+        ["X: expected real numbers", "take differences"],
+    ),
+    "durations": (
+        lambda: from_arrays(X.astype("m8[s]"), Y),
+        TypeError,
+        ["X: ", "divide by a unit"],
+    ),
+    "named columns": (
+        lambda: from_arrays(np.zeros(4, [("a", float), ("b", int)]), Y),
+        TypeError,
+        ["X: expected real numbers", "structured_to_unstructured(X)"],
+    ),
+    "a matrix": (
+        lambda: regression(X[0].view(np.matrix), Y[:3, None]),
+        TypeError,
+        ["x: expected a plain numpy array", "matrix", "np.asarray(x)"],
+    ),
+    "labels 0 and 1": (
+        lambda: from_arrays(X, (Y > 0).astype(float)),
+        ValueError,
+        ["y: expected labels −1 and +1, got 0, 1; for labels 0/1 use y = 2 * y - 1"],
+    ),
+    "whole labels 0 and 1": (
+        lambda: from_arrays(X, (Y > 0).astype(int)),
+        ValueError,
+        ["use y = 2 * y - 1"],
+    ),
     "labels of truth": (lambda: from_arrays(X, Y > 0), ValueError, ["use y = 2 * y - 1"]),
-    "a list of 0 and 1": (lambda: from_arrays(X, [0, 1, 1, 0]), ValueError, ["use y = 2 * np.array(y) - 1"]),
-    "labels of one class, 0": (lambda: from_arrays(X, 0 * Y), ValueError, ["got 0; for labels 0/1"]),
-    "a column of labels": (lambda: from_arrays(X, Y[:, None]), ValueError,
-                           ["y: expected shape (4,), got the column (4, 1); np.ravel(y)"]),
-    "a row of targets": (lambda: regression(X[0], Y[:3]), ValueError,
-                         ["y: expected shape (3, p)", "np.reshape(y, (-1, 1))"]),
-    "tokens without sequences": (lambda: from_arrays(X[0], Y), ValueError,
-                                 ["X: expected shape (n, T, d)", "got (3, 2)", "regression_from_arrays"]),
-    "too few labels": (lambda: from_arrays(X, Y[:3]), ValueError, ["y: expected shape (4,)", "got (3,)"]),
-    "no sample": (lambda: from_arrays(X[:0], Y[:0]), ValueError, ["X: expected shape (n, T, d) with no empty axis"]),
-    "an empty list": (lambda: from_arrays([], []), ValueError, ["X: expected shape (n, T, d)", "got (0,)"]),
-    "a gap": (lambda: from_arrays(np.where(X > 1, np.nan, X), Y), ValueError, ["X: expected finite numbers"]),
-    "lists of several lengths": (lambda: from_arrays([[[1.0], [2.0]], [[3.0]]], [1, -1]), ValueError,
-                                 ["X: expected lists of one length"]),
-    "a list of tensors": (lambda: from_arrays(list(torch.tensor(X)), Y), TypeError, ["X: ", "torch.stack(X)"]),
-    "a list of frames": (lambda: from_arrays([Frame(X[0])] * 4, Y), TypeError, ["X: expected lists", "a Frame"]),
-    "whole numbers beyond floats": (lambda: from_arrays(WHOLE * 2 ** 58, Y), ValueError,
-                                    ["X: expected whole numbers below 2**53", "X.astype(float) rounds them"]),
-    "huge numbers in a list": (lambda: from_arrays([[[10 ** 400]]], [1]), ValueError,
-                               ["X: expected whole numbers below 2**53", "a whole number of 401 digits"]),
-    "huge fractions": (lambda: from_arrays([[[Fraction(10 ** 400)]]], [1]), ValueError, ["X: expected"]),
-    "a library that refuses": (lambda: from_arrays(Other(None), Y), TypeError,
-                               ["X: expected what numpy can read, got an Other: ask for .get() first"]),
+    "a list of 0 and 1": (
+        lambda: from_arrays(X, [0, 1, 1, 0]),
+        ValueError,
+        ["use y = 2 * np.array(y) - 1"],
+    ),
+    "labels of one class, 0": (
+        lambda: from_arrays(X, 0 * Y),
+        ValueError,
+        ["got 0; for labels 0/1"],
+    ),
+    "a column of labels": (
+        lambda: from_arrays(X, Y[:, None]),
+        ValueError,
+        ["y: expected shape (4,), got the column (4, 1); np.ravel(y)"],
+    ),
+    "a row of targets": (
+        lambda: regression(X[0], Y[:3]),
+        ValueError,
+        ["y: expected shape (3, p)", "np.reshape(y, (-1, 1))"],
+    ),
+    "tokens without sequences": (
+        lambda: from_arrays(X[0], Y),
+        ValueError,
+        ["X: expected shape (n, T, d)", "got (3, 2)", "regression_from_arrays"],
+    ),
+    "too few labels": (
+        lambda: from_arrays(X, Y[:3]),
+        ValueError,
+        ["y: expected shape (4,)", "got (3,)"],
+    ),
+    "no sample": (
+        lambda: from_arrays(X[:0], Y[:0]),
+        ValueError,
+        ["X: expected shape (n, T, d) with no empty axis"],
+    ),
+    "an empty list": (
+        lambda: from_arrays([], []),
+        ValueError,
+        ["X: expected shape (n, T, d)", "got (0,)"],
+    ),
+    "a gap": (
+        lambda: from_arrays(np.where(X > 1, np.nan, X), Y),
+        ValueError,
+        ["X: expected finite numbers"],
+    ),
+    "lists of several lengths": (
+        lambda: from_arrays([[[1.0], [2.0]], [[3.0]]], [1, -1]),
+        ValueError,
+        ["X: expected lists of one length"],
+    ),
+    "a list of tensors": (
+        lambda: from_arrays(list(torch.tensor(X)), Y),
+        TypeError,
+        ["X: ", "torch.stack(X)"],
+    ),
+    "a list of frames": (
+        lambda: from_arrays([Frame(X[0])] * 4, Y),
+        TypeError,
+        ["X: expected lists", "a Frame"],
+    ),
+    "whole numbers beyond floats": (
+        lambda: from_arrays(WHOLE * 2**58, Y),
+        ValueError,
+        ["X: expected whole numbers below 2**53", "X.astype(float) rounds them"],
+    ),
+    "huge numbers in a list": (
+        lambda: from_arrays([[[10**400]]], [1]),
+        ValueError,
+        ["X: expected whole numbers below 2**53", "a whole number of 401 digits"],
+    ),
+    "huge fractions": (
+        lambda: from_arrays([[[Fraction(10**400)]]], [1]),
+        ValueError,
+        ["X: expected"],
+    ),
+    "a library that refuses": (
+        lambda: from_arrays(Other(None), Y),
+        TypeError,
+        ["X: expected what numpy can read, got an Other: ask for .get() first"],
+    ),
     "a buffer": (lambda: from_arrays(array.array("d", [1.0]), Y), TypeError, ["X: expected"]),
-    "a file's name": (lambda: from_arrays("X.npy", Y), TypeError, ["X: expected a numpy array", "got 'X.npy'"]),
+    "a file's name": (
+        lambda: from_arrays("X.npy", Y),
+        TypeError,
+        ["X: expected a numpy array", "got 'X.npy'"],
+    ),
     "nothing": (lambda: from_arrays(None, Y), TypeError, ["X: expected a numpy array", "got None"]),
-    "two libraries": (lambda: from_arrays(X, torch.tensor(Y)), TypeError, ["mixed", "y is torch, X is numpy"]),
-    "two precisions": (lambda: from_arrays(X.astype("f4"), Y), TypeError, ["y has float64, X has float32"]),
-    "two devices": (lambda: from_arrays(torch.tensor(X), torch.tensor(Y, device="meta")), TypeError,
-                    ["expected all tensors on one device", "y is on meta, X is on cpu"]),
+    "two libraries": (
+        lambda: from_arrays(X, torch.tensor(Y)),
+        TypeError,
+        ["mixed", "y is torch, X is numpy"],
+    ),
+    "two precisions": (
+        lambda: from_arrays(X.astype("f4"), Y),
+        TypeError,
+        ["y has float64, X has float32"],
+    ),
+    "two devices": (
+        lambda: from_arrays(torch.tensor(X), torch.tensor(Y, device="meta")),
+        TypeError,
+        ["expected all tensors on one device", "y is on meta, X is on cpu"],
+    ),
 }
 
 
@@ -219,10 +393,13 @@ DEVICES = {
     "the tokens elsewhere": lambda model, X, y: model.loss_and_grad(X.to("meta"), y),
     "the labels elsewhere": lambda model, X, y: model.loss_and_grad(X, y.to("meta")),
     "a direction elsewhere": lambda model, X, y: model.hvp(X, y, model.map(lambda a: a.to("meta"))),
-    "half a model elsewhere": lambda model, X, y: mha.MultiHeadAttention(model.W, model.U.to("meta")),
+    "half a model elsewhere": lambda model, X, y: mha.MultiHeadAttention(
+        model.W, model.U.to("meta")
+    ),
     "queries elsewhere": lambda model, X, y: mha.gaussian.scores(X.to("meta"), X),
     "the model of a run elsewhere": lambda model, X, y: mha.train(
-        model.map(lambda a: a.to("meta")), mha.data.Dataset(X, y), mha.GradientDescent(0.1), 2),
+        model.map(lambda a: a.to("meta")), mha.data.Dataset(X, y), mha.GradientDescent(0.1), 2
+    ),
     "another point elsewhere": lambda model, X, y: model + model.map(lambda a: a.to("meta")),
 }
 
@@ -230,15 +407,27 @@ DEVICES = {
 @pytest.mark.parametrize("call", DEVICES.values(), ids=DEVICES)
 def test_tensors_on_two_devices_are_named(call):
     model, tokens, labels = (problem(n=4, T=3, d=2, H=2)).map(torch.tensor)
-    with pytest.raises(TypeError, match="expected all tensors on one device.*is on (meta|cpu).*is on (meta|cpu)"):
+    with pytest.raises(
+        TypeError, match="expected all tensors on one device.*is on (meta|cpu).*is on (meta|cpu)"
+    ):
         call(model, tokens, labels)
 
 
 def test_numbers_in_a_mask_are_read_nowhere():
     """Loss 0.997 for 2.027: numpy's functions read what is masked."""
-    for call in (MODEL, MODEL.attention, lambda X: MODEL.loss(X, Y), lambda X: MODEL.loss_and_grad(X, Y),
-                 lambda X: MODEL.hvp(X, Y, MODEL), lambda S: mha.softmax(S), lambda z: mha.losses.logistic(z),
-                 lambda X: mha.train(MODEL, mha.data.Dataset(X, Y), mha.GradientDescent(0.1), 2),
-                 lambda Z: mha.plots.matrix(Z[0]), lambda X: mha.gaussian.scores(X, X)):
-        with pytest.raises(TypeError, match=r"expected an array without a mask, got a masked one of shape"):
+    for call in (
+        MODEL,
+        MODEL.attention,
+        lambda X: MODEL.loss(X, Y),
+        lambda X: MODEL.loss_and_grad(X, Y),
+        lambda X: MODEL.hvp(X, Y, MODEL),
+        lambda S: mha.softmax(S),
+        lambda z: mha.losses.logistic(z),
+        lambda X: mha.train(MODEL, mha.data.Dataset(X, Y), mha.GradientDescent(0.1), 2),
+        lambda Z: mha.plots.matrix(Z[0]),
+        lambda X: mha.gaussian.scores(X, X),
+    ):
+        with pytest.raises(
+            TypeError, match=r"expected an array without a mask, got a masked one of shape"
+        ):
             call(MASK)

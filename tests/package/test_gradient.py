@@ -35,8 +35,11 @@ def library(model, X, y):
 
 
 @seeds
-@pytest.mark.parametrize("scale", [{}, {"U": 1e-8}, {"X": 0.1, "U": 30.0}, {"W": 0.0}, {"X": 2.0}],
-                         ids=["plain", "tiny decoders", "long decoders", "uniform attention", "long tokens"])
+@pytest.mark.parametrize(
+    "scale",
+    [{}, {"U": 1e-8}, {"X": 0.1, "U": 30.0}, {"W": 0.0}, {"X": 2.0}],
+    ids=["plain", "tiny decoders", "long decoders", "uniform attention", "long tokens"],
+)
 def test_gradient_is_the_derivative(seed, scale):
     assert_agrees_with_autograd(library, *problem(seed, **scale))
 
@@ -52,8 +55,8 @@ def test_gradient_is_the_derivative_at_every_scale(drawn):
     model, X, y = drawn
     loss, grad = model.loss_and_grad(X, y)
     value, dW, dU = oracles.loss_and_grad(X, y, model.W, model.U)
-    # Where attention is saturated the gradient is what is left after cancelling: the tolerance is relative to the
-    # size of the cancelling terms.
+    # Where attention is saturated the gradient is what is left after cancelling: the tolerance is
+    # relative to the size of the cancelling terms.
     slope = abs(logistic.slope(model.margins(X, y))).mean()
     tolerance = 1e-14 * rounding(model, X)
     assert_close(loss, value, tolerance)
@@ -69,14 +72,15 @@ def test_features_are_the_gradients_of_the_logits(seed):
 
 def test_the_gradient_is_the_mean_of_its_examples():
     model, X, y = problem()
-    grads = [model.loss_and_grad(X[i:i + 1], y[i:i + 1])[1] for i in range(len(X))]
+    grads = [model.loss_and_grad(X[i : i + 1], y[i : i + 1])[1] for i in range(len(X))]
     assert_close(model.loss_and_grad(X, y)[1].ravel(), sum(grads).ravel() / len(X), 1e-13)
 
 
-# What the judges are worth: the formula written a second time, and each mistake that one makes in writing it.
+# What the judges are worth: the formula written a second time, and each mistake that one makes in
+# writing it.
 RIGHT = {
     "rows": lambda A, P: A * (P - (A * P).sum(axis=-1, keepdims=True)),
-    "weight": lambda y, z, H: y * logistic.slope(z) / (len(y) * H ** 0.5),
+    "weight": lambda y, z, H: y * logistic.slope(z) / (len(y) * H**0.5),
     "dW": "nta,nhtj,njb->hab",
     "dU": "nhtj,njb->htb",
 }
@@ -91,10 +95,10 @@ MISTAKES = {
     "row sum added": {"rows": lambda A, P: A * (P + (A * P).sum(axis=-1, keepdims=True))},
     "1/√H forgotten": {"weight": lambda y, z, H: y * logistic.slope(z) / len(y)},
     "1/H for 1/√H": {"weight": lambda y, z, H: y * logistic.slope(z) / (len(y) * H)},
-    "1/n forgotten": {"weight": lambda y, z, H: y * logistic.slope(z) / H ** 0.5},
+    "1/n forgotten": {"weight": lambda y, z, H: y * logistic.slope(z) / H**0.5},
     "twice too long": {"weight": lambda y, z, H: 2 * RIGHT["weight"](y, z, H)},
     "sign": {"weight": lambda y, z, H: -RIGHT["weight"](y, z, H)},
-    "label forgotten": {"weight": lambda y, z, H: logistic.slope(z) / (len(y) * H ** 0.5)},
+    "label forgotten": {"weight": lambda y, z, H: logistic.slope(z) / (len(y) * H**0.5)},
     "slope of −z": {"weight": lambda y, z, H: RIGHT["weight"](y, -z, H)},
     "U not moved": {"freeze": "U"},
     "W not moved": {"freeze": "W"},
@@ -109,14 +113,20 @@ def written(mistake):
         A, P = model.attention(X), np.einsum("htd,njd->nhtj", model.U, X)
         g = part["weight"](y, model.margins(X, y), model.sizes[0])
         gX = g[:, None, None] * X
-        moved = {"W": np.einsum(part["dW"], gX, part["rows"](A, P), X), "U": np.einsum(part["dU"], A, gX)}
+        moved = {
+            "W": np.einsum(part["dW"], gX, part["rows"](A, P), X),
+            "U": np.einsum(part["dU"], A, gX),
+        }
         if part["freeze"]:
             moved[part["freeze"]] *= 0
         return model.loss(X, y), type(model)(**moved)
+
     return loss_and_grad
 
 
-judges = pytest.mark.parametrize("judge", [assert_agrees_with_autograd, assert_agrees_with_central_differences])
+judges = pytest.mark.parametrize(
+    "judge", [assert_agrees_with_autograd, assert_agrees_with_central_differences]
+)
 
 
 @judges

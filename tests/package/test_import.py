@@ -15,31 +15,57 @@ ROOT = Path(__file__).parents[2]
 def imported_with(statement):
     """The top-level modules that a fresh interpreter holds after a statement."""
     code = f"{statement}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
-    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    run = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT
+    )
     return set(run.stdout.split())
 
 
-@pytest.mark.parametrize("statement", ["import mhalib", "import mhalib; mhalib.data.tokenized_mixture(n=2).fresh(1)"])
+@pytest.mark.parametrize(
+    "statement", ["import mhalib", "import mhalib; mhalib.data.tokenized_mixture(n=2).fresh(1)"]
+)
 def test_import_leaves_the_slow_ones_out(statement):
     modules = imported_with(statement)
     assert {"mhalib", "numpy"} <= modules
-    assert not modules & {"torch", "plotly", "scipy", "sklearn", "ipywidgets", "anywidget", "joblib", "pandas"}
+    assert not modules & {
+        "torch",
+        "plotly",
+        "scipy",
+        "sklearn",
+        "ipywidgets",
+        "anywidget",
+        "joblib",
+        "pandas",
+    }
 
 
 def test_the_compiler_comes_with_the_first_run():
     loaded = "import sys; print('mhalib.compiler' in sys.modules)"
-    run = "data = mha.data.tokenized_mixture(n=4, T=4, d=5, M=2, zeta=0.25); mha.train(" \
-          "mha.MultiHeadAttention.zeros(1, 4, 5), data, mha.GradientDescent(1.0), 1)"
-    for before, there in (("import mhalib as mha", "False"), (f"import mhalib as mha; {run}", "True")):
+    run = (
+        "data = mha.data.tokenized_mixture(n=4, T=4, d=5, M=2, zeta=0.25); mha.train("
+        "mha.MultiHeadAttention.zeros(1, 4, 5), data, mha.GradientDescent(1.0), 1)"
+    )
+    for before, there in (
+        ("import mhalib as mha", "False"),
+        (f"import mhalib as mha; {run}", "True"),
+    ):
         code = f"{before}; {loaded}"
-        said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+        said = subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT
+        ).stdout
         assert said.strip() == there
 
 
 def test_warming_up_needs_no_run_before(tmp_path):
     code = "import mhalib as mha; print(mha.native.warm(seconds=120))"
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT,
-                          env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "MHALIB_COMPILED": "1"}).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "MHALIB_COMPILED": "1"},
+    ).stdout
     assert "MultiHeadAttention: " in said and "AttentionLayer(Gaussian" in said
 
 
@@ -59,11 +85,17 @@ def test_an_unknown_name_says_so():
         _ = mha.plotz
 
 
-@pytest.mark.parametrize("statement", [
-    "import mhalib; mhalib.live", "from mhabook.c02_curvature import figure",
-    "import mhabook; mhabook.exercise('ex-1-half')"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import mhalib; mhalib.live",
+        "from mhabook.c02_curvature import figure",
+        "import mhabook; mhabook.exercise('ex-1-half')",
+    ],
+)
 def test_what_is_a_widget_names_the_package_that_it_needs(statement):
     code = f"import sys\nsys.path[:0] = ['.', 'book']\nsys.modules['anywidget'] = None\n{statement}"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
-    assert run.stderr.splitlines()[-1].startswith("ImportError: live figures and fields for answers are widgets: "
-                                                  "pip install anywidget")
+    assert run.stderr.splitlines()[-1].startswith(
+        "ImportError: live figures and fields for answers are widgets: pip install anywidget"
+    )

@@ -1,6 +1,5 @@
 """Slices against known functions and finite differences: directions and derivatives."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +13,8 @@ from optional import torch
 from points import layer, network, on_plane, point_of
 from strategies import seeds
 
-# --- directions -----------------------------------------------------------------------------------------------
+# --- directions
+# -----------------------------------------------------------------------------------------------
 
 
 @given(seeds)
@@ -24,7 +24,11 @@ def test_filter_normalization_gives_every_column_the_models_norm(seed):
     for name, W in model.arrays().items():
         for h in range(W.shape[0]):
             for j in range(W.shape[2]):
-                column, drawn, mine = filtered.arrays()[name][h, :, j], raw.arrays()[name][h, :, j], W[h, :, j]
+                column, drawn, mine = (
+                    filtered.arrays()[name][h, :, j],
+                    raw.arrays()[name][h, :, j],
+                    W[h, :, j],
+                )
                 assert_close(column, drawn * np.linalg.norm(mine) / np.linalg.norm(drawn), 1e-13)
 
 
@@ -32,7 +36,9 @@ def test_filter_normalization_of_a_network_goes_row_by_row_and_takes_a_vector_as
     point = point_of(network()[0])
     raw, filtered = (random_direction(point, 4, normalize=kind) for kind in (None, "filter"))
     for name, weights in point.arrays().items():
-        rows = [np.atleast_2d(a.numpy()) for a in (filtered.arrays()[name], raw.arrays()[name], weights)]
+        rows = [
+            np.atleast_2d(a.numpy()) for a in (filtered.arrays()[name], raw.arrays()[name], weights)
+        ]
         for row, drawn, mine in zip(*rows, strict=True):
             assert_close(row, drawn * np.linalg.norm(mine) / np.linalg.norm(drawn), 1e-13)
 
@@ -50,7 +56,7 @@ def test_directions_are_standard_normal_and_seeded():
     drawn = random_direction(model, 3, normalize=None)
     entries = np.concatenate([a.ravel() for a in drawn.arrays().values()])
     assert abs(entries.mean()) < 5 / len(entries) ** 0.5  # five standard errors
-    assert abs((entries ** 2).mean() - 1) < 5 * (2 / len(entries)) ** 0.5
+    assert abs((entries**2).mean() - 1) < 5 * (2 / len(entries)) ** 0.5
     again, other = (random_direction(model, seed, normalize=None) for seed in (3, 4))
     assert np.array_equal(drawn.WQ, again.WQ)
     assert not np.array_equal(drawn.WQ, other.WQ)
@@ -59,7 +65,9 @@ def test_directions_are_standard_normal_and_seeded():
 
 def test_whole_gives_the_norm_of_what_moves():
     model, _ = layer()
-    assert random_direction(model, normalize="whole").norm() == pytest.approx(model.norm(), rel=1e-13)
+    assert random_direction(model, normalize="whole").norm() == pytest.approx(
+        model.norm(), rel=1e-13
+    )
     some = random_direction(model, only=("WQ", "WK"), normalize="whole")
     assert some.norm() == pytest.approx(model.only(("WQ", "WK")).norm(), rel=1e-13)
     assert (some.WV == 0).all()
@@ -76,12 +84,13 @@ def test_what_may_not_move_does_not(normalize):
         assert_close(some.WV, everything.WV, 0)
 
 
-# --- slices ---------------------------------------------------------------------------------------------------
+# --- slices
+# ---------------------------------------------------------------------------------------------------
 
 
 def test_a_slice_is_the_function():
     def function(x, y):
-        return x ** 3 + 2 * x * y + 5 * y
+        return x**3 + 2 * x * y + 5 * y
 
     found = on_plane(function, 1.5, 7)
     assert_close(found.loss, function(*np.meshgrid(found.a, found.b)), 1e-14)
@@ -105,7 +114,9 @@ def test_derivatives_are_those_of_the_losses(kernel):
 
 def test_the_spectrum_of_a_quadratic_is_one_everywhere():
     H = np.array([[2.0, 0.5], [0.5, -1.0]])
-    found = on_plane(lambda x, y: (H[0, 0] * x * x + 2 * H[0, 1] * x * y + H[1, 1] * y * y) / 2, resolution=4)
+    found = on_plane(
+        lambda x, y: (H[0, 0] * x * x + 2 * H[0, 1] * x * y + H[1, 1] * y * y) / 2, resolution=4
+    )
     assert_close(spectrum(found), np.broadcast_to(np.linalg.eigvalsh(H), (4, 4, 2)), 1e-12)
 
 
@@ -123,8 +134,12 @@ def test_orthonormal_directions_see_the_restricted_hessian():
 
 def test_a_vector_becomes_a_direction():
     for model in (layer()[0], point_of(network()[0])):
-        flat = np.concatenate([np.asarray(a).ravel() for a in random_direction(model, 1).arrays().values()])
-        back = np.concatenate([np.asarray(a).ravel() for a in landscape.direction(model, flat).arrays().values()])
+        flat = np.concatenate(
+            [np.asarray(a).ravel() for a in random_direction(model, 1).arrays().values()]
+        )
+        back = np.concatenate(
+            [np.asarray(a).ravel() for a in landscape.direction(model, flat).arrays().values()]
+        )
         assert_close(back, flat, 0)
     model, data = layer()
     values, vectors = np.linalg.eigh(landscape.hessian(model, data))
@@ -163,7 +178,9 @@ def test_directions_of_one_kernel_cut_the_landscape_of_another(kernel):
     assert_close(spectrum(found), spectrum(own), 0)
 
 
-@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
+@pytest.mark.parametrize(
+    "library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"]
+)
 @pytest.mark.parametrize("dtype, apart", [("float32", 0.1), ("float64", 1e-5)])
 def test_parallel_directions_are_refused_in_every_precision(dtype, apart, library):
     model, data = layer()
@@ -178,20 +195,45 @@ def test_parallel_directions_are_refused_in_every_precision(dtype, apart, librar
 MODEL, DATA = layer()
 U, V = random_direction(MODEL, 1), random_direction(MODEL, 2)
 BAD = {
-    "an unknown normalization": (lambda: random_direction(MODEL, normalize="layer"), ValueError,
-                                 ["normalize:", '"filter"', "'layer'"]),
-    "no weight of this name": (lambda: random_direction(MODEL, only="WX"), ValueError, ["only:", "WX"]),
+    "an unknown normalization": (
+        lambda: random_direction(MODEL, normalize="layer"),
+        ValueError,
+        ["normalize:", '"filter"', "'layer'"],
+    ),
+    "no weight of this name": (
+        lambda: random_direction(MODEL, only="WX"),
+        ValueError,
+        ["only:", "WX"],
+    ),
     "no seed": (lambda: random_direction(MODEL, -1), ValueError, ["seed:"]),
-    "one direction twice": (lambda: landscape.slice(MODEL, DATA, U, 2 * U), ValueError, ["u, v:", "parallel"]),
+    "one direction twice": (
+        lambda: landscape.slice(MODEL, DATA, U, 2 * U),
+        ValueError,
+        ["u, v:", "parallel"],
+    ),
     "no direction": (lambda: landscape.slice(MODEL, DATA, U, 0 * U), ValueError, ["u, v:", "zero"]),
-    "a direction of another model": (lambda: landscape.slice(MODEL, DATA, U, 3), TypeError, ["v:", "AttentionLayer"]),
+    "a direction of another model": (
+        lambda: landscape.slice(MODEL, DATA, U, 3),
+        TypeError,
+        ["v:", "AttentionLayer"],
+    ),
     "no radius": (lambda: landscape.slice(MODEL, DATA, U, V, 0.0), ValueError, ["radius:"]),
     "no grid": (lambda: landscape.slice(MODEL, DATA, U, V, 1.0, 0), ValueError, ["resolution:"]),
-    "too many parameters": (lambda: landscape.hessian(mha.AttentionLayer.random(40, 20, 2), DATA), ValueError,
-                            ["model: expected at most 2,000", "2440"]),
-    "a vector of another length": (lambda: landscape.direction(MODEL, np.ones(3)), ValueError,
-                                   ["vector: expected 84 numbers", "(3,)"]),
-    "a Hessian in no weight": (lambda: landscape.hessian(MODEL, DATA, "WX"), ValueError, ["only:", "WX"]),
+    "too many parameters": (
+        lambda: landscape.hessian(mha.AttentionLayer.random(40, 20, 2), DATA),
+        ValueError,
+        ["model: expected at most 2,000", "2440"],
+    ),
+    "a vector of another length": (
+        lambda: landscape.direction(MODEL, np.ones(3)),
+        ValueError,
+        ["vector: expected 84 numbers", "(3,)"],
+    ),
+    "a Hessian in no weight": (
+        lambda: landscape.hessian(MODEL, DATA, "WX"),
+        ValueError,
+        ["only:", "WX"],
+    ),
 }
 
 

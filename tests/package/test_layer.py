@@ -1,4 +1,5 @@
-"""The layer of Part III, by either kernel: against autograd, and the small problems on which it gets stuck."""
+"""The layer of Part III, by either kernel: against autograd, and the small problems on which it
+gets stuck."""
 
 import numpy as np
 import pytest
@@ -11,16 +12,22 @@ from optional import torch
 from oracles import tensors
 from strategies import seeds
 
-KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "gaussian, c = 1": mha.attention.Gaussian(1.0),
-           "normalized": mha.attention.NormalizedGaussian(0.7)}
+KERNELS = {
+    "softmax": mha.softmax,
+    "gaussian": mha.gaussian,
+    "gaussian, c = 1": mha.attention.Gaussian(1.0),
+    "normalized": mha.attention.NormalizedGaussian(0.7),
+}
 SIZES = st.permutations((1, 2, 3, 4)).map(lambda s: dict(zip(("n", "D", "m", "d"), s, strict=True)))
 kernels = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 
 def drawn(seed, kernel, N=2, n=3, D=5, m=2, H=2, d=4, scale=1.0):
     """A layer, and sequences for it."""
-    return (mha.AttentionLayer.random(D, d, m, H, scale, kernel=kernel, seed=seed % 1000),
-            mha.data.random_sequences(N, n, D, m, seed=seed % 1000))
+    return (
+        mha.AttentionLayer.random(D, d, m, H, scale, kernel=kernel, seed=seed % 1000),
+        mha.data.random_sequences(N, n, D, m, seed=seed % 1000),
+    )
 
 
 def oracle_loss(weights, X, y, kernel):
@@ -32,7 +39,9 @@ def oracle_loss(weights, X, y, kernel):
             output = 0.0
             for q, k, v, o in zip(WQ, WK, WV, WO, strict=True):
                 if isinstance(kernel, mha.attention.Gaussian):
-                    S = torch.stack([torch.exp(-kernel.c * ((x @ q - z @ k) ** 2).sum() / root) for z in tokens])
+                    S = torch.stack(
+                        [torch.exp(-kernel.c * ((x @ q - z @ k) ** 2).sum() / root) for z in tokens]
+                    )
                     S = S / S.sum() if isinstance(kernel, mha.attention.NormalizedGaussian) else S
                 else:
                     S = torch.softmax(torch.stack([(x @ q) @ (z @ k) / root for z in tokens]), 0)
@@ -49,7 +58,9 @@ def autograd(layer, data, V=None):
     loss = oracle_loss(weights, *tensors(data.X, data.y), layer.kernel)
     found = torch.autograd.grad(loss, weights, create_graph=True)
     if V is not None:
-        along = sum((g * torch.tensor(v)).sum() for g, v in zip(found, V.arrays().values(), strict=True))
+        along = sum(
+            (g * torch.tensor(v)).sum() for g, v in zip(found, V.arrays().values(), strict=True)
+        )
         found = torch.autograd.grad(along, weights)
     return [part.detach().numpy() for part in found]
 
@@ -105,9 +116,16 @@ def test_a_layer_of_single_precision_trains_at_a_width_of_numpy():
 @pytest.mark.parametrize("only", ["WV", ("WQ",), ("WQ", "WK")])
 def test_only_the_chosen_weights_move(only):
     layer, data = drawn(5, mha.gaussian)
-    for rule in (mha.GradientDescent(0.1), mha.Adam(0.01), mha.AdamW(0.01, weight_decay=0.5), mha.Backtracking()):
+    for rule in (
+        mha.GradientDescent(0.1),
+        mha.Adam(0.01),
+        mha.AdamW(0.01, weight_decay=0.5),
+        mha.Backtracking(),
+    ):
         end = mha.train(layer, data, rule, 3, only=only)[-1]
-        moved = {name for name, W in layer.arrays().items() if abs(W - end.arrays()[name]).max() > 0}
+        moved = {
+            name for name, W in layer.arrays().items() if abs(W - end.arrays()[name]).max() > 0
+        }
         assert moved == ({only} if isinstance(only, str) else set(only))
 
 
@@ -128,21 +146,51 @@ def test_backtracking_descends_at_every_step(kernel):
 LAYER, DATA = drawn(0, mha.softmax)
 MIXTURE = mha.data.tokenized_mixture(n=8, T=4, d=3, M=1, zeta=0.25)
 BAD = {
-    "keys of another width": (lambda: mha.AttentionLayer(LAYER.WQ, LAYER.WK[..., :2], LAYER.WV, LAYER.WO), ValueError,
-                              ["WK: expected shape (2, 5, 4)", "(2, 5, 2)"]),
-    "no kernel": (lambda: mha.AttentionLayer(*LAYER.arrays().values(), "softmax"), TypeError,
-                  ["kernel: expected", "'softmax'"]),
-    "targets of another m": (lambda: LAYER.loss(DATA.X, DATA.y[..., :1]), ValueError,
-                             ["y: expected shape (2, 3, 2)", "(2, 3, 1)"]),
-    "tokens of another D": (lambda: LAYER(DATA.X[..., :2]), ValueError, ["X: expected shape (N, n, 5)", "(2, 3, 2)"]),
-    "direction of another size": (lambda: LAYER.hvp(DATA.X, DATA.y, drawn(0, mha.softmax, d=2)[0]), ValueError,
-                                  ["V: expected a direction like AttentionLayer(WQ (2, 5, 4)", "WQ (2, 5, 2)"]),
-    "only what is not there": (lambda: mha.train(LAYER, DATA, mha.GradientDescent(0.1), 1, only="W"), ValueError,
-                               ["only: expected some of ('WQ', 'WK', 'WV', 'WO')", "('W',)"]),
-    "backtracking without data": (lambda: mha.Backtracking().start(LAYER), ValueError, ["knows the data"]),
-    "backtracking on numbers": (lambda: mha.Backtracking().on(DATA).start(3.0), TypeError,
-                                ["model: expected one with loss(X, y), got float"]),
-    "no shrinking": (lambda: mha.Backtracking(shrink=1.0), ValueError, ["shrink: expected a number in (0, 1)"]),
+    "keys of another width": (
+        lambda: mha.AttentionLayer(LAYER.WQ, LAYER.WK[..., :2], LAYER.WV, LAYER.WO),
+        ValueError,
+        ["WK: expected shape (2, 5, 4)", "(2, 5, 2)"],
+    ),
+    "no kernel": (
+        lambda: mha.AttentionLayer(*LAYER.arrays().values(), "softmax"),
+        TypeError,
+        ["kernel: expected", "'softmax'"],
+    ),
+    "targets of another m": (
+        lambda: LAYER.loss(DATA.X, DATA.y[..., :1]),
+        ValueError,
+        ["y: expected shape (2, 3, 2)", "(2, 3, 1)"],
+    ),
+    "tokens of another D": (
+        lambda: LAYER(DATA.X[..., :2]),
+        ValueError,
+        ["X: expected shape (N, n, 5)", "(2, 3, 2)"],
+    ),
+    "direction of another size": (
+        lambda: LAYER.hvp(DATA.X, DATA.y, drawn(0, mha.softmax, d=2)[0]),
+        ValueError,
+        ["V: expected a direction like AttentionLayer(WQ (2, 5, 4)", "WQ (2, 5, 2)"],
+    ),
+    "only what is not there": (
+        lambda: mha.train(LAYER, DATA, mha.GradientDescent(0.1), 1, only="W"),
+        ValueError,
+        ["only: expected some of ('WQ', 'WK', 'WV', 'WO')", "('W',)"],
+    ),
+    "backtracking without data": (
+        lambda: mha.Backtracking().start(LAYER),
+        ValueError,
+        ["knows the data"],
+    ),
+    "backtracking on numbers": (
+        lambda: mha.Backtracking().on(DATA).start(3.0),
+        TypeError,
+        ["model: expected one with loss(X, y), got float"],
+    ),
+    "no shrinking": (
+        lambda: mha.Backtracking(shrink=1.0),
+        ValueError,
+        ["shrink: expected a number in (0, 1)"],
+    ),
     "no rate": (lambda: mha.Backtracking(lr=-1), ValueError, ["lr: expected a positive number"]),
 }
 

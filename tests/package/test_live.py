@@ -1,4 +1,5 @@
-"""The Python face of a live figure: its controls, its values, the run by mhalib that the browser must equal."""
+"""The Python face of a live figure: its controls, its values, the run by mhalib that the browser
+must equal."""
 
 import json
 import re
@@ -30,15 +31,22 @@ ZERO, STEP = mha.MultiHeadAttention.zeros(1, 4, 6), mha.GradientDescent(1.0)
 RANDOM = mha.MultiHeadAttention.random(2, 4, 6, scale=0.7)
 FIGURES = {
     "heads": lambda: mha.live.heads(DATA, steps=12),
-    "heads without known tokens": lambda: mha.live.heads(mha.data.from_arrays(DATA.X, DATA.y), steps=12),
+    "heads without known tokens": lambda: mha.live.heads(
+        mha.data.from_arrays(DATA.X, DATA.y), steps=12
+    ),
     "finding": lambda: c01.finding(DATA, ZERO, STEP, steps=12),
     "downward": lambda: c02.downward(DATA, RANDOM, STEP, steps=12),
     "curvature": lambda: c02.curvature(DATA, steps=12),
     "many heads": lambda: c08.many_heads(DATA, RANDOM, STEP, steps=12),
 }
 ROOT = Path(__file__).parents[2]
-SCRIPTS = sorted([*(ROOT / "mhalib" / "live").rglob("*.js"), *(ROOT / "book" / "mhabook").rglob("*.js"),
-                  *(ROOT / "book" / "_static").glob("*.js")])
+SCRIPTS = sorted(
+    [
+        *(ROOT / "mhalib" / "live").rglob("*.js"),
+        *(ROOT / "book" / "mhabook").rglob("*.js"),
+        *(ROOT / "book" / "_static").glob("*.js"),
+    ]
+)
 each = pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
 
 
@@ -51,7 +59,9 @@ def test_values_start_at_the_controls_own():
 def test_path_is_that_of_train():
     figure = mha.live.heads(DATA, steps=30)
     figure.values = {"H": 4, "optimizer": "adam"}
-    right = mha.train(mha.MultiHeadAttention.zeros(4, 4, 6), DATA, mha.Adam(1.0), 30, record=figure.path().steps)
+    right = mha.train(
+        mha.MultiHeadAttention.zeros(4, 4, 6), DATA, mha.Adam(1.0), 30, record=figure.path().steps
+    )
     assert (figure.path().loss == right.loss).all()
     assert figure.path(lr=0.1).loss[-1] != right.loss[-1]
     assert figure.values["lr"] == 1.0, "asking for another path moves nothing"
@@ -83,8 +93,17 @@ def test_values_that_no_control_has_are_refused(values):
         figure.path(**values)
 
 
-@pytest.mark.parametrize("value, known", [
-    (0.1 + 0.2, 0.3), (np.float64(0.3), 0.3), (1, 1.0), (1 + 1e-12, 1.0), (-5e-17, 0.0), (0.3, 0.3)])
+@pytest.mark.parametrize(
+    "value, known",
+    [
+        (0.1 + 0.2, 0.3),
+        (np.float64(0.3), 0.3),
+        (1, 1.0),
+        (1 + 1e-12, 1.0),
+        (-5e-17, 0.0),
+        (0.3, 0.3),
+    ],
+)
 def test_a_control_takes_the_value_that_is_meant(value, known):
     taken = Control("lr", "step size", (0.0, 0.3, 1.0), 1.0).own(value)
     assert taken == known and type(taken) is float
@@ -107,37 +126,71 @@ def test_numbers_from_the_browser_become_the_controls_own():
     assert repr(figure.values["lr"]) == "1.0"
 
 
-@pytest.mark.parametrize("bad, words", [
-    (lambda: mha.live.heads(DATA.X), "data: expected a Dataset, got ndarray"),
-    (lambda: c02.curvature("data"), "data: expected a Dataset, got str"),
-])
+@pytest.mark.parametrize(
+    "bad, words",
+    [
+        (lambda: mha.live.heads(DATA.X), "data: expected a Dataset, got ndarray"),
+        (lambda: c02.curvature("data"), "data: expected a Dataset, got str"),
+    ],
+)
 def test_what_is_no_dataset_is_refused(bad, words):
     with pytest.raises(TypeError, match=words):
         bad()
 
 
-@pytest.mark.parametrize("bad, words", [
-    (lambda: c01.finding(DATA.subset([1, 0, 2]), ZERO, STEP), "data: expected the samples of a tokenized_mixture as"),
-    (lambda: c01.finding(mha.data.from_arrays(DATA.X, DATA.y), ZERO, STEP), "data: expected the samples of a"),
-    (lambda: c01.finding(DATA, ZERO + 1, STEP), "start: expected MultiHeadAttention.zeros"),
-    (lambda: c01.finding(DATA, ZERO, mha.Adam(0.1)), "rule: expected GradientDescent with a number"),
-    (lambda: c01.finding(DATA, ZERO, mha.GradientDescent(lambda k: 0.1)), "rule: expected GradientDescent with a"),
-    (lambda: c02.downward(DATA, ZERO, STEP), "start: expected MultiHeadAttention.random"),
-    (lambda: c02.downward(DATA, RANDOM, STEP, seed=1), r"start: expected MultiHeadAttention.random\(.*seed=1\)"),
-    (lambda: c02.downward(DATA, RANDOM, mha.Adam(0.1)), "rule: expected GradientDescent with a number"),
-    (lambda: c08.many_heads(DATA, ZERO, STEP), r"start: expected MultiHeadAttention.random\(.*seed=0\)"),
-    (lambda: c08.many_heads(DATA, RANDOM, mha.Momentum(0.1)), "rule: expected GradientDescent with a number"),
-])
+@pytest.mark.parametrize(
+    "bad, words",
+    [
+        (
+            lambda: c01.finding(DATA.subset([1, 0, 2]), ZERO, STEP),
+            "data: expected the samples of a tokenized_mixture as",
+        ),
+        (
+            lambda: c01.finding(mha.data.from_arrays(DATA.X, DATA.y), ZERO, STEP),
+            "data: expected the samples of a",
+        ),
+        (lambda: c01.finding(DATA, ZERO + 1, STEP), "start: expected MultiHeadAttention.zeros"),
+        (
+            lambda: c01.finding(DATA, ZERO, mha.Adam(0.1)),
+            "rule: expected GradientDescent with a number",
+        ),
+        (
+            lambda: c01.finding(DATA, ZERO, mha.GradientDescent(lambda k: 0.1)),
+            "rule: expected GradientDescent with a",
+        ),
+        (lambda: c02.downward(DATA, ZERO, STEP), "start: expected MultiHeadAttention.random"),
+        (
+            lambda: c02.downward(DATA, RANDOM, STEP, seed=1),
+            r"start: expected MultiHeadAttention.random\(.*seed=1\)",
+        ),
+        (
+            lambda: c02.downward(DATA, RANDOM, mha.Adam(0.1)),
+            "rule: expected GradientDescent with a number",
+        ),
+        (
+            lambda: c08.many_heads(DATA, ZERO, STEP),
+            r"start: expected MultiHeadAttention.random\(.*seed=0\)",
+        ),
+        (
+            lambda: c08.many_heads(DATA, RANDOM, mha.Momentum(0.1)),
+            "rule: expected GradientDescent with a number",
+        ),
+    ],
+)
 def test_a_chapters_figure_refuses_what_its_sliders_cannot_move(bad, words):
     with pytest.raises(TypeError, match=words):
         bad()
 
 
 def test_the_figure_of_the_first_chapter_is_the_run_of_its_lines():
-    figure = c01.finding(DATA, mha.MultiHeadAttention.zeros(3, 4, 6), mha.GradientDescent(0.7), steps=12)
+    figure = c01.finding(
+        DATA, mha.MultiHeadAttention.zeros(3, 4, 6), mha.GradientDescent(0.7), steps=12
+    )
     path = mha.train(mha.MultiHeadAttention.zeros(3, 4, 6), DATA, mha.GradientDescent(0.7), 12)
     assert (figure.path().loss == path.loss).all()
-    assert 0.7 in figure.controls["lr"].values and DATA.truth.sigma in figure.controls["sigma"].values
+    assert (
+        0.7 in figure.controls["lr"].values and DATA.truth.sigma in figure.controls["sigma"].values
+    )
 
 
 def test_the_figure_of_the_second_chapter_is_the_run_of_its_lines():
@@ -147,12 +200,15 @@ def test_the_figure_of_the_second_chapter_is_the_run_of_its_lines():
     assert figure.values == {"H": 2, "lr": 0.7, "scale": 0.7}
 
 
-@pytest.mark.parametrize("bad, words", [
-    (lambda: mha.live.heads(DATA, steps=0), "steps: expected"),
-    (lambda: c01.finding(DATA, ZERO, STEP, steps=2.5), "steps: expected"),
-    (lambda: c02.curvature(DATA, scale=0.5), "scale: expected .* one of .*, got 0.5"),
-    (lambda: Control("lr", "step size", (1.0, 2.0), 3.0), "lr: expected .* one of .*, got 3.0"),
-])
+@pytest.mark.parametrize(
+    "bad, words",
+    [
+        (lambda: mha.live.heads(DATA, steps=0), "steps: expected"),
+        (lambda: c01.finding(DATA, ZERO, STEP, steps=2.5), "steps: expected"),
+        (lambda: c02.curvature(DATA, scale=0.5), "scale: expected .* one of .*, got 0.5"),
+        (lambda: Control("lr", "step size", (1.0, 2.0), 3.0), "lr: expected .* one of .*, got 3.0"),
+    ],
+)
 def test_bad_numbers_are_refused(bad, words):
     with pytest.raises(ValueError, match=words):
         bad()
@@ -182,7 +238,9 @@ def test_default_frame_is_drawn_by_mhalib(make):
         for part in {"x", "y", "z"} & set(place):
             assert spec["figure"]["data"][place["trace"]][part] == drawn[place[part]]
     moved, still = figure.figure(lr=3.0).data, figure.figure().data
-    assert any(one.y != other.y for one, other in zip(moved, still, strict=True) if one.type == "scatter")
+    assert any(
+        one.y != other.y for one, other in zip(moved, still, strict=True) if one.type == "scatter"
+    )
 
 
 @each
@@ -197,7 +255,13 @@ def test_still_and_figure_say_what_they_show(make):
 @each
 def test_sentences_name_what_is_known(make):
     spec = make().spec
-    known = {"steps", *spec["curves"], *spec["final"], *spec["fixed"], *(c["name"] for c in spec["controls"])}
+    known = {
+        "steps",
+        *spec["curves"],
+        *spec["final"],
+        *spec["fixed"],
+        *(c["name"] for c in spec["controls"]),
+    }
     words = {word.split("}")[0].removeprefix("first_") for word in spec["summary"].split("{")[1:]}
     assert words <= known and {c["name"] for c in spec["controls"]} - {"shortcut"} <= words
     assert "{stopped}" in spec["stopped"]
@@ -208,9 +272,13 @@ def test_a_sentence_is_filled_with_names_of_all_alphabets_and_other_braces_stand
     names = ["lr", "η", "größe", "first_größe", "步", "x²", "λ_1"]
     template = " ".join(f"{{{name}}}" for name in names)
     assert re.findall(r"{(\w+)}", template) == names
-    spec = {"controls": [{"name": "η", "values": [1], "texts": ["one"]}], "summary": f"{template} of {{1, 2}}",
-            "stopped": "ends {stopped}", "noSlope": "no slope at {steps}",
-            "fixed": {"lr": 2, "步": 3, "x²": 4, "λ_1": 5}}
+    spec = {
+        "controls": [{"name": "η", "values": [1], "texts": ["one"]}],
+        "summary": f"{template} of {{1, 2}}",
+        "stopped": "ends {stopped}",
+        "noSlope": "no slope at {steps}",
+        "fixed": {"lr": 2, "步": 3, "x²": 4, "λ_1": 5},
+    }
     result = {"curves": {"größe": [6, 7]}, "final": {}, "steps": [0, 1], "stopped": None}
     v8 = MiniRacer()
     v8.eval(exposed(LIVE / "widget.js"))
@@ -233,6 +301,7 @@ FAILURES = {"open": "pathlib.Path.open", "rename": "os.replace"}
 def test_a_figure_that_cannot_be_saved_leaves_the_old_file(function, monkeypatch, tmp_path):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
+
     (file := tmp_path / "figure.html").write_text("an old, good figure")
     figure = mha.live.heads(DATA, steps=5)
     monkeypatch.setattr(function, full)
@@ -266,10 +335,19 @@ def test_a_saved_figure_replaces_the_old_one_and_keeps_its_rights(tmp_path):
     assert file.stat().st_mode & 0o777 == 0o640 and set(tmp_path.iterdir()) == {file, link}
 
 
-@pytest.mark.parametrize("name, kind, said", [
-    (3, TypeError, "file: expected the name of a file, got int"), ("", ValueError, "file: expected the name of a file"),
-    ("/dev/null", ValueError, "file: expected the name of a file, got '/dev/null'"),
-    ("nowhere/figure.html", FileNotFoundError, "file: expected a folder that is there, got '.*nowhere'")])
+@pytest.mark.parametrize(
+    "name, kind, said",
+    [
+        (3, TypeError, "file: expected the name of a file, got int"),
+        ("", ValueError, "file: expected the name of a file"),
+        ("/dev/null", ValueError, "file: expected the name of a file, got '/dev/null'"),
+        (
+            "nowhere/figure.html",
+            FileNotFoundError,
+            "file: expected a folder that is there, got '.*nowhere'",
+        ),
+    ],
+)
 def test_what_no_figure_can_be_saved_as_is_refused(name, kind, said):
     with pytest.raises(kind, match=said):
         mha.live.heads(DATA, steps=5).save(name)
@@ -285,12 +363,25 @@ def test_a_notebook_that_shows_a_figure_twice_passes_nbval(tmp_path, monkeypatch
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     cells = [nbformat.v4.new_code_cell(code) for code in (NOTEBOOK, "figure", "figure.fallback()")]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    nbclient.NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(
+        notebook, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
     shown = [list(output["data"]) for cell in notebook.cells for output in cell.outputs]
     view = "application/vnd.jupyter.widget-view+json"
-    assert [view in kinds for kinds in shown] == [False, True] * 2 + [False], "it shows words, and the widget"
+    assert [view in kinds for kinds in shown] == [False, True] * 2 + [False], (
+        "it shows words, and the widget"
+    )
     nbformat.write(notebook, tmp_path / "figure.ipynb")
-    run = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider", "figure.ipynb"]
+    run = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--nbval",
+        "--nbval-current-env",
+        "-p",
+        "no:cacheprovider",
+        "figure.ipynb",
+    ]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "3 passed" in done.stdout, done.stdout + done.stderr
 
@@ -298,27 +389,36 @@ def test_a_notebook_that_shows_a_figure_twice_passes_nbval(tmp_path, monkeypatch
 def test_display_is_the_still_and_then_the_widget(monkeypatch):
     monkeypatch.delenv("MHALIB_FIGURES", raising=False)
     shown = []
-    monkeypatch.setattr("mhalib.live.widget.display", lambda *what, **options: shown.append((*what, options)))
+    monkeypatch.setattr(
+        "mhalib.live.widget.display", lambda *what, **options: shown.append((*what, options))
+    )
     figure = mha.live.heads(DATA, steps=5)
     figure._ipython_display_()
     (still, _), (bundle, options) = shown
     assert still.data.startswith(figure.fallback()) and bundle["text/html"] == ""
-    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == figure.model_id and options["raw"]
+    assert (
+        bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == figure.model_id
+        and options["raw"]
+    )
 
 
 def test_plotly_is_sent_when_it_is_asked_for(monkeypatch):
     figure, sent = mha.live.heads(DATA, steps=5), []
-    monkeypatch.setattr(figure, "send", lambda content, buffers=None: sent.append((content, buffers)))
+    monkeypatch.setattr(
+        figure, "send", lambda content, buffers=None: sent.append((content, buffers))
+    )
     figure._handle_custom_msg({"want": "something else"}, [])
     assert not sent
     figure._handle_custom_msg({"want": "plotly"}, [])
-    (content, (buffer,)), = sent
+    ((content, (buffer,)),) = sent
     assert content == {"plotly": True} and buffer.decode() == plotly.offline.get_plotlyjs()
 
 
 def test_a_run_that_stops_at_its_start_says_why():
     figure = c02.curvature(DATA, steps=5)._description
-    wrong = replace(figure, train=lambda values: mha.training.Path(np.array([]), (), {}, "too large"))
+    wrong = replace(
+        figure, train=lambda values: mha.training.Path(np.array([]), (), {}, "too large")
+    )
     with pytest.raises(ValueError, match="nothing to draw: too large"):
         wrong.results(wrong.defaults)
 
@@ -331,11 +431,27 @@ def heads_that_show(meta):
     return replace(description, frame=frame)
 
 
-@pytest.mark.parametrize("meta, words", [
-    ({"x": "steps", "y": "los"}, r"frame: trace 1 \(training loss\) shows los; what is measured is .*loss"),
-    ({"y": "loss", "xaxis": {"ticktext": "names"}}, "frame: xaxis.ticktext shows names; what is measured is .*loss"),
-    ({"y": "loss", "drag": {"x": "shortcut"}}, r"trace 1 .* is dragged along shortcut; the sliders are H"),
-    (None, r"frame: trace 1 \(training loss\) has no numbers, and no meta that says what it shows")])
+@pytest.mark.parametrize(
+    "meta, words",
+    [
+        (
+            {"x": "steps", "y": "los"},
+            r"frame: trace 1 \(training loss\) shows los; what is measured is .*loss",
+        ),
+        (
+            {"y": "loss", "xaxis": {"ticktext": "names"}},
+            "frame: xaxis.ticktext shows names; what is measured is .*loss",
+        ),
+        (
+            {"y": "loss", "drag": {"x": "shortcut"}},
+            r"trace 1 .* is dragged along shortcut; the sliders are H",
+        ),
+        (
+            None,
+            r"frame: trace 1 \(training loss\) has no numbers, and no meta that says what it shows",
+        ),
+    ],
+)
 def test_a_trace_that_shows_what_is_not_measured_is_refused(meta, words):
     with pytest.raises(ValueError, match=words):
         heads_that_show(meta)
@@ -350,9 +466,14 @@ def test_numbers_go_where_the_traces_of_a_frame_say():
     frame = panels("a", "b")
     line(frame, "then", 1, shows="loss", once=True)
     line(frame, "fixed", 1, shows=[1.0, 2.0], over=[0.0, 1.0])
-    frame.add_heatmap(row=1, col=2, meta={"z": "weights", "xaxis": {"ticktext": "tokens"}, "drag": {"x": "q"}})
-    assert places(frame) == ({"trace": 0, "x": "steps", "y": "loss", "once": True}, {"trace": 2, "z": "weights"},
-                             {"layout": "xaxis2.ticktext", "from": "tokens"})
+    frame.add_heatmap(
+        row=1, col=2, meta={"z": "weights", "xaxis": {"ticktext": "tokens"}, "drag": {"x": "q"}}
+    )
+    assert places(frame) == (
+        {"trace": 0, "x": "steps", "y": "loss", "once": True},
+        {"trace": 2, "z": "weights"},
+        {"layout": "xaxis2.ticktext", "from": "tokens"},
+    )
     assert frame.data[1].y == (1.0, 2.0) and frame.data[1].x == (0.0, 1.0)
 
 
@@ -365,9 +486,12 @@ def test_no_script_asks_by_has(script):
 def layout_at(width, spec):
     """The layout that plotly is handed in a box of a width."""
     v8 = MiniRacer()
-    v8.eval("""globalThis.ResizeObserver = class { observe() {} };
+    v8.eval(
+        """globalThis.ResizeObserver = class { observe() {} };
         globalThis.window = { innerHeight: 900 };
-        globalThis.structuredClone = (one) => JSON.parse(JSON.stringify(one));""" + exposed(LIVE / "drawing.js"))
+        globalThis.structuredClone = (one) => JSON.parse(JSON.stringify(one));"""
+        + exposed(LIVE / "drawing.js")
+    )
     v8.eval(f"""var seen;
         const root = {{ style: {{ setProperty() {{}} }} }}, picture = {{ classList: {{ toggle() {{}} }} }};
         const box = {{ clientWidth: {width}, style: {{}}, parentElement: picture, closest: () => root }};
@@ -383,11 +507,21 @@ def test_on_a_phone_panels_stand_below_each_other_each_under_its_title(make):
     assert wide.pop("dragmode") is False
     assert all(wide[name].pop("fixedrange") for name in wide if re.match(r"[xy]axis\d*$", name))
     assert wide == spec["figure"]["layout"] | {"width": 1000}
-    titles, axes = narrow["annotations"], [name[1:] for name in narrow if re.match(r"xaxis\d*$", name)]
+    titles, axes = (
+        narrow["annotations"],
+        [name[1:] for name in narrow if re.match(r"xaxis\d*$", name)],
+    )
     (low, high), panels = np.array([narrow[f"y{name}"]["domain"] for name in axes]).T, len(axes)
-    assert all(narrow[f"x{name}"]["domain"] == [0, 1] for name in axes) and len(titles) == panels > 1
+    assert (
+        all(narrow[f"x{name}"]["domain"] == [0, 1] for name in axes) and len(titles) == panels > 1
+    )
     assert [title["y"] for title in titles] == high.tolist()
-    assert high[0] == 1 and abs(low[-1]) < 1e-12 and (low[:-1] > high[1:]).all() and np.ptp(high - low) < 1e-12
+    assert (
+        high[0] == 1
+        and abs(low[-1]) < 1e-12
+        and (low[:-1] > high[1:]).all()
+        and np.ptp(high - low) < 1e-12
+    )
 
 
 def test_a_diverging_run_keeps_what_came_before():
@@ -397,17 +531,34 @@ def test_a_diverging_run_keeps_what_came_before():
     assert path.stopped and 0 < len(path) < 12
 
 
-# --- axes that end --------------------------------------------------------------------------------------------------
+# --- axes that end
+# --------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("axis", "curve", "said"), [
-    ({"type": "log", "range": [-8, 4]}, [1, 1e-7], ""), ({"type": "log", "range": [-8, 4]}, [1, 1e-9], "loss"),
-    ({"type": "log", "autorangeoptions": {"clipmin": 1e-12}}, [1, 1e-290], "loss"), ({"type": "log"}, [1, 1e-290], ""),
-    ({"type": "log", "range": [-8, 4]}, [1, 0], ""), ({}, [1, -5], "")])
+
+@pytest.mark.parametrize(
+    ("axis", "curve", "said"),
+    [
+        ({"type": "log", "range": [-8, 4]}, [1, 1e-7], ""),
+        ({"type": "log", "range": [-8, 4]}, [1, 1e-9], "loss"),
+        ({"type": "log", "autorangeoptions": {"clipmin": 1e-12}}, [1, 1e-290], "loss"),
+        ({"type": "log"}, [1, 1e-290], ""),
+        ({"type": "log", "range": [-8, 4]}, [1, 0], ""),
+        ({}, [1, -5], ""),
+    ],
+)
 def test_a_line_that_leaves_its_axis_is_named(axis, curve, said):
     v8 = MiniRacer()
     v8.eval(exposed(LIVE / "widget.js"))
-    spec = {"figure": {"data": [{"name": "loss", "yaxis": "y2"}], "layout": {"yaxis": {}, "yaxis2": axis}},
-            "draw": [{"trace": 0, "x": "steps", "y": "loss"}, {"layout": "xaxis.range", "from": "size"}]}
+    spec = {
+        "figure": {
+            "data": [{"name": "loss", "yaxis": "y2"}],
+            "layout": {"yaxis": {}, "yaxis2": axis},
+        },
+        "draw": [
+            {"trace": 0, "x": "steps", "y": "loss"},
+            {"layout": "xaxis.range", "from": "size"},
+        ],
+    }
     words = v8.eval(f"below({json.dumps(spec)}, {{ curves: {{ loss: {json.dumps(curve)} }} }})")
     assert words == (f" Part of a line lies below the axis: {said}." if said else "")
 
@@ -424,6 +575,7 @@ def test_far_below_the_end_of_its_axis_a_line_takes_no_room():
     v8 = MiniRacer()
     v8.eval(exposed(LIVE / "drawing.js"))
     ended = "ended({}, {{ autorangeoptions: {{ clipmin: 1e-12 }} }})"
-    assert json.loads(v8.eval(f"JSON.stringify({ended.format('[1, 1e-12, 1e-290, 0, null]')})")) == [
-        1, 1e-12, 1e-13, 0, None]
+    assert json.loads(
+        v8.eval(f"JSON.stringify({ended.format('[1, 1e-12, 1e-290, 0, null]')})")
+    ) == [1, 1e-12, 1e-13, 0, None]
     assert json.loads(v8.eval("JSON.stringify(ended([1, 1e-290], {}))")) == [1, 1e-290]

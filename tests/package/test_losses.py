@@ -39,7 +39,11 @@ def test_logistic_is_stable_far_out(z):
 
 
 def test_slope_is_the_derivative():
-    assert_close(logistic.slope(MARGINS), derivative(lambda z: -torch.nn.functional.logsigmoid(z), MARGINS), 1e-14)
+    assert_close(
+        logistic.slope(MARGINS),
+        derivative(lambda z: -torch.nn.functional.logsigmoid(z), MARGINS),
+        1e-14,
+    )
 
 
 def test_slope_is_relatively_right_where_it_is_small():
@@ -48,7 +52,9 @@ def test_slope_is_relatively_right_where_it_is_small():
 
 
 def test_curvature_is_the_derivative_of_slope():
-    assert_close(logistic.curvature(MARGINS), derivative(lambda z: -torch.sigmoid(-z), MARGINS), 1e-14)
+    assert_close(
+        logistic.curvature(MARGINS), derivative(lambda z: -torch.sigmoid(-z), MARGINS), 1e-14
+    )
 
 
 def test_curvature_is_relatively_right_where_it_is_small():
@@ -84,7 +90,7 @@ def test_a_value_spares_the_slope_its_own():
 def test_squared_is_half_the_square():
     r = np.array([[-3.0, 0.0], [0.5, 1e4]])
     squared = MarginSquared()
-    assert_close(squared(1 - r), r ** 2 / 2, 1e-15)
+    assert_close(squared(1 - r), r**2 / 2, 1e-15)
     assert (squared.slope(1 - r) == -r).all()
     assert squared.curvature(r).tolist() == [[1, 1], [1, 1]]
 

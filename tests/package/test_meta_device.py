@@ -1,4 +1,5 @@
-"""Every formula on torch's meta device, where numbers do not exist and a stray numpy call fails; and numpy = torch."""
+"""Every formula on torch's meta device, where numbers do not exist and a stray numpy call fails;
+and numpy = torch."""
 
 import numpy as np
 import pytest
@@ -15,15 +16,21 @@ from strategies import direction, problem
 
 DRAWN = problem(n=5, T=4, d=3, H=2)
 SHIFT = direction(DRAWN.model)
-FORMULAS = {f"{kernel!r} {name}": call for kernel in (softmax, gaussian, Gaussian(c=2.0)) for name, call in {
-    "scores": lambda m, X, y, V, k=kernel: k.scores(X, 2 * X),
-    "weights": lambda m, X, y, V, k=kernel: k(k.scores(X, 2 * X)),
-    "vjp": lambda m, X, y, V, k=kernel: k.vjp(k(k.scores(X, X)), k.scores(X, X)),
-    "scores_vjp": lambda m, X, y, V, k=kernel: list(k.scores_vjp(X, 2 * X, k.scores(X, 2 * X))),
-}.items()}
-FORMULAS |= {f"{name} {part}": lambda m, X, y, V, f=f: f(X)
-             for name, loss in (("logistic", logistic), ("squared", MarginSquared()))
-             for part, f in (("value", loss), ("slope", loss.slope), ("curvature", loss.curvature))}
+FORMULAS = {
+    f"{kernel!r} {name}": call
+    for kernel in (softmax, gaussian, Gaussian(c=2.0))
+    for name, call in {
+        "scores": lambda m, X, y, V, k=kernel: k.scores(X, 2 * X),
+        "weights": lambda m, X, y, V, k=kernel: k(k.scores(X, 2 * X)),
+        "vjp": lambda m, X, y, V, k=kernel: k.vjp(k(k.scores(X, X)), k.scores(X, X)),
+        "scores_vjp": lambda m, X, y, V, k=kernel: list(k.scores_vjp(X, 2 * X, k.scores(X, 2 * X))),
+    }.items()
+}
+FORMULAS |= {
+    f"{name} {part}": lambda m, X, y, V, f=f: f(X)
+    for name, loss in (("logistic", logistic), ("squared", MarginSquared()))
+    for part, f in (("value", loss), ("slope", loss.slope), ("curvature", loss.curvature))
+}
 FORMULAS |= {
     "logits": lambda m, X, y, V: m(X),
     "attention": lambda m, X, y, V: m.attention(X),
@@ -72,8 +79,11 @@ def test_torch_equals_numpy(formula):
 
 
 @formulas
-@pytest.mark.parametrize("library", [lambda a: a.astype("float32"), lambda a: torch.tensor(a, dtype=torch.float32)],
-                         ids=["numpy", "torch"])
+@pytest.mark.parametrize(
+    "library",
+    [lambda a: a.astype("float32"), lambda a: torch.tensor(a, dtype=torch.float32)],
+    ids=["numpy", "torch"],
+)
 def test_single_precision_stays_single(formula, library):
     assert {str(a.dtype).removeprefix("torch.") for a in results(formula, library)} == {"float32"}
 
@@ -88,5 +98,7 @@ def test_torch_gradients_flow_through_the_formulas():
     for a in model.arrays().values():
         a.requires_grad_()
     loss, grad = model.loss_and_grad(X, y)
-    for ours, theirs in zip(grad.arrays().values(), torch.autograd.grad(loss, (model.W, model.U)), strict=True):
+    for ours, theirs in zip(
+        grad.arrays().values(), torch.autograd.grad(loss, (model.W, model.U)), strict=True
+    ):
         assert_close(ours, theirs, 1e-12)

@@ -1,4 +1,5 @@
-"""The multi-head classifier: what it computes, its symmetries, its curvature, and its behavior at extreme scales."""
+"""The multi-head classifier: what it computes, its symmetries, its curvature, and its behavior at
+extreme scales."""
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ H, T, D = SIZES["H"], SIZES["T"], SIZES["d"]
 
 def head(model, h):
     """The model of one of its heads alone."""
-    return mha.MultiHeadAttention(model.W[h:h + 1], model.U[h:h + 1])
+    return mha.MultiHeadAttention(model.W[h : h + 1], model.U[h : h + 1])
 
 
 @seeds
@@ -45,7 +46,9 @@ def test_attention_rows_are_probabilities(drawn):
 @given(problems)
 def test_the_loss_is_right_at_every_scale(drawn):
     model, X, y = drawn
-    assert_close(model.loss(X, y), oracles.exact_loss(X, y, model.W, model.U), 1e-15 * rounding(model, X))
+    assert_close(
+        model.loss(X, y), oracles.exact_loss(X, y, model.W, model.U), 1e-15 * rounding(model, X)
+    )
 
 
 @seeds
@@ -69,22 +72,23 @@ def test_random_entries_are_normal_and_seeded():
     model = mha.MultiHeadAttention.random(H=20, T=30, d=40, scale=3.0, seed=5)
     entries, N = model.ravel() / 3, model.ravel().size
     # A million seeds would give two false alarms in each of the two claims.
-    assert abs(entries.mean()) * N ** 0.5 < 4.9
-    assert abs((entries ** 2).mean() - 1) * (N / 2) ** 0.5 < 4.9
+    assert abs(entries.mean()) * N**0.5 < 4.9
+    assert abs((entries**2).mean() - 1) * (N / 2) ** 0.5 < 4.9
     again, other = (mha.MultiHeadAttention.random(20, 30, 40, 3.0, seed) for seed in (5, 6))
     assert_close(again.ravel(), model.ravel(), 0)
     assert abs(other.ravel() - model.ravel()).max() > 1
 
 
 def test_a_random_model_does_not_know_the_patterns_of_its_seed():
-    """The first column of W_1 and the first pattern, equal seeds: a squared cosine has mean 1/d in R^d."""
+    """The first column of W_1 and the first pattern, equal seeds: a squared cosine has mean 1/d in
+    R^d."""
     squares = []
     for seed in range(200):
         pattern = mha.data.tokenized_mixture(n=1, d=6, M=4, S=1.0, seed=seed).truth.mu[0]
         column = mha.MultiHeadAttention.random(H=1, T=10, d=6, seed=seed).W[0][:, 0]
         squares.append((column @ pattern) ** 2 / (column @ column))
     deviation = (3 / (6 * 8) - 1 / 36) ** 0.5
-    assert abs(np.mean(squares) - 1 / 6) < 4.9 * deviation / 200 ** 0.5
+    assert abs(np.mean(squares) - 1 / 6) < 4.9 * deviation / 200**0.5
 
 
 def test_heads_permute():
@@ -107,19 +111,19 @@ def test_tokens_permute_with_decoders():
 def test_heads_vote_with_weight_one_over_root_H():
     model, X, _ = problem(4, H=4)
     alone = [head(model, h)(X) for h in range(4)]
-    assert_close(model(X), sum(alone) / 4 ** 0.5, 1e-14)
+    assert_close(model(X), sum(alone) / 4**0.5, 1e-14)
 
 
 @pytest.mark.parametrize("copies", [2, 3, 16])
 def test_equal_heads_are_one_head_of_other_length(copies):
     one, X, y = problem(5, H=1)
     many = mha.MultiHeadAttention(one.W.repeat(copies, axis=0), one.U.repeat(copies, axis=0))
-    assert_close(many(X), copies ** 0.5 * one(X), 1e-13)
-    longer = mha.MultiHeadAttention(one.W, copies ** 0.5 * one.U)
+    assert_close(many(X), copies**0.5 * one(X), 1e-13)
+    longer = mha.MultiHeadAttention(one.W, copies**0.5 * one.U)
     grad, expected = many.loss_and_grad(X, y)[1], longer.loss_and_grad(X, y)[1]
     for h in range(copies):
         assert_close(grad.W[h], expected.W[0] / copies, 1e-12)
-        assert_close(grad.U[h], expected.U[0] / copies ** 0.5, 1e-12)
+        assert_close(grad.U[h], expected.U[0] / copies**0.5, 1e-12)
 
 
 def test_from_zero_all_heads_stay_one_head():
@@ -132,7 +136,7 @@ def test_from_zero_all_heads_stay_one_head():
         one = mha.MultiHeadAttention(one.W - lr / heads * grad.W, one.U - lr * grad.U)
     for h in range(heads):
         assert_close(many.W[h], one.W[0], 1e-12)
-        assert_close(heads ** 0.5 * many.U[h], one.U[0], 1e-12)
+        assert_close(heads**0.5 * many.U[h], one.U[0], 1e-12)
 
 
 @seeds
@@ -156,7 +160,7 @@ def test_hvp_agrees_with_the_hessian_at_every_scale(drawn):
     model, X, y = drawn
     V = direction(model)
     z, G = model.margins(X, y), steepness(model, X)
-    size = (G ** 2 * logistic.curvature(z).mean() + G ** 3 * abs(logistic.slope(z)).mean()) * V.norm()
+    size = (G**2 * logistic.curvature(z).mean() + G**3 * abs(logistic.slope(z)).mean()) * V.norm()
     dense = sum(loss_hessian(model, Dataset(X, y)))
     assert_close(model.hvp(X, y, V).ravel(), dense @ V.ravel(), 1e-14 * rounding(model, X), size)
 
@@ -176,22 +180,39 @@ def test_ravel_goes_head_by_head_and_unravel_back(seed):
 
 def test_norms_are_the_averages_of_the_paper():
     model, *_ = problem(9)
-    per_head = [(np.linalg.norm(W), np.linalg.norm(U)) for W, U in zip(model.W, model.U, strict=True)]
+    per_head = [
+        (np.linalg.norm(W), np.linalg.norm(U)) for W, U in zip(model.W, model.U, strict=True)
+    ]
     norms = model.norms()
     assert norms["norm_W"] == pytest.approx(sum(W for W, _ in per_head) / H, rel=1e-14)
-    assert norms["norm_U"] == pytest.approx(sum(U for _, U in per_head) / H ** 0.5, rel=1e-14)
+    assert norms["norm_U"] == pytest.approx(sum(U for _, U in per_head) / H**0.5, rel=1e-14)
 
 
-@pytest.mark.parametrize("make", [
-    lambda: problem().map(lambda a: a.astype("float32")).model,
-    lambda: mha.MultiHeadAttention.zeros(H, T, D, dtype="float32"),
-    lambda: mha.MultiHeadAttention.random(H, T, D, seed=1, dtype="float32")], ids=["cast", "zeros", "random"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: problem().map(lambda a: a.astype("float32")).model,
+        lambda: mha.MultiHeadAttention.zeros(H, T, D, dtype="float32"),
+        lambda: mha.MultiHeadAttention.random(H, T, D, seed=1, dtype="float32"),
+    ],
+    ids=["cast", "zeros", "random"],
+)
 def test_single_precision_stays_single(make):
     model, (double, X, y) = make(), problem().map(lambda a: a.astype("float32"))
     loss, grad = model.loss_and_grad(X, y)
     moved = model - np.float64(0.1) * grad
-    results = [model(X), model.attention(X), loss, model.loss(X, y), grad.W, grad.U, moved.W, moved.U,
-               model.hvp(X, y, double).ravel(), model.features(X)]
+    results = [
+        model(X),
+        model.attention(X),
+        loss,
+        model.loss(X, y),
+        grad.W,
+        grad.U,
+        moved.W,
+        moved.U,
+        model.hvp(X, y, double).ravel(),
+        model.features(X),
+    ]
     assert {a.dtype.name for a in results} == {"float32"}
 
 

@@ -1,4 +1,5 @@
-"""``train`` on a compiled program: the results of numpy, and numpy wherever anything is in the way."""
+"""``train`` on a compiled program: the results of numpy, and numpy wherever anything is in the
+way."""
 
 import importlib.util
 import os
@@ -40,7 +41,8 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def fresh(cache, monkeypatch):
-    """Every test as in a new process, with the cache of this file, on a machine that may be busy."""
+    """Every test as in a new process, with the cache of this file, on a machine that may be
+    busy."""
     monkeypatch.setattr(native, "_folder", lambda: cache)
     monkeypatch.setattr(native, "_found", {})
     for name in ("SECONDS", "SECONDS_ZIGLANG"):
@@ -87,14 +89,25 @@ class Normalized:
         return 0.0 * theta
 
     def step(self, theta, grad, state, k):
-        state = state + grad ** 2
-        return theta - 0.05 * grad / (state ** 0.5 + 0.1), state
+        state = state + grad**2
+        return theta - 0.05 * grad / (state**0.5 + 0.1), state
 
 
-RULES = [mha.GradientDescent(0.5), mha.GradientDescent(mha.Cosine(0.5, 30)), mha.Momentum(0.2), mha.Adam(0.03),
-         mha.AdamW(0.03, weight_decay=0.1), Normalized()]
-OPTIONS = {"plain": {}, "few records": {"record": [3, 17]}, "test set": {"test": TEST}, "minibatches": {"batch": 10},
-           "one weight": {"only": "U"}}
+RULES = [
+    mha.GradientDescent(0.5),
+    mha.GradientDescent(mha.Cosine(0.5, 30)),
+    mha.Momentum(0.2),
+    mha.Adam(0.03),
+    mha.AdamW(0.03, weight_decay=0.1),
+    Normalized(),
+]
+OPTIONS = {
+    "plain": {},
+    "few records": {"record": [3, 17]},
+    "test set": {"test": TEST},
+    "minibatches": {"batch": 10},
+    "one weight": {"only": "U"},
+}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: type(r).__name__)
@@ -104,7 +117,9 @@ def test_a_compiled_run_is_the_run_of_numpy(model, rule, options, monkeypatch):
     assert_same(*both(monkeypatch, model, DATA, rule, 40, **options))
 
 
-@pytest.mark.parametrize("model", [mha.MultiHeadAttention.zeros(4, 6, 5), START * 40], ids=["zero", "saturated"])
+@pytest.mark.parametrize(
+    "model", [mha.MultiHeadAttention.zeros(4, 6, 5), START * 40], ids=["zero", "saturated"]
+)
 def test_a_long_run_is_the_run_of_numpy(model, monkeypatch):
     assert_same(*both(monkeypatch, model, DATA, mha.GradientDescent(0.3), 200))
 
@@ -118,14 +133,20 @@ def test_data_without_marks_have_no_score(monkeypatch):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_run_that_diverges_stops_where_that_of_numpy_does(monkeypatch):
     rng = np.random.default_rng(0)
-    hopeless = mha.data.from_arrays(30 * rng.standard_normal((40, 6, 5)), np.where(rng.random(40) < 0.5, -1.0, 1.0))
-    one, two = both(monkeypatch, START, hopeless, mha.GradientDescent(lambda k: 10.0 ** min(60 * k, 308)), 20)
+    hopeless = mha.data.from_arrays(
+        30 * rng.standard_normal((40, 6, 5)), np.where(rng.random(40) < 0.5, -1.0, 1.0)
+    )
+    one, two = both(
+        monkeypatch, START, hopeless, mha.GradientDescent(lambda k: 10.0 ** min(60 * k, 308)), 20
+    )
     assert one.stopped == two.stopped and "stopped being finite" in one.stopped
     assert one.steps.tolist() == two.steps.tolist() and len(one) > 1
 
 
 @pytest.mark.parametrize("kernel", [mha.softmax, mha.gaussian, mha.normalized_gaussian], ids=repr)
-@pytest.mark.parametrize("rule", [mha.Adam(0.01), mha.Backtracking()], ids=lambda r: type(r).__name__)
+@pytest.mark.parametrize(
+    "rule", [mha.Adam(0.01), mha.Backtracking()], ids=lambda r: type(r).__name__
+)
 def test_a_layer_is_compiled_with_its_kernel(kernel, rule, monkeypatch):
     rng = np.random.default_rng(0)
     layer = mha.AttentionLayer.random(D=5, d=4, m=2, H=3, kernel=kernel)
@@ -136,7 +157,10 @@ def test_a_layer_is_compiled_with_its_kernel(kernel, rule, monkeypatch):
 def test_runs_in_threads_leave_each_other_alone():
     """A program has static sizes and pointers."""
     other = mha.data.tokenized_mixture(n=90, T=9, d=8, M=2, zeta=1 / 3, seed=5)
-    runs = [(START, DATA), (mha.MultiHeadAttention.random(H=4, T=9, d=8, scale=0.3, seed=2), other)] * 2
+    runs = [
+        (START, DATA),
+        (mha.MultiHeadAttention.random(H=4, T=9, d=8, scale=0.3, seed=2), other),
+    ] * 2
     train = partial(mha.train, optimizer=mha.GradientDescent(0.5), steps=300)
     alone = [train(*run) for run in runs]
     with ThreadPoolExecutor(4) as threads:
@@ -147,7 +171,11 @@ def test_runs_in_threads_leave_each_other_alone():
 def test_what_a_layer_was_asked_stays():
     """Its gradients own their arrays, and a summary is that of its own weights."""
     rng = np.random.default_rng(0)
-    X, y, layer = rng.standard_normal((4, 3, 5)), rng.standard_normal((4, 3, 2)), mha.AttentionLayer.random(5, 4, 2)
+    X, y, layer = (
+        rng.standard_normal((4, 3, 5)),
+        rng.standard_normal((4, 3, 2)),
+        mha.AttentionLayer.random(5, 4, 2),
+    )
     space = compiled_workspace(layer, X, y)
     _, slope = space.loss_and_grad(layer)
     space.loss_and_grad(2.0 * layer)
@@ -219,15 +247,36 @@ class Heir(mha.MultiHeadAttention):
     """A model whose formulas may be others."""
 
 
-@pytest.mark.parametrize("model, data", [
-    (START.map(lambda a: a.astype("float32")), DATA.map(lambda a: a.astype("float32"))),
-    (Heir(START.W, START.U), DATA),
-    (mha.AttentionRegression.random(d=3, p=2), mha.data.linear_regression(n=9, d=3, p=2)),
-    (other_values(), SimpleNamespace(X=np.ones((2, 3, 5)), y=np.ones((2, 3, 1)))),
-    (mha.MultiHeadAttention.random(2, 3, 25), SimpleNamespace(X=np.ones((2, 3, 25)), y=np.ones(2))),
-    (mha.MultiHeadAttention.zeros(2, 3, 51), SimpleNamespace(X=np.ones((2, 3, 51)), y=np.ones(2))),
-    (mha.AttentionLayer.random(65, 2, 1), SimpleNamespace(X=np.ones((2, 3, 65)), y=np.ones((2, 3, 1))))],
-    ids=["float32", "heir", "regression", "narrow values", "wide heads", "a wide head", "a wide layer"])
+@pytest.mark.parametrize(
+    "model, data",
+    [
+        (START.map(lambda a: a.astype("float32")), DATA.map(lambda a: a.astype("float32"))),
+        (Heir(START.W, START.U), DATA),
+        (mha.AttentionRegression.random(d=3, p=2), mha.data.linear_regression(n=9, d=3, p=2)),
+        (other_values(), SimpleNamespace(X=np.ones((2, 3, 5)), y=np.ones((2, 3, 1)))),
+        (
+            mha.MultiHeadAttention.random(2, 3, 25),
+            SimpleNamespace(X=np.ones((2, 3, 25)), y=np.ones(2)),
+        ),
+        (
+            mha.MultiHeadAttention.zeros(2, 3, 51),
+            SimpleNamespace(X=np.ones((2, 3, 51)), y=np.ones(2)),
+        ),
+        (
+            mha.AttentionLayer.random(65, 2, 1),
+            SimpleNamespace(X=np.ones((2, 3, 65)), y=np.ones((2, 3, 1))),
+        ),
+    ],
+    ids=[
+        "float32",
+        "heir",
+        "regression",
+        "narrow values",
+        "wide heads",
+        "a wide head",
+        "a wide layer",
+    ],
+)
 def test_all_else_keeps_its_way(model, data):
     assert compiled_workspace(model, data.X, data.y) is None
     assert native._found == {}
@@ -285,14 +334,21 @@ def test_a_test_set_may_be_compiled_where_the_training_set_is_not(monkeypatch):
     library = native.library(module.HEADS)
     larger, smaller = (library.bytes(module.HEADS, each) for each in sizes)
     monkeypatch.setattr(module, "LARGEST", (larger + smaller) // 2)
-    assert compiled_workspace(START, DATA.X, DATA.y) is None and compiled_workspace(START, TEST.X, TEST.y)
+    assert compiled_workspace(START, DATA.X, DATA.y) is None and compiled_workspace(
+        START, TEST.X, TEST.y
+    )
     path = mha.train(START, DATA, mha.GradientDescent(0.5), 20, test=TEST)
     assert path.test_loss[-1] == pytest.approx(path[-1].loss(TEST.X, TEST.y), rel=1e-12)
 
 
-@pytest.mark.parametrize("right, wrong", [
-    ("return at_loss[0];", "return at_loss[0] *= 1 + 1e-10;"),
-    ("return at_loss[0];", "at_score[0] += 1e-11; return at_loss[0];"), ("wide(exp_(", "wide(1e-9 + exp_(")])
+@pytest.mark.parametrize(
+    "right, wrong",
+    [
+        ("return at_loss[0];", "return at_loss[0] *= 1 + 1e-10;"),
+        ("return at_loss[0];", "at_score[0] += 1e-11; return at_loss[0];"),
+        ("wide(exp_(", "wide(1e-9 + exp_("),
+    ],
+)
 def test_a_program_that_errs_is_not_used(right, wrong, monkeypatch, empty):
     text = Program.text
     monkeypatch.setattr(Program, "text", lambda self: text(self).replace(right, wrong))
@@ -310,7 +366,10 @@ def test_without_a_cache_the_library_lies_in_a_folder_of_the_process(monkeypatch
 
 def in_a_folder_of_the_process(reason):
     """It is compiled, lies in a folder that nobody else may enter, and this is why."""
-    assert "compiled by" in native.status() and f", for this process alone: {reason}" in native.status()
+    assert (
+        "compiled by" in native.status()
+        and f", for this process alone: {reason}" in native.status()
+    )
     folder = native._found["MultiHeadAttention"].path.parent
     assert folder.name.startswith("mhalib-") and stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -333,11 +392,22 @@ print("compiled by" in mha.native.status())
 
 
 def said_by(code, tmp_path, **environment):
-    """What a process of its own prints, with a cache in this folder, and the compiler that writes down its calls."""
-    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "MHALIB_COMPILED": "1"} | environment
+    """What a process of its own prints, with a cache in this folder, and the compiler that writes
+    down its calls."""
+    home = {
+        "HOME": str(tmp_path),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "MHALIB_COMPILED": "1",
+    } | environment
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    ended = subprocess.run([sys.executable, "-c", code], env=os.environ | home | {"PATH": path}, cwd=ROOT,
-                           check=True, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | home | {"PATH": path},
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return ended.stdout.split()
 
 
@@ -360,6 +430,7 @@ def test_a_process_keeps_to_what_it_decided(monkeypatch, empty):
 
 
 # What a compiler may do
+
 
 def script(path, text):
     """A shell script to call."""
@@ -392,10 +463,19 @@ def test_whatever_a_compiler_does_numpy_does_the_work(text, reason, monkeypatch,
 CRASHING = 'extern "C" int lanes() { return 4; } extern "C" double layout(char *, const double *) '
 PROGRAMS = {
     "no program": ("this is no program", "does not compile it: "),
-    "without functions": ('extern "C" int x; int x;', "ends with status 1 when it is tried: AttributeError"),
+    "without functions": (
+        'extern "C" int x; int x;',
+        "ends with status 1 when it is tried: AttributeError",
+    ),
     "crashes": (f"{CRASHING} {{ __builtin_trap(); }}", "is killed by signal"),
-    "claims a huge memory": (f"{CRASHING} {{ return 1e18; }}", "ends with status 1 when it is tried"),
-    "ends the process": ('#include <stdlib.h>\nextern "C" int lanes() { _Exit(0); }', "FileNotFoundError"),
+    "claims a huge memory": (
+        f"{CRASHING} {{ return 1e18; }}",
+        "ends with status 1 when it is tried",
+    ),
+    "ends the process": (
+        '#include <stdlib.h>\nextern "C" int lanes() { _Exit(0); }',
+        "FileNotFoundError",
+    ),
 }
 
 
@@ -424,7 +504,8 @@ def test_a_compiler_that_hangs_is_ended_with_what_it_started(monkeypatch, tmp_pa
     end = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
     try:
         numpy_because("c++ was given up after 1 s; print(mha.native.warm(seconds=60)) waits longer")
-        assert select.select([end], [], [], 60)[0] and os.read(end, 1) == b""  # nobody holds its other end
+        # nobody holds its other end
+        assert select.select([end], [], [], 60)[0] and os.read(end, 1) == b""
     finally:
         os.close(end)
 
@@ -449,9 +530,15 @@ def test_a_pipe_is_no_compiler(monkeypatch, tmp_path, empty):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the compiler is a shell script here")
-@pytest.mark.parametrize("text, said", [
-    ("printf 'c\\374 1'", "c� 1"), ("sleep 1000", "c++ (which does not say its version)"),
-    ("exit 1", "c++ (which does not say its version)")], ids=["Latin-1", "hangs", "says nothing"])
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("printf 'c\\374 1'", "c� 1"),
+        ("sleep 1000", "c++ (which does not say its version)"),
+        ("exit 1", "c++ (which does not say its version)"),
+    ],
+    ids=["Latin-1", "hangs", "says nothing"],
+)
 def test_a_version_may_be_anything(text, said, monkeypatch, tmp_path):
     script(tmp_path / "c++", text)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
@@ -460,8 +547,11 @@ def test_a_version_may_be_anything(text, said, monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the command is a shell script here")
-@pytest.mark.parametrize("text, stub", [("sleep 1000", True), ("exit 2", True), ("printf '\\374'", False),
-                                        (None, True)], ids=["hangs", "fails", "Latin-1", "missing"])
+@pytest.mark.parametrize(
+    "text, stub",
+    [("sleep 1000", True), ("exit 2", True), ("printf '\\374'", False), (None, True)],
+    ids=["hangs", "fails", "Latin-1", "missing"],
+)
 def test_on_macos_the_tools_are_asked_for(text, stub, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(native, "QUESTION", 1.0)
@@ -486,7 +576,7 @@ def test_the_cache_is_closed_to_others_whatever_the_umask(empty, monkeypatch):
         mha.train(START, DATA, mha.GradientDescent(0.5), 5)
     finally:
         os.umask(before)
-    file, = folder.iterdir()
+    (file,) = folder.iterdir()
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (empty, folder.parent, folder, file)]
     assert modes == [0o700, 0o700, 0o700, 0o600]
     assert str(file) in native.status()
@@ -509,8 +599,11 @@ def test_a_library_that_lies_in_the_cache_is_taken(planted, monkeypatch):
     assert f"at once: {planted}" in native.status()
 
 
-@pytest.mark.parametrize("damaged", [lambda data: data[:1000], lambda data: data[:-1] + bytes([data[-1] ^ 1])],
-                         ids=["cut", "one bit"])
+@pytest.mark.parametrize(
+    "damaged",
+    [lambda data: data[:1000], lambda data: data[:-1] + bytes([data[-1] ^ 1])],
+    ids=["cut", "one bit"],
+)
 def test_a_damaged_library_is_compiled_again(damaged, planted):
     whole = planted.read_bytes()
     planted.write_bytes(damaged(whole))
@@ -553,7 +646,9 @@ def test_a_library_that_others_may_have_written_is_compiled_again(exchange, plan
 
 
 @POSIX
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files have no names by their numbers here")
+@pytest.mark.skipif(
+    not Path("/proc/self/fd").exists(), reason="files have no names by their numbers here"
+)
 def test_what_was_opened_is_loaded_whatever_has_its_name_by_now(planted, tmp_path):
     with native.open_own(planted) as opened:
         planted.rename(tmp_path / "elsewhere")
@@ -587,9 +682,14 @@ def test_a_full_disk_is_left_as_it_was(monkeypatch, empty):
 
 # Ahead
 
+
 def test_everything_is_compiled_ahead(monkeypatch):
-    names = ["MultiHeadAttention", "AttentionLayer(Softmax())", "AttentionLayer(Gaussian(c=0.5))",
-             "AttentionLayer(NormalizedGaussian(c=0.5))"]
+    names = [
+        "MultiHeadAttention",
+        "AttentionLayer(Softmax())",
+        "AttentionLayer(Gaussian(c=0.5))",
+        "AttentionLayer(NormalizedGaussian(c=0.5))",
+    ]
     said = mha.native.warm(seconds=120)
     assert said == native.status()
     assert [line.partition(":")[0] for line in said.splitlines()] == names
@@ -601,13 +701,17 @@ def test_everything_is_compiled_ahead(monkeypatch):
 def test_what_took_too_long_is_not_tried_by_every_process(monkeypatch, empty):
     monkeypatch.setattr(mha.native, "PROGRAMS", [module.HEADS])
     monkeypatch.setattr(native, "SECONDS", 0.0)
-    numpy_because("was given up after 0 s; print(mha.native.warm(seconds=60)) waits longer, once for this machine")
+    numpy_because(
+        "was given up after 0 s; print(mha.native.warm(seconds=60)) waits longer, once for this "
+        "machine"
+    )
     native._found.clear()  # the next process
     with monkeypatch.context() as patch:
         patch.setattr(native, "_compiled", None)
         patch.setattr(native, "SECONDS", 120.0)
         numpy_because("was given up after 0 s")
-    assert "was given up after 0 s" in mha.native.warm(seconds=120)  # which compiles, but here numpy has begun
+    # which compiles, but here numpy has begun
+    assert "was given up after 0 s" in mha.native.warm(seconds=120)
     said = mha.native.warm(seconds=120)
     assert native.status().count(native.COMPILED_SINCE) == said.count(native.COMPILED_SINCE) == 1
     numpy_because("was given up after 0 s")
@@ -637,16 +741,31 @@ def test_the_wheel_of_ziglang_compiles_too(monkeypatch, empty):
 
 def test_rows_of_several_matrices_are_those_of_one_only_where_they_lie_so():
     products = {"together": "nthk,kj->nthj", "apart": "nthk,kj->ntjh", "exchanged": "nthk,kj->nhtj"}
-    found = native.library(Program(
-        lambda a: {"all": {"loss": a["y"].sum()} | {
-            name: np.einsum(subscripts, a["A"], a["B"]) for name, subscripts in products.items()}},
-        {"A": "n T H d", "B": "d m", "y": "n"}, "n", name="products"))
+    found = native.library(
+        Program(
+            lambda a: {
+                "all": {"loss": a["y"].sum()}
+                | {
+                    name: np.einsum(subscripts, a["A"], a["B"])
+                    for name, subscripts in products.items()
+                }
+            },
+            {"A": "n T H d", "B": "d m", "y": "n"},
+            "n",
+            name="products",
+        )
+    )
     assert found, native.status()  # it is compared with numpy before it is given
 
 
 # A reader's own model
 
-OWN = TwoLayers(*(0.3 * np.random.default_rng(0).standard_normal(shape) for shape in ((5, 5), (5, 5), (5, 5), (6, 5))))
+OWN = TwoLayers(
+    *(
+        0.3 * np.random.default_rng(0).standard_normal(shape)
+        for shape in ((5, 5), (5, 5), (5, 5), (6, 5))
+    )
+)
 
 
 @pytest.fixture
@@ -672,25 +791,49 @@ def test_another_formula_of_the_same_name_is_another_program(eager, empty):
     """A reader edits a class, and runs its cell again."""
     losses = []
     for factor in (1.0, 2.0):
-        made = dataclass(frozen=True, eq=False, repr=False)(type("Edited", (TwoLayers,), {
-            "loss": lambda self, X, y, factor=factor: factor * TwoLayers.loss(self, X, y)}))
+        made = dataclass(frozen=True, eq=False, repr=False)(
+            type(
+                "Edited",
+                (TwoLayers,),
+                {"loss": lambda self, X, y, factor=factor: factor * TwoLayers.loss(self, X, y)},
+            )
+        )
         path = mha.train(made(*OWN.arrays().values()), DATA, mha.GradientDescent(0.1), 3)
         losses.append(path.loss[0])
     assert losses[1] == pytest.approx(2 * losses[0]) and len(list(empty.iterdir())) == 2
     assert native.status().count("Edited ") == 2
 
 
-@pytest.mark.parametrize("model, data, reason", [
-    (OWN.map(lambda a: a.astype("float32")), DATA.map(lambda a: a.astype("float32")), "nothing was trained yet"),
-    (Everything(np.full((130, 2), 0.01), np.ones(2), np.array(1.0)),
-     SimpleNamespace(X=np.ones((4, 130)), y=np.ones(4)), "nothing was trained yet"),
-    (Counted(np.ones((2, 3))), SimpleNamespace(X=np.ones((3, 2)), y=np.ones(4)), "nothing was trained yet"),
-    (Gram(np.ones(5)), DATA, "samples meet each other"),
-    (Widened(np.ones(5)), DATA, "concatenate has no compiled form")],
-    ids=["float32", "a wide weight", "no row a sample", "samples that meet", "no compiled form"])
+@pytest.mark.parametrize(
+    "model, data, reason",
+    [
+        (
+            OWN.map(lambda a: a.astype("float32")),
+            DATA.map(lambda a: a.astype("float32")),
+            "nothing was trained yet",
+        ),
+        (
+            Everything(np.full((130, 2), 0.01), np.ones(2), np.array(1.0)),
+            SimpleNamespace(X=np.ones((4, 130)), y=np.ones(4)),
+            "nothing was trained yet",
+        ),
+        (
+            Counted(np.ones((2, 3))),
+            SimpleNamespace(X=np.ones((3, 2)), y=np.ones(4)),
+            "nothing was trained yet",
+        ),
+        (Gram(np.ones(5)), DATA, "samples meet each other"),
+        (Widened(np.ones(5)), DATA, "concatenate has no compiled form"),
+    ],
+    ids=["float32", "a wide weight", "no row a sample", "samples that meet", "no compiled form"],
+)
 def test_what_cannot_be_compiled_is_numpys_and_status_says_why(model, data, reason, eager):
     path = mha.train(model, data, mha.GradientDescent(1e-6), 3)
-    assert path.loss[-1] < path.loss[0] and reason in native.status() and "compiled by" not in native.status()
+    assert (
+        path.loss[-1] < path.loss[0]
+        and reason in native.status()
+        and "compiled by" not in native.status()
+    )
 
 
 def test_a_formula_that_knows_the_number_of_samples_is_numpys(eager):
@@ -718,4 +861,7 @@ def test_the_cache_keeps_what_was_used_last(eager, empty, monkeypatch):
     monkeypatch.setattr(native, "MOST", 2)
     for size in (2, 3, 4):
         mha.train(Counted(np.ones((size, 3))), DATA, mha.GradientDescent(0.1), 3)
-    assert native.status().count("compiled by") == 3 and len(list(empty.glob(f"*{native.SUFFIX}"))) == 2
+    assert (
+        native.status().count("compiled by") == 3
+        and len(list(empty.glob(f"*{native.SUFFIX}"))) == 2
+    )

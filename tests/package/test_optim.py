@@ -12,15 +12,24 @@ STEPS = 25
 RULES = {
     "gradient descent": (mha.GradientDescent(lr=0.05), lambda p: torch.optim.SGD(p, lr=0.05)),
     "momentum": (mha.Momentum(lr=0.02), lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.9)),
-    "light momentum": (mha.Momentum(lr=0.02, beta=0.3), lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.3)),
+    "light momentum": (
+        mha.Momentum(lr=0.02, beta=0.3),
+        lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.3),
+    ),
     "no momentum": (mha.Momentum(lr=0.02, beta=0), lambda p: torch.optim.SGD(p, lr=0.02)),
     "Adam": (mha.Adam(lr=0.1), lambda p: torch.optim.Adam(p, lr=0.1)),
-    "Adam, other constants": (mha.Adam(lr=0.1, beta1=0.5, beta2=0.8, eps=0.3),
-                              lambda p: torch.optim.Adam(p, lr=0.1, betas=(0.5, 0.8), eps=0.3)),
+    "Adam, other constants": (
+        mha.Adam(lr=0.1, beta1=0.5, beta2=0.8, eps=0.3),
+        lambda p: torch.optim.Adam(p, lr=0.1, betas=(0.5, 0.8), eps=0.3),
+    ),
 }
 rules = pytest.mark.parametrize("rule, theirs", RULES.values(), ids=RULES)
-STARTS = {"a number": 1.5, "an array": np.random.default_rng(0).standard_normal((3, 2)),
-          "a model": problem().model, "a model in torch": problem().model.map(torch.tensor)}
+STARTS = {
+    "a number": 1.5,
+    "an array": np.random.default_rng(0).standard_normal((3, 2)),
+    "a model": problem().model,
+    "a model in torch": problem().model.map(torch.tensor),
+}
 starts = pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
 
 
@@ -75,18 +84,28 @@ def test_rules_are_those_of_torch(rule, theirs, start):
 def test_lr_is_a_function_of_the_step(kind):
     def rates(k):
         return 0.1 / (k + 1)
-    theirs = {"GradientDescent": lambda p: torch.optim.SGD(p, lr=1.0), "Adam": lambda p: torch.optim.Adam(p, lr=1.0),
-              "Momentum": lambda p: torch.optim.SGD(p, lr=1.0, momentum=0.9)}[kind]
+
+    theirs = {
+        "GradientDescent": lambda p: torch.optim.SGD(p, lr=1.0),
+        "Adam": lambda p: torch.optim.Adam(p, lr=1.0),
+        "Momentum": lambda p: torch.optim.SGD(p, lr=1.0, momentum=0.9),
+    }[kind]
     start = STARTS["an array"]
-    assert_close(np.stack(run(getattr(mha, kind)(lr=rates), start)),
-                 np.stack(run_torch(theirs, start, rates)), 1e-13)
+    assert_close(
+        np.stack(run(getattr(mha, kind)(lr=rates), start)),
+        np.stack(run_torch(theirs, start, rates)),
+        1e-13,
+    )
 
 
 @pytest.mark.parametrize("kind", ["GradientDescent", "Momentum", "Adam"])
 def test_a_constant_function_is_a_number(kind):
     start = STARTS["an array"]
-    assert_close(np.stack(run(getattr(mha, kind)(lr=lambda k: 0.1), start)),
-                 np.stack(run(getattr(mha, kind)(lr=0.1), start)), 0)
+    assert_close(
+        np.stack(run(getattr(mha, kind)(lr=lambda k: 0.1), start)),
+        np.stack(run(getattr(mha, kind)(lr=0.1), start)),
+        0,
+    )
 
 
 @rules
@@ -99,7 +118,9 @@ def test_a_step_changes_neither_the_point_nor_the_gradient(rule, theirs):
     assert_close(grad, direction(problem().model).W, 0)
 
 
-@pytest.mark.parametrize("lr", [0.1, np.float64(0.1), lambda k: np.float64(0.1)], ids=["float", "np.float64", "rule"])
+@pytest.mark.parametrize(
+    "lr", [0.1, np.float64(0.1), lambda k: np.float64(0.1)], ids=["float", "np.float64", "rule"]
+)
 @pytest.mark.parametrize("kind", ["GradientDescent", "Momentum", "Adam"])
 def test_single_precision_stays_single(kind, lr):
     rule, theta = getattr(mha, kind)(lr=lr), problem().model.map(lambda a: a.astype("float32"))
@@ -121,4 +142,4 @@ def test_momentum_of_a_constant_gradient_is_a_geometric_sum():
     theta, state = 0.0, rule.start(0.0)
     for k in range(10):
         theta, state = rule.step(theta, 1.0, state, k)
-    assert state == pytest.approx(2 - 0.5 ** 9, rel=1e-15)
+    assert state == pytest.approx(2 - 0.5**9, rel=1e-15)

@@ -1,4 +1,5 @@
-"""A figure of a reader's own model: what the page computes is what Python computes, or the figure says so."""
+"""A figure of a reader's own model: what the page computes is what Python computes, or the figure
+says so."""
 
 import re
 import struct
@@ -28,7 +29,8 @@ def test_the_page_trains_as_python_does_at_every_value(make):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Confusing(mha.models.Vector):
-    """A loss whose weights have the names of data, and of a curve's buffers, with a size and a weight decay."""
+    """A loss whose weights have the names of data, and of a curve's buffers, with a size and a
+    weight decay."""
 
     y: np.ndarray
     w_0: np.ndarray
@@ -37,13 +39,19 @@ class Confusing(mha.models.Vector):
 
     def loss(self, X, y):
         terms = sum((X @ self.w_0) ** k for k in range(1, self.power + 1))
-        return ((terms + self.y - y) ** 2).mean() + (self.y ** 2).mean()
+        return ((terms + self.y - y) ** 2).mean() + (self.y**2).mean()
 
 
 def test_names_of_weights_data_and_curves_do_not_meet():
     start = Confusing(np.full(20, 0.5), np.array([0.1, 0.2, 0.3]))
-    figure = mha.live.figure(start, LINE_DATA, mha.AdamW(lr=0.01, weight_decay=0.1), 30,
-                             {"lr": [0.01], "beta1": [0.5, 0.9]}, {"theta_w": lambda model, data: model.w_0.sum()})
+    figure = mha.live.figure(
+        start,
+        LINE_DATA,
+        mha.AdamW(lr=0.01, weight_decay=0.1),
+        30,
+        {"lr": [0.01], "beta1": [0.5, 0.9]},
+        {"theta_w": lambda model, data: model.w_0.sum()},
+    )
     for values in ({"lr": 0.01, "beta1": 0.5}, {"lr": 0.01, "beta1": 0.9}):
         found, right = in_v8(figure, values), figure.drawn(**values)
         for curve in ("loss", "theta_w"):
@@ -53,14 +61,20 @@ def test_names_of_weights_data_and_curves_do_not_meet():
 
 
 def test_weight_decay_has_a_slider():
-    figure = of_line(mha.AdamW(lr=0.1), TEMPERED, DATA, steps=20, controls={"weight_decay": [0.01, 0.5]})
+    figure = of_line(
+        mha.AdamW(lr=0.1), TEMPERED, DATA, steps=20, controls={"weight_decay": [0.01, 0.5]}
+    )
     for value in (0.01, 0.5):
         found = in_v8(figure, {"weight_decay": value})["curves"]["loss"]
         np.testing.assert_allclose(found, figure.path(weight_decay=value).loss, rtol=1e-9)
 
 
-BUGS = {"a factor": ("const number0 = 1.0 * n;", "const number0 = 1.1 * n;"), "a sign": ("= ((-", "= ((+"),
-        "a function": ("Math.exp(theta_2", "Math.sin(theta_2"), "a place": ("theta_1[36 + ", "theta_1[35 + ")}
+BUGS = {
+    "a factor": ("const number0 = 1.0 * n;", "const number0 = 1.1 * n;"),
+    "a sign": ("= ((-", "= ((+"),
+    "a function": ("Math.exp(theta_2", "Math.sin(theta_2"),
+    "a place": ("theta_1[36 + ", "theta_1[35 + "),
+}
 
 
 def without_webassembly(source):
@@ -73,7 +87,9 @@ def test_a_program_that_is_not_the_formula_does_not_train(right, wrong):
     figure = FIGURES["a loss alone"]()
     assert right in figure._esm
     with pytest.raises(Exception, match="loss, gradient and curves are .* here and .* in Python"):
-        in_v8(figure, figure.values, lambda source: without_webassembly(source).replace(right, wrong))
+        in_v8(
+            figure, figure.values, lambda source: without_webassembly(source).replace(right, wrong)
+        )
 
 
 @pytest.mark.skipif(not find_spec("ziglang"), reason="no compiler for pages: mhalib[fast] has one")
@@ -89,10 +105,13 @@ def test_a_figure_is_the_same_with_and_without_webassembly(name):
 
 @pytest.mark.skipif(not find_spec("ziglang"), reason="no compiler for pages: mhalib[fast] has one")
 def test_webassembly_that_is_not_the_formula_leaves_it_to_javascript():
-    """A coefficient of the exponential's series is spoiled, and each program is tried in the page."""
+    """A coefficient of the exponential's series is spoiled, and each program is tried in the
+    page."""
     figure, right = FIGURES["a loss alone"](), struct.pack("<d", 1 / 6).hex()
     assert right in figure._esm
-    spoiled = in_v8(figure, figure.values, lambda source: source.replace(right, struct.pack("<d", 0.17).hex()))
+    spoiled = in_v8(
+        figure, figure.values, lambda source: source.replace(right, struct.pack("<d", 0.17).hex())
+    )
     expected = in_v8(figure, figure.values, without_webassembly)
     assert spoiled["curves"] == expected["curves"]
 
@@ -118,10 +137,13 @@ def has_an_array(self, X, y):
     return ((X @ self.w - y + np.sin(np.arange(20.0))) ** 2).mean()
 
 
-@pytest.mark.parametrize("loss", [logarithm, read_beyond, knows_the_number, has_an_array], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "loss", [logarithm, read_beyond, knows_the_number, has_an_array], ids=lambda f: f.__name__
+)
 def test_what_has_no_webassembly_trains_by_javascript(loss):
-    model = dataclass(frozen=True, eq=False, repr=False)(type("Own", (mha.models.Vector,), {
-        "__annotations__": {"w": np.ndarray}, "loss": loss}))
+    model = dataclass(frozen=True, eq=False, repr=False)(
+        type("Own", (mha.models.Vector,), {"__annotations__": {"w": np.ndarray}, "loss": loss})
+    )
     figure = of_line(start=model(np.full(3, 0.1)), steps=10)
     found = in_v8(figure, figure.values)["curves"]["loss"]
     np.testing.assert_allclose(found, figure.path().loss, rtol=1e-9)
@@ -181,7 +203,9 @@ class Kinked(mha.models.Vector):
         return ((X @ self.w - y) ** 2).mean() / 2 + abs(self.w).sum()
 
     def loss_and_grad(self, X, y):
-        slope = X.T @ (X @ self.w - y) / len(y) + np.sign(self.w) + np.where(self.w == 0, self.at, 0.0)
+        slope = (
+            X.T @ (X @ self.w - y) / len(y) + np.sign(self.w) + np.where(self.w == 0, self.at, 0.0)
+        )
         return self.loss(X, y), replace(self, w=slope)
 
 
@@ -262,16 +286,20 @@ def test_a_run_does_not_follow_the_gradient_of_another_function():
     with pytest.raises(ArithmeticError, match="by the record .* a branch on the type of an array"):
         mha.train(Hidden(np.zeros(3)), LINE_DATA, mha.GradientDescent(lr=0.1), 5)
     empty = type("Empty", (Penalized,), {"loss_and_grad": mha.models.Vector.loss_and_grad})
-    with pytest.raises(TypeError, match=r"Empty: expected a model with loss\(X, y\) or loss_and_grad"):
+    with pytest.raises(
+        TypeError, match=r"Empty: expected a model with loss\(X, y\) or loss_and_grad"
+    ):
         mha.train(empty(np.zeros(3)), LINE_DATA, mha.Adam(0.1), 5)
 
 
 def with_gradient(change, scale=1.0):
     """A figure of a line whose gradient is changed, on data of a scale."""
+
     class Wrong(Line):
         def loss_and_grad(self, X, y):
             loss, grad = super().loss_and_grad(X, y)
             return loss, Line(change(grad.w))
+
     data = SimpleNamespace(X=scale * LINE_DATA.X, y=scale * LINE_DATA.y)
     return mha.live.figure(Wrong(np.zeros(3)), data, mha.GradientDescent(lr=0.1))
 
@@ -286,6 +314,7 @@ def branching():
     class Branching(Line):
         def loss_and_grad(self, X, y):
             return super().loss_and_grad(X, y) if self.w[0] > 0 else (0, self)
+
     return mha.live.figure(Branching(np.zeros(3)), LINE_DATA, mha.GradientDescent(lr=0.1))
 
 
@@ -296,56 +325,157 @@ def scaled(w):
 
 REFUSED = {
     "a number whose type is asked": (
-        lambda: of_penalized(penalty=lambda self: 2 * self.decay * self.w * (isinstance(self.decay, float) + 1)),
-        ArithmeticError, "decay = 0.1, the length of the gradient is .* a branch on the type"),
-    "a gradient that forgets a number": (lambda: of_penalized(penalty=lambda self: 0), ArithmeticError,
-                                         "with decay = 0.1, the slope .* by differences of the loss"),
-    "a branch whose refusal is caught": (lambda: of_penalized(penalty=caught), Untraceable, "a branch on the values"),
+        lambda: of_penalized(
+            penalty=lambda self: 2 * self.decay * self.w * (isinstance(self.decay, float) + 1)
+        ),
+        ArithmeticError,
+        "decay = 0.1, the length of the gradient is .* a branch on the type",
+    ),
+    "a gradient that forgets a number": (
+        lambda: of_penalized(penalty=lambda self: 0),
+        ArithmeticError,
+        "with decay = 0.1, the slope .* by differences of the loss",
+    ),
+    "a branch whose refusal is caught": (
+        lambda: of_penalized(penalty=caught),
+        Untraceable,
+        "a branch on the values",
+    ),
     "a gradient that is another model": (
-        lambda: of_penalized(loss_and_grad=lambda self, X, y: (self.w.sum() + self.decay, type(self)(self.w / self.w))),
-        TypeError, r"carry the decay of the model, as dataclasses.replace\(self, w=dw\)"),
+        lambda: of_penalized(
+            loss_and_grad=lambda self, X, y: (
+                self.w.sum() + self.decay,
+                type(self)(self.w / self.w),
+            )
+        ),
+        TypeError,
+        r"carry the decay of the model, as dataclasses.replace\(self, w=dw\)",
+    ),
     "a gradient without a model": (
-        lambda: of_penalized(loss_and_grad=lambda self, X, y: (self.w.sum(), {"w": self.w})), TypeError,
-        r"a model whose w is an array of shape \(3,\), .* got a dict without it"),
+        lambda: of_penalized(loss_and_grad=lambda self, X, y: (self.w.sum(), {"w": self.w})),
+        TypeError,
+        r"a model whose w is an array of shape \(3,\), .* got a dict without it",
+    ),
     "a gradient of another shape": (
-        lambda: of_penalized(loss_and_grad=lambda self, X, y: (self.w.sum(), replace(self, w=np.ones(4)))), TypeError,
-        r"whose w is an array of shape \(3,\), .* got a Other with a recorded array of shape \(4,\)"),
-    "three answers": (lambda: of_penalized(loss_and_grad=lambda self, X, y: (1, 2, 3)), TypeError,
-                      "expected the pair of a loss and a model"),
-    "a write into an array": (lambda: of_penalized(penalty=lambda self: scaled(self.w)), Untraceable,
-                              r"test_own_figure\.py, line \d+: a write into an array by"),
-    "a gradient that is none at the start": (lambda: of_line(start=Kinked(np.zeros(3), 3.0)), ArithmeticError,
-                                             "at the start the slope in w is between .* is that the gradient"),
-    "no gradient at the start": (lambda: of_line(start=Rooted(np.zeros(3))), ArithmeticError,
-                                 r"at the start the gradient is NaN .* line \d+, in the derivative of sqrt"),
-    "a gradient of another loss": (lambda: with_gradient(lambda g: 1.1 * g), ArithmeticError, "by differences"),
+        lambda: of_penalized(
+            loss_and_grad=lambda self, X, y: (self.w.sum(), replace(self, w=np.ones(4)))
+        ),
+        TypeError,
+        r"whose w is an array of shape \(3,\), .* got a Other with a recorded array of shape \(4,\)",
+    ),
+    "three answers": (
+        lambda: of_penalized(loss_and_grad=lambda self, X, y: (1, 2, 3)),
+        TypeError,
+        "expected the pair of a loss and a model",
+    ),
+    "a write into an array": (
+        lambda: of_penalized(penalty=lambda self: scaled(self.w)),
+        Untraceable,
+        r"test_own_figure\.py, line \d+: a write into an array by",
+    ),
+    "a gradient that is none at the start": (
+        lambda: of_line(start=Kinked(np.zeros(3), 3.0)),
+        ArithmeticError,
+        "at the start the slope in w is between .* is that the gradient",
+    ),
+    "no gradient at the start": (
+        lambda: of_line(start=Rooted(np.zeros(3))),
+        ArithmeticError,
+        r"at the start the gradient is NaN .* line \d+, in the derivative of sqrt",
+    ),
+    "a gradient of another loss": (
+        lambda: with_gradient(lambda g: 1.1 * g),
+        ArithmeticError,
+        "by differences",
+    ),
     "a gradient that is wrong in one of two weights": (
-        lambda: of_line(start=Turned(np.ones(3), np.array(0.3))), ArithmeticError, "slope in b is .* by differences"),
+        lambda: of_line(start=Turned(np.ones(3), np.array(0.3))),
+        ArithmeticError,
+        "slope in b is .* by differences",
+    ),
     "a gradient that leaves a weight out": (
-        lambda: with_gradient(lambda g: g * np.array([1.0, 0.0, 1.0])), ArithmeticError, "by differences of the loss"),
-    "half a gradient on small data": (lambda: with_gradient(lambda g: g / 2, 1e-3), ArithmeticError, "by differences"),
+        lambda: with_gradient(lambda g: g * np.array([1.0, 0.0, 1.0])),
+        ArithmeticError,
+        "by differences of the loss",
+    ),
+    "half a gradient on small data": (
+        lambda: with_gradient(lambda g: g / 2, 1e-3),
+        ArithmeticError,
+        "by differences",
+    ),
     "random numbers in a curve": (
-        lambda: of_line(curves={"luck": lambda model, data: (model.w * np.random.default_rng().random(3)).sum()}),
-        ArithmeticError, "luck is .* are there random numbers"),
-    "NaN in the data": (lambda: of_line(data=SimpleNamespace(X=np.nan * LINE_DATA.X, y=LINE_DATA.y)), ArithmeticError,
-                        "NaN in the data"),
-    "a curve with the name of a control": (lambda: of_line(curves={"lr": score}), ValueError, "which are no control's"),
-    "a number of the class": (lambda: of_line(start=Named(np.zeros(3)), controls={"decay": [0.0]}), ValueError,
-                              "a number of the rule or of the model"),
+        lambda: of_line(
+            curves={"luck": lambda model, data: (model.w * np.random.default_rng().random(3)).sum()}
+        ),
+        ArithmeticError,
+        "luck is .* are there random numbers",
+    ),
+    "NaN in the data": (
+        lambda: of_line(data=SimpleNamespace(X=np.nan * LINE_DATA.X, y=LINE_DATA.y)),
+        ArithmeticError,
+        "NaN in the data",
+    ),
+    "a curve with the name of a control": (
+        lambda: of_line(curves={"lr": score}),
+        ValueError,
+        "which are no control's",
+    ),
+    "a number of the class": (
+        lambda: of_line(start=Named(np.zeros(3)), controls={"decay": [0.0]}),
+        ValueError,
+        "a number of the rule or of the model",
+    ),
     "a branch": (branching, Untraceable, r"test_own_figure\.py, line \d+: a branch on the values"),
-    "a rule": (lambda: of_line(mha.Backtracking()), TypeError, "rule: expected one of GradientDescent"),
-    "a schedule": (lambda: of_line(mha.GradientDescent(lr=lambda k: 0.1)), TypeError, "a number as its step size"),
-    "a control": (lambda: of_line(controls={"beta": [0.1]}), ValueError, "the name of a number .* got 'beta'"),
-    "the value at the start": (lambda: of_line(controls={"lr": [1.0]}), ValueError,
-                               r"the one at the start, 0.1, got \[1.0\]"),
-    "a curve's name": (lambda: of_line(curves={"my curve": score}), ValueError, "names such as score"),
-    "a curve of many numbers": (lambda: of_line(curves={"w": lambda model, data: model.w}), Untraceable,
-                                r"shape \(3,\)"),
-    "single precision": (lambda: of_line(start=Line(np.zeros(3, "f4"))), TypeError, "w: expected an array in double"),
-    "a number of numpy": (lambda: of_line(start=Tempered(*TEMPERED.arrays().values(), np.float64(0.1)), data=DATA),
-                          TypeError, "decay: expected .* float64"),
-    "no model": (lambda: of_line(start=np.zeros(3)), TypeError, "start: expected a model with loss"),
-    "no data": (lambda: of_line(data=np.zeros(3)), TypeError, "data: expected something with arrays X and y"),
+    "a rule": (
+        lambda: of_line(mha.Backtracking()),
+        TypeError,
+        "rule: expected one of GradientDescent",
+    ),
+    "a schedule": (
+        lambda: of_line(mha.GradientDescent(lr=lambda k: 0.1)),
+        TypeError,
+        "a number as its step size",
+    ),
+    "a control": (
+        lambda: of_line(controls={"beta": [0.1]}),
+        ValueError,
+        "the name of a number .* got 'beta'",
+    ),
+    "the value at the start": (
+        lambda: of_line(controls={"lr": [1.0]}),
+        ValueError,
+        r"the one at the start, 0.1, got \[1.0\]",
+    ),
+    "a curve's name": (
+        lambda: of_line(curves={"my curve": score}),
+        ValueError,
+        "names such as score",
+    ),
+    "a curve of many numbers": (
+        lambda: of_line(curves={"w": lambda model, data: model.w}),
+        Untraceable,
+        r"shape \(3,\)",
+    ),
+    "single precision": (
+        lambda: of_line(start=Line(np.zeros(3, "f4"))),
+        TypeError,
+        "w: expected an array in double",
+    ),
+    "a number of numpy": (
+        lambda: of_line(start=Tempered(*TEMPERED.arrays().values(), np.float64(0.1)), data=DATA),
+        TypeError,
+        "decay: expected .* float64",
+    ),
+    "no model": (
+        lambda: of_line(start=np.zeros(3)),
+        TypeError,
+        "start: expected a model with loss",
+    ),
+    "no data": (
+        lambda: of_line(data=np.zeros(3)),
+        TypeError,
+        "data: expected something with arrays X and y",
+    ),
     "no steps": (lambda: of_line(steps=0), ValueError, "steps: expected a whole number ≥ 1"),
 }
 

@@ -1,4 +1,5 @@
-"""What a reader hands to a figure of their own model is computed right, or refused by name; and no name is code."""
+"""What a reader hands to a figure of their own model is computed right, or refused by name; and no
+name is code."""
 
 import json
 import re
@@ -17,14 +18,35 @@ from optional import session, torch
 from own import DATA, LINE_DATA, TEMPERED, Line, Tempered, in_v8, of_line
 
 SAMPLES = {
-    "a statement": "z = 0;alert(document.title)//", "the end of a script": "</script><script>alert(1)</script>",
-    "a comment of HTML": "<!-- <script>", "a quotation mark": '"', "an apostrophe": "'", "a line break": "a\nb",
-    "a line break of JavaScript": "a\u2028b", "a lone surrogate": "a\ud800", "nothing": "", "a hyphen": "test-set",
-    "a template": "${alert(1)}", "a place in a sentence": "{loss}", "a formula of TeX": "$x$", "a mark of HTML": "<b>",
-    "an umlaut": "größe", "a letter of Greek": "η", "a word of JavaScript": "class", "a word of Python": "lambda",
-    "what all objects have": "constructor", "the prototype": "__proto__", "a method": "hasOwnProperty",
-    "ten thousand letters": "z" * 10_000, "test data": "test_loss", "a size": "size", "what is measured last": "final",
-    "the curves": "curves", "a buffer": "b0", "an array": "theta_0", "the data": "data_0",
+    "a statement": "z = 0;alert(document.title)//",
+    "the end of a script": "</script><script>alert(1)</script>",
+    "a comment of HTML": "<!-- <script>",
+    "a quotation mark": '"',
+    "an apostrophe": "'",
+    "a line break": "a\nb",
+    "a line break of JavaScript": "a\u2028b",
+    "a lone surrogate": "a\ud800",
+    "nothing": "",
+    "a hyphen": "test-set",
+    "a template": "${alert(1)}",
+    "a place in a sentence": "{loss}",
+    "a formula of TeX": "$x$",
+    "a mark of HTML": "<b>",
+    "an umlaut": "größe",
+    "a letter of Greek": "η",
+    "a word of JavaScript": "class",
+    "a word of Python": "lambda",
+    "what all objects have": "constructor",
+    "the prototype": "__proto__",
+    "a method": "hasOwnProperty",
+    "ten thousand letters": "z" * 10_000,
+    "test data": "test_loss",
+    "a size": "size",
+    "what is measured last": "final",
+    "the curves": "curves",
+    "a buffer": "b0",
+    "an array": "theta_0",
+    "the data": "data_0",
 }
 
 
@@ -101,7 +123,8 @@ TAGS = {"html", "head", "meta", "title", "style", "body", "figure", "figcaption"
 
 
 class Scripts(HTMLParser):
-    """The scripts of a page, the words around them, and the values of attributes, as a browser finds them."""
+    """The scripts of a page, the words around them, and the values of attributes, as a browser
+    finds them."""
 
     def __init__(self, text):
         super().__init__()
@@ -123,7 +146,8 @@ class Scripts(HTMLParser):
 
 
 def assert_right(figure, tmp_path):
-    """The page trains as Python does, at both ends of its slider; and what the texts say is nowhere a program."""
+    """The page trains as Python does, at both ends of its slider; and what the texts say is nowhere
+    a program."""
     name, control = next(iter(figure.controls.items()))
     for value in (control.values[0], control.values[-1]):
         values = figure.values | {name: value}
@@ -169,7 +193,9 @@ def test_no_printer_carries_a_name_from_outside():
             printed({"loss": array(name, (3,)).sum()}, "b")
 
 
-# --- numbers that are not finite, whole numbers, other data ----------------------------------------------------------
+# --- numbers that are not finite, whole numbers, other data
+# ----------------------------------------------------------
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Head(mha.models.Vector):
@@ -199,9 +225,15 @@ def assert_page_agrees(figure):
 
 def test_a_mask_of_minus_infinity_reaches_the_page():
     mask = np.where(np.tri(4, dtype=bool), 0.0, -np.inf)
-    figure = small(Head(np.zeros((3, 3))), data=SimpleNamespace(X=HEADS, y=SIGNS, mask=mask), curves={"first": first})
+    figure = small(
+        Head(np.zeros((3, 3))),
+        data=SimpleNamespace(X=HEADS, y=SIGNS, mask=mask),
+        curves={"first": first},
+    )
     state = figure.get_state()
-    assert session.json_unpacker(session.json_packer(state))["spec"] == state["spec"], "as a kernel sends it"
+    assert session.json_unpacker(session.json_packer(state))["spec"] == state["spec"], (
+        "as a kernel sends it"
+    )
     json.dumps(figure.spec, allow_nan=False)
     assert_page_agrees(figure)
     assert 0.4 < figure.path().first[-1] < 0.6, "of the second token's weights, on two tokens"
@@ -210,7 +242,11 @@ def test_a_mask_of_minus_infinity_reaches_the_page():
 def test_infinite_numbers_of_a_start_reach_the_page():
     start = Line(np.array([0.5, 0.1, 0.2]))
     data = SimpleNamespace(X=LINE_DATA.X, y=LINE_DATA.y, bound=np.array([np.inf, 1.0, np.inf]))
-    figure = small(start, data=data, curves={"clipped": lambda model, data: np.minimum(model.w, data.bound).sum()})
+    figure = small(
+        start,
+        data=data,
+        curves={"clipped": lambda model, data: np.minimum(model.w, data.bound).sum()},
+    )
     assert "Infinity" in figure.spec["data"]["arrays"]["data_2"]
     assert_page_agrees(figure)
 
@@ -218,7 +254,11 @@ def test_infinite_numbers_of_a_start_reach_the_page():
 @pytest.mark.parametrize("kind", [int, bool, np.int8, np.uint8, ">f8"])
 def test_whole_numbers_and_bools_in_data_are_numbers(kind):
     data = SimpleNamespace(X=LINE_DATA.X, y=LINE_DATA.y, kept=(np.arange(20) % 3 > 0).astype(kind))
-    curves = {"on_kept": lambda model, data: (data.kept * (data.X @ model.w - data.y) ** 2).sum() / data.kept.sum()}
+    curves = {
+        "on_kept": lambda model, data: (
+            (data.kept * (data.X @ model.w - data.y) ** 2).sum() / data.kept.sum()
+        )
+    }
     assert_page_agrees(small(Line(np.zeros(3)), data=data, curves=curves))
 
 
@@ -235,7 +275,9 @@ def one_at_zero(model, data):
 
 
 def test_a_curve_is_compared_at_the_start_itself():
-    with pytest.raises(ArithmeticError, match="at the start one is 0.0 by the formula .* 1.0 by its record"):
+    with pytest.raises(
+        ArithmeticError, match="at the start one is 0.0 by the formula .* 1.0 by its record"
+    ):
         small(Line(np.zeros(3)), curves={"one": one_at_zero})
 
 
@@ -265,28 +307,44 @@ def test_what_else_data_have_is_there():
     curves = {"scaled": lambda model, data: data.scale() * (data.X @ model.w).sum() / len(data)}
     figure = small(Line(np.zeros(3)), data=Halved(), curves=curves)
     assert_page_agrees(figure)
-    assert list(figure.spec["data"]["arrays"]) == ["data_0", "data_1"], "the page carries what is read"
+    assert list(figure.spec["data"]["arrays"]) == ["data_0", "data_1"], (
+        "the page carries what is read"
+    )
 
 
-# --- controls and curves ---------------------------------------------------------------------------------------------
+# --- controls and curves
+# ---------------------------------------------------------------------------------------------
+
 
 def test_values_made_by_linspace_have_a_slider():
-    figure = small(Line(np.zeros(3)), rule=mha.GradientDescent(lr=0.3), controls={"lr": np.linspace(0.1, 1, 10)})
-    assert figure.controls["lr"].values[2] == figure.values["lr"] == 0.3 and figure.controls["lr"].texts[2] == "0.3"
+    figure = small(
+        Line(np.zeros(3)),
+        rule=mha.GradientDescent(lr=0.3),
+        controls={"lr": np.linspace(0.1, 1, 10)},
+    )
+    assert (
+        figure.controls["lr"].values[2] == figure.values["lr"] == 0.3
+        and figure.controls["lr"].texts[2] == "0.3"
+    )
     assert (figure.path(lr=0.1 + 0.2).loss == figure.path(lr=0.3).loss).all()
     figure.values = {"lr": 0.7000000000000001}
     assert figure.values["lr"] == np.linspace(0.1, 1, 10)[6]
 
 
 def test_each_of_several_curves_has_its_own_numbers():
-    curves = {name: lambda model, data, k=k: model.w[k] + 0.0 * model.w.sum() for k, name in enumerate("cab")}
+    curves = {
+        name: lambda model, data, k=k: model.w[k] + 0.0 * model.w.sum()
+        for k, name in enumerate("cab")
+    }
     figure = small(Line(np.zeros(3)), curves=curves)
     assert_page_agrees(figure)
     assert len({figure.path().curves[name][-1] for name in curves}) == 3
 
 
 def test_a_slider_shows_its_values_in_the_order_given():
-    assert small(Line(np.zeros(3)), controls={"lr": (1, np.float64(0.1), 0.5)}).controls["lr"].values == (1, 0.1, 0.5)
+    assert small(Line(np.zeros(3)), controls={"lr": (1, np.float64(0.1), 0.5)}).controls[
+        "lr"
+    ].values == (1, 0.1, 0.5)
 
 
 def over(values, name="lr"):
@@ -298,7 +356,9 @@ def of(curves):
 
 
 def having(**arrays):
-    return lambda: small(Line(np.zeros(3)), data=SimpleNamespace(**{"X": LINE_DATA.X, "y": LINE_DATA.y} | arrays))
+    return lambda: small(
+        Line(np.zeros(3)), data=SimpleNamespace(**{"X": LINE_DATA.X, "y": LINE_DATA.y} | arrays)
+    )
 
 
 def wrapped():
@@ -310,6 +370,7 @@ def wrapped():
 
         def loss_and_grad(self, X, y):
             return super().loss_and_grad(X, 20 * y)
+
     return small(Doubled(np.zeros(3)), data=data)
 
 
@@ -325,79 +386,267 @@ def of_torch(name):
 
 
 REFUSED = {
-    "no controls": (lambda: small(Line(np.zeros(3)), controls=3), TypeError,
-                    "controls: expected a dictionary, .* got int"),
-    "a list of controls": (lambda: small(Line(np.zeros(3)), controls=["lr"]), TypeError, "controls: .* got list"),
-    "an empty dictionary": (lambda: small(Line(np.zeros(3)), controls={}), ValueError, "controls: expected at least"),
-    "a number for a list": (over(0.1), TypeError, "controls: expected a list of numbers for lr, got float"),
-    "a text for a list": (over("0.1"), TypeError, "controls: expected a list of numbers for lr, got str"),
+    "no controls": (
+        lambda: small(Line(np.zeros(3)), controls=3),
+        TypeError,
+        "controls: expected a dictionary, .* got int",
+    ),
+    "a list of controls": (
+        lambda: small(Line(np.zeros(3)), controls=["lr"]),
+        TypeError,
+        "controls: .* got list",
+    ),
+    "an empty dictionary": (
+        lambda: small(Line(np.zeros(3)), controls={}),
+        ValueError,
+        "controls: expected at least",
+    ),
+    "a number for a list": (
+        over(0.1),
+        TypeError,
+        "controls: expected a list of numbers for lr, got float",
+    ),
+    "a text for a list": (
+        over("0.1"),
+        TypeError,
+        "controls: expected a list of numbers for lr, got str",
+    ),
     "a set": (over({0.1}), TypeError, "controls: expected a list of numbers for lr, got set"),
     "an array without axes": (over(np.array(0.1)), TypeError, "controls: .* for lr, got ndarray"),
-    "a table": (over(np.ones((2, 2))), TypeError, "controls: expected numbers as the values of lr, got array"),
+    "a table": (
+        over(np.ones((2, 2))),
+        TypeError,
+        "controls: expected numbers as the values of lr, got array",
+    ),
     "an empty list": (over([]), ValueError, r"controls: .* the one at the start, 0.1, got \[\]"),
-    "values twice": (over([0.1, 1, 1.0]), ValueError, "controls: expected each value of lr once, got 1.0 and 1.0"),
-    "values twice by rounding": (over([0.1, 0.3, 0.1 + 0.2]), ValueError, "each value of lr once, got 0.3 and 0.3000"),
-    "a value that is a text": (over([0.1, "1"]), TypeError, "controls: expected numbers as the values of lr, got '1'"),
-    "a value that is true": (over([0.1, True]), TypeError, "controls: expected numbers .* lr, got True"),
-    "NaN among values": (over([0.1, np.nan]), ValueError, "controls: expected finite numbers .* lr, got nan"),
-    "infinity among values": (over([0.1, np.inf]), ValueError, "controls: expected finite numbers .* lr, got inf"),
-    "a value beyond all doubles": (over([0.1, 10**400]), ValueError, "controls: expected finite numbers .* of lr"),
-    "a value that the rule refuses": (over([0.1, -1.0]), ValueError, "controls: lr: expected a positive number"),
-    "a name that is none": (over([0.1], 3), TypeError, "controls: expected names such as lr, got 3"),
-    "a name that a run uses": (over([0.1], "steps"), ValueError, "controls: expected a name that the figure does not"),
+    "values twice": (
+        over([0.1, 1, 1.0]),
+        ValueError,
+        "controls: expected each value of lr once, got 1.0 and 1.0",
+    ),
+    "values twice by rounding": (
+        over([0.1, 0.3, 0.1 + 0.2]),
+        ValueError,
+        "each value of lr once, got 0.3 and 0.3000",
+    ),
+    "a value that is a text": (
+        over([0.1, "1"]),
+        TypeError,
+        "controls: expected numbers as the values of lr, got '1'",
+    ),
+    "a value that is true": (
+        over([0.1, True]),
+        TypeError,
+        "controls: expected numbers .* lr, got True",
+    ),
+    "NaN among values": (
+        over([0.1, np.nan]),
+        ValueError,
+        "controls: expected finite numbers .* lr, got nan",
+    ),
+    "infinity among values": (
+        over([0.1, np.inf]),
+        ValueError,
+        "controls: expected finite numbers .* lr, got inf",
+    ),
+    "a value beyond all doubles": (
+        over([0.1, 10**400]),
+        ValueError,
+        "controls: expected finite numbers .* of lr",
+    ),
+    "a value that the rule refuses": (
+        over([0.1, -1.0]),
+        ValueError,
+        "controls: lr: expected a positive number",
+    ),
+    "a name that is none": (
+        over([0.1], 3),
+        TypeError,
+        "controls: expected names such as lr, got 3",
+    ),
+    "a name that a run uses": (
+        over([0.1], "steps"),
+        ValueError,
+        "controls: expected a name that the figure does not",
+    ),
     "no curves": (of(3), TypeError, "curves: expected a dictionary, .* got int"),
-    "a curve that is no function": (of({"score": 3}), TypeError, "curves: expected for 'score' a function .* got 3"),
-    "a curve that raises": (of({"score": lambda model, data: {}["k"]}), ValueError,
-                            "curves: score raised KeyError: 'k'"),
-    "a curve of what data have not": (of({"score": lambda model, data: data.relevant.sum()}), ValueError,
-                                      "curves: score raised AttributeError: .* 'relevant'"),
-    "a curve that cannot be recorded": (of({"score": lambda model, data: np.median(model.w)}), Untraceable,
-                                        "curves: score: .* np.median is not among"),
-    "a curve of many numbers": (of({"score": lambda model, data: np.zeros((2, 300))}), Untraceable,
-                                r"curves: score: expected one number .* ndarray of shape \(2, 300\)$"),
-    "a curve without the model": (of({"score": lambda model, data: 0.5}), Untraceable, "curves: score: .* got 0.5"),
-    "a curve with a name of a Path": (of({"models": lambda model, data: model.w.sum()}), ValueError,
-                                      "curves: expected a name that a Path does not use itself, got 'models'"),
-    "a curve with a name of sentences": (of({"first_loss": lambda model, data: model.w.sum()}), ValueError,
-                                         "curves: expected a name that the figure does not use itself"),
-    "cases that are none": (lambda: small(Line(np.zeros(3)), tries=["lr"]), TypeError,
-                            r"tries: expected a dictionary, .* got \['lr'\]"),
-    "a case without values": (lambda: small(Line(np.zeros(3)), tries={"Try": 0.1}), TypeError,
-                              "tries: expected for 'Try' a dictionary, name → value, got 0.1"),
-    "a case without words": (lambda: small(Line(np.zeros(3)), tries={3: {"lr": 0.1}}), TypeError,
-                             "tries: expected a text, got 3"),
-    "a case of no control": (lambda: small(Line(np.zeros(3)), tries={"Try": {"momentum": 0.9}}), ValueError,
-                             "tries: Try: momentum: no such control; this figure has lr"),
-    "a case of no value": (lambda: small(Line(np.zeros(3)), tries={"Try": {"lr": 7.0}}), ValueError,
-                           "tries: Try: lr: expected one of .* got 7.0"),
-    "a title that is none": (lambda: small(Line(np.zeros(3)), title=None), TypeError, "title: .* a text, got None"),
-    "a weight called as a method": (lambda: with_method("loss"), TypeError, "start: .* methods of Line, got 'loss'"),
-    "a weight that is a number": (lambda: small(Tempered(*list(TEMPERED.arrays().values())[:2], 0.0), data=DATA),
-                                  TypeError, r"tau: expected an array, .* not trained; np.array\(0.0\)"),
-    "a weight of whole numbers": (lambda: small(Line(np.zeros(3, int))), TypeError, "w: .* int64 .* w.astype"),
-    "a weight of complex numbers": (lambda: small(Line(np.zeros(3, complex))), TypeError, "w: .* complex128"),
-    "a weight of torch": (lambda: small(Line(torch.zeros(3).double())), TypeError,
-                          "w: expected a numpy array, got torch.Tensor"),
-    "no weights": (lambda: small(Line(np.zeros(0))), ValueError, r"w: .* no empty axis, got shape \(0,\)"),
-    "data of torch": (of_torch("X"), TypeError, r"X: expected a numpy array, got torch.Tensor; X.detach\(\).numpy"),
-    "a mask of torch": (of_torch("mask"), TypeError, "mask: expected a numpy array, got torch.Tensor"),
-    "data in single precision": (having(X=LINE_DATA.X.astype("f4")), TypeError, r"X: .* float32; X.astype\(float\)"),
-    "longer doubles": (having(weight=np.ones(20, np.longdouble)), TypeError, "weight: .* in double precision"),
-    "a list": (having(X=LINE_DATA.X.tolist()), TypeError, r"X: expected an array of numbers, got list; np.asarray"),
-    "texts": (having(y=np.array(["a"] * 20)), TypeError, "y: expected an array of numbers, got ndarray of <U1"),
-    "empty data": (having(X=np.zeros((0, 3)), y=np.zeros(0)), ValueError, r"X: .* no empty axis, got shape \(0, 3\)"),
-    "a masked array": (having(X=np.ma.masked_array(LINE_DATA.X, LINE_DATA.X > 1)), TypeError,
-                       r"X: .* X.filled\(value\)"),
-    "a matrix": (having(X=np.asmatrix(LINE_DATA.X)), TypeError, "X: expected a plain numpy array, got a matrix"),
-    "large whole numbers": (having(ids=np.full(20, 2**60)), ValueError, r"ids: expected whole numbers up to 2\*\*53"),
-    "whole numbers that wrap": (wrapped, ArithmeticError, r"is it y, which is uint8\? y.astype\(float\)"),
-    "a dictionary of data": (lambda: small(Line(np.zeros(3)), data={"X": 1, "y": 2}), TypeError,
-                             r"data: expected .*SimpleNamespace\(X=X, y=y\), got dict"),
+    "a curve that is no function": (
+        of({"score": 3}),
+        TypeError,
+        "curves: expected for 'score' a function .* got 3",
+    ),
+    "a curve that raises": (
+        of({"score": lambda model, data: {}["k"]}),
+        ValueError,
+        "curves: score raised KeyError: 'k'",
+    ),
+    "a curve of what data have not": (
+        of({"score": lambda model, data: data.relevant.sum()}),
+        ValueError,
+        "curves: score raised AttributeError: .* 'relevant'",
+    ),
+    "a curve that cannot be recorded": (
+        of({"score": lambda model, data: np.median(model.w)}),
+        Untraceable,
+        "curves: score: .* np.median is not among",
+    ),
+    "a curve of many numbers": (
+        of({"score": lambda model, data: np.zeros((2, 300))}),
+        Untraceable,
+        r"curves: score: expected one number .* ndarray of shape \(2, 300\)$",
+    ),
+    "a curve without the model": (
+        of({"score": lambda model, data: 0.5}),
+        Untraceable,
+        "curves: score: .* got 0.5",
+    ),
+    "a curve with a name of a Path": (
+        of({"models": lambda model, data: model.w.sum()}),
+        ValueError,
+        "curves: expected a name that a Path does not use itself, got 'models'",
+    ),
+    "a curve with a name of sentences": (
+        of({"first_loss": lambda model, data: model.w.sum()}),
+        ValueError,
+        "curves: expected a name that the figure does not use itself",
+    ),
+    "cases that are none": (
+        lambda: small(Line(np.zeros(3)), tries=["lr"]),
+        TypeError,
+        r"tries: expected a dictionary, .* got \['lr'\]",
+    ),
+    "a case without values": (
+        lambda: small(Line(np.zeros(3)), tries={"Try": 0.1}),
+        TypeError,
+        "tries: expected for 'Try' a dictionary, name → value, got 0.1",
+    ),
+    "a case without words": (
+        lambda: small(Line(np.zeros(3)), tries={3: {"lr": 0.1}}),
+        TypeError,
+        "tries: expected a text, got 3",
+    ),
+    "a case of no control": (
+        lambda: small(Line(np.zeros(3)), tries={"Try": {"momentum": 0.9}}),
+        ValueError,
+        "tries: Try: momentum: no such control; this figure has lr",
+    ),
+    "a case of no value": (
+        lambda: small(Line(np.zeros(3)), tries={"Try": {"lr": 7.0}}),
+        ValueError,
+        "tries: Try: lr: expected one of .* got 7.0",
+    ),
+    "a title that is none": (
+        lambda: small(Line(np.zeros(3)), title=None),
+        TypeError,
+        "title: .* a text, got None",
+    ),
+    "a weight called as a method": (
+        lambda: with_method("loss"),
+        TypeError,
+        "start: .* methods of Line, got 'loss'",
+    ),
+    "a weight that is a number": (
+        lambda: small(Tempered(*list(TEMPERED.arrays().values())[:2], 0.0), data=DATA),
+        TypeError,
+        r"tau: expected an array, .* not trained; np.array\(0.0\)",
+    ),
+    "a weight of whole numbers": (
+        lambda: small(Line(np.zeros(3, int))),
+        TypeError,
+        "w: .* int64 .* w.astype",
+    ),
+    "a weight of complex numbers": (
+        lambda: small(Line(np.zeros(3, complex))),
+        TypeError,
+        "w: .* complex128",
+    ),
+    "a weight of torch": (
+        lambda: small(Line(torch.zeros(3).double())),
+        TypeError,
+        "w: expected a numpy array, got torch.Tensor",
+    ),
+    "no weights": (
+        lambda: small(Line(np.zeros(0))),
+        ValueError,
+        r"w: .* no empty axis, got shape \(0,\)",
+    ),
+    "data of torch": (
+        of_torch("X"),
+        TypeError,
+        r"X: expected a numpy array, got torch.Tensor; X.detach\(\).numpy",
+    ),
+    "a mask of torch": (
+        of_torch("mask"),
+        TypeError,
+        "mask: expected a numpy array, got torch.Tensor",
+    ),
+    "data in single precision": (
+        having(X=LINE_DATA.X.astype("f4")),
+        TypeError,
+        r"X: .* float32; X.astype\(float\)",
+    ),
+    "longer doubles": (
+        having(weight=np.ones(20, np.longdouble)),
+        TypeError,
+        "weight: .* in double precision",
+    ),
+    "a list": (
+        having(X=LINE_DATA.X.tolist()),
+        TypeError,
+        r"X: expected an array of numbers, got list; np.asarray",
+    ),
+    "texts": (
+        having(y=np.array(["a"] * 20)),
+        TypeError,
+        "y: expected an array of numbers, got ndarray of <U1",
+    ),
+    "empty data": (
+        having(X=np.zeros((0, 3)), y=np.zeros(0)),
+        ValueError,
+        r"X: .* no empty axis, got shape \(0, 3\)",
+    ),
+    "a masked array": (
+        having(X=np.ma.masked_array(LINE_DATA.X, LINE_DATA.X > 1)),
+        TypeError,
+        r"X: .* X.filled\(value\)",
+    ),
+    "a matrix": (
+        having(X=np.asmatrix(LINE_DATA.X)),
+        TypeError,
+        "X: expected a plain numpy array, got a matrix",
+    ),
+    "large whole numbers": (
+        having(ids=np.full(20, 2**60)),
+        ValueError,
+        r"ids: expected whole numbers up to 2\*\*53",
+    ),
+    "whole numbers that wrap": (
+        wrapped,
+        ArithmeticError,
+        r"is it y, which is uint8\? y.astype\(float\)",
+    ),
+    "a dictionary of data": (
+        lambda: small(Line(np.zeros(3)), data={"X": 1, "y": 2}),
+        TypeError,
+        r"data: expected .*SimpleNamespace\(X=X, y=y\), got dict",
+    ),
     "a loss that is infinite at the start": (
-        lambda: small(type("Root", (Line,), {"loss": lambda self, X, y: -np.log((self.w * self.w).sum()),
-                                             "loss_and_grad": lambda self, X, y: (
-            -np.log((self.w * self.w).sum()), Line(-2 * self.w / (self.w * self.w).sum()))})(np.zeros(3))),
-        ArithmeticError, "start: expected a loss that is finite. .* at the start"),
+        lambda: small(
+            type(
+                "Root",
+                (Line,),
+                {
+                    "loss": lambda self, X, y: -np.log((self.w * self.w).sum()),
+                    "loss_and_grad": lambda self, X, y: (
+                        -np.log((self.w * self.w).sum()),
+                        Line(-2 * self.w / (self.w * self.w).sum()),
+                    ),
+                },
+            )(np.zeros(3))
+        ),
+        ArithmeticError,
+        "start: expected a loss that is finite. .* at the start",
+    ),
 }
 
 

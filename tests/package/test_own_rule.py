@@ -1,4 +1,5 @@
-"""A rule of a reader's own sees models, and goes where the plain loop goes, whatever computes the gradient."""
+"""A rule of a reader's own sees models, and goes where the plain loop goes, whatever computes the
+gradient."""
 
 import os
 from dataclasses import dataclass, replace
@@ -47,7 +48,9 @@ def test_equal_heads_count_each_in_a_norm(compiled, monkeypatch):
     """Normalized descent from zero with eight heads, as on models by hand."""
     monkeypatch.setenv("MHALIB_COMPILED", compiled)
     path = mha.train(EIGHT, MIXTURE, ByNorm(0.1), 20)
-    assert path.loss[-1] == pytest.approx(walked(EIGHT, MIXTURE, ByNorm(0.1), 20).loss(MIXTURE.X, MIXTURE.y), rel=1e-9)
+    assert path.loss[-1] == pytest.approx(
+        walked(EIGHT, MIXTURE, ByNorm(0.1), 20).loss(MIXTURE.X, MIXTURE.y), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("compiled", "01")
@@ -69,19 +72,31 @@ class Asking(Stateless):
         return theta - 0.1 * grad, state
 
 
-@pytest.mark.parametrize("make", [
-    lambda: (EIGHT, MIXTURE), lambda: to_torch(EIGHT, MIXTURE),
-    lambda: (mha.AttentionRegression.random(d=3, p=2), mha.data.linear_regression(n=9, d=3, p=2))],
-    ids=["numpy", "torch", "regression"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: (EIGHT, MIXTURE),
+        lambda: to_torch(EIGHT, MIXTURE),
+        lambda: (
+            mha.AttentionRegression.random(d=3, p=2),
+            mha.data.linear_regression(n=9, d=3, p=2),
+        ),
+    ],
+    ids=["numpy", "torch", "regression"],
+)
 def test_a_rule_is_given_models(make):
     model, data = make()
     rule = Asking()
     path = mha.train(model, data, rule, 3)
     for point in rule.seen:
         assert type(point) is type(model)
-        assert {n: a.shape for n, a in point.arrays().items()} == {n: a.shape for n, a in model.arrays().items()}
+        assert {n: a.shape for n, a in point.arrays().items()} == {
+            n: a.shape for n, a in model.arrays().items()
+        }
     kept = {id(a) for point in rule.seen for a in point.arrays().values()}
-    assert len(kept) == 2 * 3 * len(model.arrays()) and not kept & {id(a) for p in path for a in p.arrays().values()}
+    assert len(kept) == 2 * 3 * len(model.arrays()) and not kept & {
+        id(a) for p in path for a in p.arrays().values()
+    }
 
 
 class Returning(Stateless):
@@ -117,12 +132,27 @@ def test_a_rule_may_return_the_same_object_at_every_step():
 
 
 REFUSED = {
-    "no pair": (lambda theta: theta, "the pair of a MultiHeadAttention and a state, got MultiHeadAttention"),
+    "no pair": (
+        lambda theta: theta,
+        "the pair of a MultiHeadAttention and a state, got MultiHeadAttention",
+    ),
     "three": (lambda theta: (theta, None, None), "got tuple"),
-    "an array": (lambda theta: (theta.W, None), r"got an array of numpy, float64, shape \(8, 5, 5\) in place"),
-    "one head": (lambda theta: (theta.map(lambda a: a[:1]), None), r"W as .* \(8, 5, 5\), got .* shape \(1, 5, 5\)"),
-    "single": (lambda theta: (theta.map(lambda a: a.astype("f4")), None), "W as .*float64.*, got .*float32"),
-    "torch": (lambda theta: (theta.map(torch.as_tensor), None), "W as an array of numpy.*, got an array of torch"),
+    "an array": (
+        lambda theta: (theta.W, None),
+        r"got an array of numpy, float64, shape \(8, 5, 5\) in place",
+    ),
+    "one head": (
+        lambda theta: (theta.map(lambda a: a[:1]), None),
+        r"W as .* \(8, 5, 5\), got .* shape \(1, 5, 5\)",
+    ),
+    "single": (
+        lambda theta: (theta.map(lambda a: a.astype("f4")), None),
+        "W as .*float64.*, got .*float32",
+    ),
+    "torch": (
+        lambda theta: (theta.map(torch.as_tensor), None),
+        "W as an array of numpy.*, got an array of torch",
+    ),
     "nothing": (lambda theta: None, "got NoneType"),
 }
 
@@ -133,9 +163,15 @@ def test_another_answer_of_a_rule_is_refused(answer, said):
         mha.train(EIGHT, MIXTURE, Returning(answer), 3)
 
 
-@pytest.mark.parametrize("rule, said", [
-    (3, "an object with start.* got int"), (ByNorm, r"got the class ByNorm; write ByNorm\(…\)"),
-    (SimpleNamespace(start=1, step=2), "got SimpleNamespace")], ids=str)
+@pytest.mark.parametrize(
+    "rule, said",
+    [
+        (3, "an object with start.* got int"),
+        (ByNorm, r"got the class ByNorm; write ByNorm\(…\)"),
+        (SimpleNamespace(start=1, step=2), "got SimpleNamespace"),
+    ],
+    ids=str,
+)
 def test_what_is_no_rule_is_refused(rule, said):
     with pytest.raises(TypeError, match=f"^optimizer: expected an update rule such as .*{said}"):
         mha.train(EIGHT, MIXTURE, rule, 3)
@@ -143,7 +179,9 @@ def test_what_is_no_rule_is_refused(rule, said):
 
 def test_a_rule_that_does_not_come_back_from_the_data_is_refused():
     forgetful = type("Forgetful", (ByNorm,), {"on": lambda self, data: None})
-    with pytest.raises(TypeError, match=r"^optimizer: expected Forgetful.on\(data\) to return an update.*NoneType"):
+    with pytest.raises(
+        TypeError, match=r"^optimizer: expected Forgetful.on\(data\) to return an update.*NoneType"
+    ):
         mha.train(EIGHT, MIXTURE, forgetful(0.1), 3)
 
 
@@ -157,7 +195,10 @@ class ZeroByZero(Stateless):
 @pytest.mark.parametrize("compiled", "01")
 def test_nan_of_a_rule_is_said_to_be_its_own(compiled, monkeypatch):
     monkeypatch.setenv("MHALIB_COMPILED", compiled)
-    with pytest.warns(RuntimeWarning, match="^ZeroByZero.step returned NaN in W at step 0, .* does it divide 0 by 0"):
+    with pytest.warns(
+        RuntimeWarning,
+        match="^ZeroByZero.step returned NaN in W at step 0, .* does it divide 0 by 0",
+    ):
         path = mha.train(EIGHT, MIXTURE, ZeroByZero(0.1), 5)
     assert path.steps.tolist() == [0] and "smaller lr" not in path.stopped
 
@@ -167,14 +208,19 @@ def test_functions_of_numpy_act_on_every_array():
     assert type(signs) is type(EIGHT) and (signs.U == -1).all()
     assert (np.maximum(EIGHT, 0.5).W == 0.5).all() and (np.float64(2) * (EIGHT + 1.0)).U.max() == 2
     assert isinstance((np.float64(2) * EIGHT.map(torch.as_tensor)).U, torch.Tensor)
-    for function in (lambda: np.add.reduce(EIGHT), lambda: np.ones(3) * EIGHT, lambda: np.exp(EIGHT, out=EIGHT)):
+    for function in (
+        lambda: np.add.reduce(EIGHT),
+        lambda: np.ones(3) * EIGHT,
+        lambda: np.exp(EIGHT, out=EIGHT),
+    ):
         with pytest.raises(TypeError, match="^np.*MultiHeadAttention"):
             function()
 
 
 @own
 class Penalized(mha.models.Vector):
-    """A line with a penalty that a rule may change: a number, an array that is fixed, a dictionary."""
+    """A line with a penalty that a rule may change: a number, an array that is fixed, a
+    dictionary."""
 
     w: np.ndarray
     decay: float = 1.0
@@ -185,7 +231,7 @@ class Penalized(mha.models.Vector):
     def loss(self, X, y):
         mask = 1.0 if self.mask is None else self.mask
         factor = 1.0 if self.settings is None else self.settings["factor"]
-        return ((X @ (mask * self.w) - y) ** 2).mean() + factor * self.decay * (self.w ** 2).sum()
+        return ((X @ (mask * self.w) - y) ** 2).mean() + factor * self.decay * (self.w**2).sum()
 
 
 class Changing(Stateless):
@@ -203,6 +249,7 @@ def in_place(change):
     def changed(theta):
         change(theta)
         return theta
+
     return changed
 
 
@@ -216,10 +263,26 @@ def halved(theta):
 
 LINE = SimpleNamespace(X=np.arange(12.0).reshape(4, 3) / 10, y=np.ones(4))
 MORE = {
-    "a number": (lambda theta: replace(theta, decay=theta.decay / 2), TypeError, "^optimizer: .* another decay"),
-    "a fixed array": (lambda theta: replace(theta, mask=0 * theta.mask), TypeError, "^optimizer: .* another mask"),
-    "a fixed array, in place": (in_place(pruned), ArithmeticError, "an array that it reads .* has changed"),
-    "a dictionary": (in_place(halved), ArithmeticError, "a dictionary or an array that it reads .* has changed"),
+    "a number": (
+        lambda theta: replace(theta, decay=theta.decay / 2),
+        TypeError,
+        "^optimizer: .* another decay",
+    ),
+    "a fixed array": (
+        lambda theta: replace(theta, mask=0 * theta.mask),
+        TypeError,
+        "^optimizer: .* another mask",
+    ),
+    "a fixed array, in place": (
+        in_place(pruned),
+        ArithmeticError,
+        "an array that it reads .* has changed",
+    ),
+    "a dictionary": (
+        in_place(halved),
+        ArithmeticError,
+        "a dictionary or an array that it reads .* has changed",
+    ),
 }
 
 
@@ -241,7 +304,7 @@ class Decayed(mha.MultiHeadAttention):
     """Heads with a penalty, whose gradient is that of heads without."""
 
     def loss(self, X, y):
-        return super().loss(X, y) + 0.5 * (self.W ** 2).sum()
+        return super().loss(X, y) + 0.5 * (self.W**2).sum()
 
 
 class Derived(Decayed):
@@ -252,10 +315,15 @@ class Derived(Decayed):
 
 def test_a_loss_that_is_written_anew_needs_its_own_gradient():
     start = mha.MultiHeadAttention.random(2, 6, 5)
-    with pytest.raises(TypeError, match="^loss: expected a Decayed whose loss_and_grad is of its own loss"):
+    with pytest.raises(
+        TypeError, match="^loss: expected a Decayed whose loss_and_grad is of its own loss"
+    ):
         mha.train(Decayed(start.W, start.U), MIXTURE, mha.GradientDescent(0.1), 3)
     heir = Derived(start.W, start.U)
     path = mha.train(heir, MIXTURE, mha.GradientDescent(0.1), 5)
     right = walked(heir, MIXTURE, mha.GradientDescent(0.1), 5)
     assert path.loss[0] == pytest.approx(heir.loss(MIXTURE.X, MIXTURE.y), rel=1e-12)
-    assert path.loss[-1] == pytest.approx(right.loss(MIXTURE.X, MIXTURE.y), rel=1e-9) and "accuracy" in path.curves
+    assert (
+        path.loss[-1] == pytest.approx(right.loss(MIXTURE.X, MIXTURE.y), rel=1e-9)
+        and "accuracy" in path.curves
+    )

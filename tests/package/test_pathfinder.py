@@ -29,25 +29,44 @@ class Recording(module._Canvas):
 
 
 def drawing(kind, connected, seed):
-    """One image, its long paths as lists of dashes, its other paths, its circles, and all that was painted."""
+    """One image, its long paths as lists of dashes, its other paths, its circles, and all that was
+    painted."""
     settings = KINDS[kind]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_Canvas", Recording)
         image = settings.image(connected, np.random.default_rng(seed))
     painted = Recording.last.painted
-    dashes = [(a, b) for a, b, thickness, value in painted if (thickness, value) == (settings.thickness, 0.75)]
-    circles = [a for a, b, thickness, value in painted if (thickness, value) == (3.0, 1.0) and (a == b).all()]
+    dashes = [
+        (a, b)
+        for a, b, thickness, value in painted
+        if (thickness, value) == (settings.thickness, 0.75)
+    ]
+    circles = [
+        a
+        for a, b, thickness, value in painted
+        if (thickness, value) == (3.0, 1.0) and (a == b).all()
+    ]
     assert len(dashes) + len(circles) == len(painted)
     n, few = settings.dashes, settings.distractor
-    long, rest = [dashes[:n], dashes[n:2 * n]], dashes[2 * n:]
-    others = [rest[k:k + few] for k in range(0, len(rest), few)] if few else []
+    long, rest = [dashes[:n], dashes[n : 2 * n]], dashes[2 * n :]
+    others = [rest[k : k + few] for k in range(0, len(rest), few)] if few else []
     return image, long, others, circles, painted
 
 
-DRAWINGS = [("micro", False, 1), ("micro", True, 2), ("micro", True, 3), ("easy", True, 0), ("medium", False, 0),
-            ("hard", True, 0)]
-SHAPES = {"micro": (2, 2.4, 5.0, 12, 0), "easy": (6, 2.0, 7.0, 32, 10), "medium": (9, 2.0, 7.0, 32, 6),
-          "hard": (14, 2.0, 7.0, 32, 5)}
+DRAWINGS = [
+    ("micro", False, 1),
+    ("micro", True, 2),
+    ("micro", True, 3),
+    ("easy", True, 0),
+    ("medium", False, 0),
+    ("hard", True, 0),
+]
+SHAPES = {
+    "micro": (2, 2.4, 5.0, 12, 0),
+    "easy": (6, 2.0, 7.0, 32, 10),
+    "medium": (9, 2.0, 7.0, 32, 6),
+    "hard": (14, 2.0, 7.0, 32, 5),
+}
 
 
 @pytest.fixture(scope="module", params=DRAWINGS, ids=lambda row: f"{row[0]}, {row[1]}, {row[2]}")
@@ -68,7 +87,9 @@ def test_paths_are_dashes_in_a_row(drawn):
     assert len(others) == number
     for path in [*long, *others]:
         headings = [(b - a) / length for a, b in path]
-        for (a, b), (after, _), heading, following in zip(path, path[1:], headings, headings[1:], strict=False):
+        for (a, b), (after, _), heading, following in zip(
+            path, path[1:], headings, headings[1:], strict=False
+        ):
             assert math.dist(a, b) == pytest.approx(length, rel=1e-9)
             pivot = b + 1.0 * heading
             assert after == pytest.approx(pivot + 1.0 * following, rel=1e-9)
@@ -85,8 +106,10 @@ def test_circles_mark_one_path_exactly_if_the_label_says_so(drawn):
 def test_nothing_touches_another_path_or_the_edge(drawn):
     (kind, _, _), (_, long, others, _, _) = drawn
     size, paths = SHAPES[kind][3], [*long, *others]
-    points = {k: [a + share * (b - a) for a, b in path for share in (0, 1 / 3, 2 / 3, 1)]
-              for k, path in enumerate(paths)}
+    points = {
+        k: [a + share * (b - a) for a, b in path for share in (0, 1 / 3, 2 / 3, 1)]
+        for k, path in enumerate(paths)
+    }
     assert all((p > 1).all() and (p < size - 1).all() for path in points.values() for p in path)
     for k, path in enumerate(paths):
         for later in range(k + 1, len(paths)):
@@ -101,12 +124,17 @@ def test_pixels_are_means_of_the_darkest_ink(drawn):
     assert image.min() >= 0 and image.max() <= 1
     rng = np.random.default_rng(0)
     brightest = np.argwhere(image > 0)
-    for row, column in [*brightest[rng.permutation(len(brightest))[:15]], *rng.integers(0, size, (5, 2))]:
+    for row, column in [
+        *brightest[rng.permutation(len(brightest))[:15]],
+        *rng.integers(0, size, (5, 2)),
+    ]:
         fine = []
         for at in ((row + i / 2 + 0.25, column + j / 2 + 0.25) for i in (0, 1) for j in (0, 1)):
             point = np.array(at[::-1])  # x runs along a row
-            reaches = [value * min(max(2 * (thick / 2 - distance(point, a, b)) + 0.5, 0), 1)
-                       for a, b, thick, value in painted]
+            reaches = [
+                value * min(max(2 * (thick / 2 - distance(point, a, b)) + 0.5, 0), 1)
+                for a, b, thick, value in painted
+            ]
             fine.append(max(reaches))
         assert image[row, column] == pytest.approx(np.mean(fine), abs=1e-12)
 
@@ -119,7 +147,8 @@ def test_only_circles_are_brighter_than_the_contrast(drawn):
     assert image[[0, -1]].max() <= 0.75 or kind == "micro"
 
 
-# --- streams -------------------------------------------------------------------------------------------------
+# --- streams
+# -------------------------------------------------------------------------------------------------
 
 
 class Blank(Pathfinder):
@@ -131,7 +160,8 @@ class Blank(Pathfinder):
 
 def test_labels_are_uniform():
     data = mha.data.pathfinder(10_000, Blank(size=1), patch=1)
-    assert abs((data.y > 0).sum() - 5000) < 4 * 50  # four standard deviations: one false alarm in 16,000
+    # four standard deviations: one false alarm in 16,000
+    assert abs((data.y > 0).sum() - 5000) < 4 * 50
     assert (data.X[:, 0, 0] == (data.y > 0)).all()
 
 
@@ -159,7 +189,7 @@ def test_patches_tile_the_image(patch):
     assert tokens.shape == (k * k, patch * patch)
     for token, row in enumerate(tokens):
         top, left = patch * (token // k), patch * (token % k)
-        assert row.tolist() == image[top:top + patch, left:left + patch].ravel().tolist()
+        assert row.tolist() == image[top : top + patch, left : left + patch].ravel().tolist()
 
 
 def test_patches_are_those_of_the_image():
@@ -181,16 +211,28 @@ def test_an_image_that_finds_no_room_is_begun_again(monkeypatch):
 
 def test_paths_that_find_no_room_are_refused(monkeypatch):
     monkeypatch.setattr(module, "DRAWINGS", 3)
-    assert_refused(lambda: mha.data.pathfinder(1, replace(KINDS["micro"], dashes=9)), ValueError,
-                   ["kind: expected settings whose paths find room", "dashes=9", "3 drawings failed"])
+    assert_refused(
+        lambda: mha.data.pathfinder(1, replace(KINDS["micro"], dashes=9)),
+        ValueError,
+        ["kind: expected settings whose paths find room", "dashes=9", "3 drawings failed"],
+    )
 
 
 BAD = {
-    "another kind": (lambda: mha.data.pathfinder(1, "simple"), ["kind: expected one of", "'micro'", "got 'simple'"]),
-    "no kind": (lambda: mha.data.pathfinder(1, 3), ["kind: expected one of", "or a Pathfinder", "got 3"]),
+    "another kind": (
+        lambda: mha.data.pathfinder(1, "simple"),
+        ["kind: expected one of", "'micro'", "got 'simple'"],
+    ),
+    "no kind": (
+        lambda: mha.data.pathfinder(1, 3),
+        ["kind: expected one of", "or a Pathfinder", "got 3"],
+    ),
     "no image": (lambda: mha.data.pathfinder(0), ["n: expected a whole number ≥ 1"]),
     "no patch": (lambda: mha.data.pathfinder(1, patch=0), ["patch: expected a whole number ≥ 1"]),
-    "patches that do not tile": (lambda: mha.data.pathfinder(1, patch=5), ["a divisor of the 12 pixels", "got 5"]),
+    "patches that do not tile": (
+        lambda: mha.data.pathfinder(1, patch=5),
+        ["a divisor of the 12 pixels", "got 5"],
+    ),
     "no seed": (lambda: mha.data.pathfinder(1, seed=-1), ["seed: expected"]),
     "no fresh image": (lambda: mha.data.pathfinder(1).fresh(0), ["n: expected"]),
 }

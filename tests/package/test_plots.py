@@ -8,7 +8,9 @@ from mhalib.live import frames
 
 
 @pytest.mark.parametrize(("asked", "paper"), [("book", "rgba(0,0,0,0)"), ("", "white")])
-def test_a_notebook_draws_on_white_paper_and_what_a_script_colors_is_clear(monkeypatch, asked, paper):
+def test_a_notebook_draws_on_white_paper_and_what_a_script_colors_is_clear(
+    monkeypatch, asked, paper
+):
     monkeypatch.setenv("MHALIB_FIGURES", asked)
     layout, live = mha.plots.curves([1, 2], {"a": [1.0, 2.0]}).layout, frames.panels("a").layout
     assert (layout.paper_bgcolor, layout.plot_bgcolor) == (paper, paper)
@@ -25,36 +27,56 @@ def test_the_words_for_a_run_begin_where_its_lines_do():
 def test_the_words_for_attention_give_the_share_that_a_query_has_for_the_relevant_tokens():
     A = [[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]]
     words = mha.plots.attention(A, [False, True, True]).layout.meta["alt"]
-    assert words == ("Attention weights of 3 queries on 3 keys, the largest 0.75. "
-                     "On average 75% of the weight is on the relevant tokens 1, 2.")
+    assert words == (
+        "Attention weights of 3 queries on 3 keys, the largest 0.75. "
+        "On average 75% of the weight is on the relevant tokens 1, 2."
+    )
 
 
 def test_the_lines_of_a_run_are_named_by_what_they_show():
     """All five curves differ, so that no line could stand for another."""
-    curves = {name: np.array([0.9, 0.5, 0.1]) * k for k, name in enumerate(
-        ("loss", "test_loss", "attention_score", "accuracy", "test_accuracy"), start=1)}
+    curves = {
+        name: np.array([0.9, 0.5, 0.1]) * k
+        for k, name in enumerate(
+            ("loss", "test_loss", "attention_score", "accuracy", "test_accuracy"), start=1
+        )
+    }
     path = mha.training.Path(np.array([1, 2, 3]), (), curves, None)
     figure = mha.plots.training(path)
     assert [title.text for title in figure.layout.annotations] == ["loss", "share"]
     assert {(line.yaxis, line.name): line.y.tolist() for line in figure.data} == {
-        ("y", "training loss"): path.loss.tolist(), ("y", "test loss"): path.test_loss.tolist(),
+        ("y", "training loss"): path.loss.tolist(),
+        ("y", "test loss"): path.test_loss.tolist(),
         ("y2", "attention score"): path.attention_score.tolist(),
-        ("y2", "training accuracy"): path.accuracy.tolist(), ("y2", "test accuracy"): path.test_accuracy.tolist()}
+        ("y2", "training accuracy"): path.accuracy.tolist(),
+        ("y2", "test accuracy"): path.test_accuracy.tolist(),
+    }
 
 
 def test_a_curve_has_its_own_name():
-    figure = mha.plots.curves([1, 2], {"a": [1.0, 2.0], "b": ([5, 6], [3.0, 4.0])}, "x", "y", log_y=False)
+    figure = mha.plots.curves(
+        [1, 2], {"a": [1.0, 2.0], "b": ([5, 6], [3.0, 4.0])}, "x", "y", log_y=False
+    )
     assert [(line.name, line.x.tolist(), line.y.tolist()) for line in figure.data] == [
-        ("a", [1, 2], [1, 2]), ("b", [5, 6], [3, 4])]
+        ("a", [1, 2], [1, 2]),
+        ("b", [5, 6], [3, 4]),
+    ]
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("x", "y")
 
 
-@pytest.mark.parametrize(("count", "rows"), [(1, [1]), (2, [2]), (3, [3]), (4, [2, 2]), (5, [2, 2, 1])])
+@pytest.mark.parametrize(
+    ("count", "rows"), [(1, [1]), (2, [2]), (3, [3]), (4, [2, 2]), (5, [2, 2, 1])]
+)
 def test_up_to_three_panels_stand_in_one_row_and_more_in_rows_of_two(count, rows):
     figure = mha.plots.slices({f"panel {k}": np.eye(2) for k in range(count)}, [0, 1])
     tops = [figure.layout[f"yaxis{trace.yaxis[1:]}"].domain[1] for trace in figure.data]
     assert [tops.count(top) for top in dict.fromkeys(tops)] == rows
     # All axes along x are named below the last panel of their column, all along y at the left.
-    named = [[figure.layout[f"{letter}axis{trace.yaxis[1:]}"].title.text for trace in figure.data] for letter in "xy"]
-    assert named == [[None] * (count - rows[0]) + ["a"] * rows[0],
-                     [("b", *[None] * (rows[0] - 1))[k % rows[0]] for k in range(count)]]
+    named = [
+        [figure.layout[f"{letter}axis{trace.yaxis[1:]}"].title.text for trace in figure.data]
+        for letter in "xy"
+    ]
+    assert named == [
+        [None] * (count - rows[0]) + ["a"] * rows[0],
+        [("b", *[None] * (rows[0] - 1))[k % rows[0]] for k in range(count)],
+    ]

@@ -1,4 +1,5 @@
-"""Functions that a reader adds: recorded, differentiated and printed as those that are there, or refused by name."""
+"""Functions that a reader adds: recorded, differentiated and printed as those that are there, or
+refused by name."""
 
 import json
 import re
@@ -37,15 +38,17 @@ def in_v8(value, x):
     """The numbers that the JavaScript of a recorded array gives."""
     printer = printed({"out": value}, "b")
     lines = "\n".join([f"const x = {json.dumps(x.tolist())};", *printer.made, *printer.lines])
-    found = MiniRacer().eval(f"(() => {{ {lines} return JSON.stringify(Array.from({printer.at['out']})); }})()")
+    found = MiniRacer().eval(
+        f"(() => {{ {lines} return JSON.stringify(Array.from({printer.at['out']})); }})()"
+    )
     return np.array(json.loads(found))
 
 
 def test_a_function_of_numpy_is_called_as_ever_differentiated_twice_and_printed():
     add_cosh()
     x = array("x", X.shape)
-    slope, = gradient(np.cosh(2 * x).sum(), [x])
-    second, = gradient(slope.sum(), [x])
+    (slope,) = gradient(np.cosh(2 * x).sum(), [x])
+    (second,) = gradient(slope.sum(), [x])
     assert_close(evaluate([slope], {"x": X})[0], 2 * np.sinh(2 * X), 1e-13)
     assert_close(evaluate([second], {"x": X})[0], 4 * np.cosh(2 * X), 1e-13)
     assert_close(in_v8(slope, X), 2 * np.sinh(2 * X), 1e-13)
@@ -53,8 +56,12 @@ def test_a_function_of_numpy_is_called_as_ever_differentiated_twice_and_printed(
 
 
 def test_a_function_that_numpy_has_not_is_called_by_what_is_returned():
-    softsign = primitive("softsign", lambda x: x / (1 + abs(x)), lambda v, x: [(1 - abs(v)) ** 2],
-                         "({0} / (1 + Math.abs({0})))")
+    softsign = primitive(
+        "softsign",
+        lambda x: x / (1 + abs(x)),
+        lambda v, x: [(1 - abs(v)) ** 2],
+        "({0} / (1 + Math.abs({0})))",
+    )
     assert softsign(-1.0) == -0.5
     x = array("x", X.shape)
     assert_close(evaluate([softsign(x)], {"x": X})[0], X / (1 + abs(X)), 1e-15)
@@ -64,7 +71,9 @@ def test_a_function_that_numpy_has_not_is_called_by_what_is_returned():
 def test_two_arguments_have_a_derivative_each():
     hypot = primitive("hypot", np.hypot, lambda v, x, y: [x / v, y / v], "Math.hypot({}, {})")
     x, y = array("x", (2,)), array("y", (2,))
-    slopes = evaluate(gradient(hypot(x, y).sum(), [x, y]), {"x": np.array([3.0, 5.0]), "y": np.array([4.0, 12.0])})
+    slopes = evaluate(
+        gradient(hypot(x, y).sum(), [x, y]), {"x": np.array([3.0, 5.0]), "y": np.array([4.0, 12.0])}
+    )
     assert_close(slopes[0], np.array([3 / 5, 5 / 13]), 1e-15)
     assert_close(slopes[1], np.array([4 / 5, 12 / 13]), 1e-15)
 
@@ -93,28 +102,79 @@ def test_a_model_trains_and_has_curvature_by_it():
 
 
 REFUSED = {
-    "a wrong derivative": (("cosh", np.cosh, lambda v, x: [v], "Math.cosh({})"), {}, ArithmeticError,
-                           r"cosh: at .* the derivative in argument 1 is .* by `derivatives`, and .* by differences"),
-    "a derivative that is not finite": (("cosh", np.cosh, lambda v, x: [x / (x - x)], "Math.cosh({})"), {},
-                                        ArithmeticError, "cosh: at "),
-    "a derivative that is not recorded": (("cosh", np.cosh, lambda v, x: [np.sinh(x)], "Math.cosh({})"), {},
-                                          Untraceable, r"test_primitives.py, line \d+: np.sinh is not among"),
-    "no function of entries": (("cosh", lambda x: np.sort(x)[::-1], lambda v, x: [-1 + 0 * x], "{}"), {}, ValueError,
-                               "cosh: expected a function that does to an array what it does to each entry"),
-    "a mean": (("cosh", np.mean, lambda v, x: [0 * x], "{}"), {}, ValueError, "cosh: expected a function that does"),
-    "a name that is known": (("exp", np.exp, lambda v, x: [v], "Math.exp({})"), {}, ValueError, "name: .* 'exp'"),
-    "a name that is code": (("f();g", np.exp, lambda v, x: [v], "{}"), {}, ValueError, "name: expected letters"),
-    "a form without a place": (("hypot", np.hypot, lambda v, x, y: [x / v, y / v], "Math.hypot({0})"), {}, ValueError,
-                               "form: expected a place for each of 2 arguments"),
-    "a form with too many": (("cosh", np.cosh, lambda v, x: [v], "Math.pow({}, {})"), {}, ValueError,
-                             "form: expected 1 places"),
-    "no function": (("cosh", np.cosh, 3, "Math.cosh({})"), {}, TypeError, "derivatives: expected a function, got int"),
-    "no arguments": (("cosh", np.cosh, lambda v: [v], "1"), {}, TypeError, "derivatives: expected a function of the"),
+    "a wrong derivative": (
+        ("cosh", np.cosh, lambda v, x: [v], "Math.cosh({})"),
+        {},
+        ArithmeticError,
+        r"cosh: at .* the derivative in argument 1 is .* by `derivatives`, and .* by differences",
+    ),
+    "a derivative that is not finite": (
+        ("cosh", np.cosh, lambda v, x: [x / (x - x)], "Math.cosh({})"),
+        {},
+        ArithmeticError,
+        "cosh: at ",
+    ),
+    "a derivative that is not recorded": (
+        ("cosh", np.cosh, lambda v, x: [np.sinh(x)], "Math.cosh({})"),
+        {},
+        Untraceable,
+        r"test_primitives.py, line \d+: np.sinh is not among",
+    ),
+    "no function of entries": (
+        ("cosh", lambda x: np.sort(x)[::-1], lambda v, x: [-1 + 0 * x], "{}"),
+        {},
+        ValueError,
+        "cosh: expected a function that does to an array what it does to each entry",
+    ),
+    "a mean": (
+        ("cosh", np.mean, lambda v, x: [0 * x], "{}"),
+        {},
+        ValueError,
+        "cosh: expected a function that does",
+    ),
+    "a name that is known": (
+        ("exp", np.exp, lambda v, x: [v], "Math.exp({})"),
+        {},
+        ValueError,
+        "name: .* 'exp'",
+    ),
+    "a name that is code": (
+        ("f();g", np.exp, lambda v, x: [v], "{}"),
+        {},
+        ValueError,
+        "name: expected letters",
+    ),
+    "a form without a place": (
+        ("hypot", np.hypot, lambda v, x, y: [x / v, y / v], "Math.hypot({0})"),
+        {},
+        ValueError,
+        "form: expected a place for each of 2 arguments",
+    ),
+    "a form with too many": (
+        ("cosh", np.cosh, lambda v, x: [v], "Math.pow({}, {})"),
+        {},
+        ValueError,
+        "form: expected 1 places",
+    ),
+    "no function": (
+        ("cosh", np.cosh, 3, "Math.cosh({})"),
+        {},
+        TypeError,
+        "derivatives: expected a function, got int",
+    ),
+    "no arguments": (
+        ("cosh", np.cosh, lambda v: [v], "1"),
+        {},
+        TypeError,
+        "derivatives: expected a function of the",
+    ),
 }
 
 
 @pytest.mark.parametrize("arguments, options, error, words", REFUSED.values(), ids=REFUSED)
-def test_what_would_be_wrong_in_silence_is_refused_and_leaves_nothing(arguments, options, error, words):
+def test_what_would_be_wrong_in_silence_is_refused_and_leaves_nothing(
+    arguments, options, error, words
+):
     with pytest.raises(error, match=words):
         primitive(*arguments, **options)
     with pytest.raises(Untraceable, match="is not among the functions that are recorded"):

@@ -16,10 +16,12 @@ from optional import torch
 from oracles import tensors
 from strategies import seeds
 
-SIZES = st.permutations((1, 2, 3, 4, 5)).map(lambda sizes: dict(zip(("n", "d", "p", "m"), sizes, strict=False)))
+SIZES = st.permutations((1, 2, 3, 4, 5)).map(
+    lambda sizes: dict(zip(("n", "d", "p", "m"), sizes, strict=False))
+)
 
 
-@pytest.fixture(autouse=True, params=[2 ** 18, 6], ids=["one block", "blocks"])
+@pytest.fixture(autouse=True, params=[2**18, 6], ids=["one block", "blocks"])
 def entries(request, monkeypatch):
     """Once with all queries in one block, once with one or two in each."""
     monkeypatch.setattr(regression, "ENTRIES", request.param)
@@ -58,7 +60,9 @@ def grads(model, x, y, context, V=None):
 def test_loss_and_gradient_are_autograds(seed, sizes, scale):
     model, x, y, context = drawn(seed, **sizes, scale=scale)
     loss, grad = model.loss_and_grad(x, y, context)
-    assert loss == pytest.approx(float(oracle_loss(*tensors(model.A, model.B, x, y, context))), rel=1e-12)
+    assert loss == pytest.approx(
+        float(oracle_loss(*tensors(model.A, model.B, x, y, context))), rel=1e-12
+    )
     assert loss == pytest.approx(float(model.loss(x, y, context)), rel=1e-13)
     dA, dB = grads(model, x, y, context)
     assert_close(grad.A, dA, 1e-12)
@@ -104,7 +108,10 @@ def test_torch_and_single_precision_stay_what_they_are():
 def test_blocks_of_five_hundred_tokens_are_the_dense_formula(monkeypatch):
     """Every n × n array of the formula at once, against blocks of about 40 queries."""
     monkeypatch.setattr(regression, "ENTRIES", 20_000)
-    data, model = mha.data.linear_regression(n=500, d=7, p=3), mha.AttentionRegression.random(7, 3, scale=0.5)
+    data, model = (
+        mha.data.linear_regression(n=500, d=7, p=3),
+        mha.AttentionRegression.random(7, 3, scale=0.5),
+    )
     P = np.exp(data.x @ model.B @ data.x.T)
     P /= P.sum(axis=1, keepdims=True)
     means = P @ data.x
@@ -112,35 +119,42 @@ def test_blocks_of_five_hundred_tokens_are_the_dense_formula(monkeypatch):
     g = -r @ model.A / 500
     C = np.einsum("ij,ja,jb->iab", P, data.x, data.x) - means[:, :, None] * means[:, None, :]
     loss, grad = model.loss_and_grad(data.x, data.y)
-    assert loss == pytest.approx((r ** 2).sum() / 1000, rel=1e-12)
+    assert loss == pytest.approx((r**2).sum() / 1000, rel=1e-12)
     assert_close(grad.A, -r.T @ means / 500, 1e-12)
     assert_close(grad.B, np.einsum("ia,ibc,ic->ab", data.x, C, g), 1e-12)
-    assert_close(model.effective_tokens(data.x), 1 / (P ** 2).sum(axis=1), 1e-12)
+    assert_close(model.effective_tokens(data.x), 1 / (P**2).sum(axis=1), 1e-12)
 
 
 def test_ten_thousand_tokens_never_meet_in_one_array(monkeypatch):
-    monkeypatch.setattr(regression, "ENTRIES", 2 ** 18)
+    monkeypatch.setattr(regression, "ENTRIES", 2**18)
     data = mha.data.linear_regression(n=10_000, d=20, p=20)
     model = mha.AttentionRegression.random(20, 20, scale=0.1)
     tracemalloc.start()
     model.loss_and_grad(data.x, data.y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 20e6 < 8 * 10_000 ** 2
+    assert peak < 20e6 < 8 * 10_000**2
 
 
 @given(seeds, st.floats(1, 100), st.floats(0, 3), st.floats(1, 10))
 def test_instances_are_conditioned_as_asked(seed, kappa, s_max, kappa_M):
-    data = mha.data.linear_regression(n=3, d=4, p=3, kappa=kappa, s_max=s_max, kappa_M=kappa_M, seed=seed)
+    data = mha.data.linear_regression(
+        n=3, d=4, p=3, kappa=kappa, s_max=s_max, kappa_M=kappa_M, seed=seed
+    )
     eigenvalues = np.linalg.eigvalsh(data.Sigma)
-    assert eigenvalues.sum() == pytest.approx(4) and eigenvalues[-1] / eigenvalues[0] == pytest.approx(kappa)
+    assert eigenvalues.sum() == pytest.approx(4) and eigenvalues[-1] / eigenvalues[
+        0
+    ] == pytest.approx(kappa)
     found = np.linalg.svd(data.M @ data.truth.root)[1]
     assert_close(found, s_max * np.geomspace(1, 1 / kappa_M, 3), 1e-10, 1e-12)
     assert_close(data.truth.root @ data.truth.root, data.Sigma, 1e-12)
 
 
 def test_one_dimension_has_one_eigenvalue_and_one_target_one_singular_value():
-    line, narrow = mha.data.linear_regression(n=9, d=1, p=3), mha.data.linear_regression(n=9, d=4, p=1)
+    line, narrow = (
+        mha.data.linear_regression(n=9, d=1, p=3),
+        mha.data.linear_regression(n=9, d=4, p=1),
+    )
     assert line.Sigma.tolist() == [[1.0]]
     assert line.truth.singular_values.tolist() == narrow.truth.singular_values.tolist() == [0.4]
 
@@ -175,10 +189,15 @@ def test_spectral_start_fits_the_least_squares():
 @pytest.mark.parametrize("rule", [mha.StructureAware(), mha.Preconditioned()], ids=["SA2", "SA1"])
 def test_structure_aware_rules_do_not_see_the_conditioning_of_tokens(rule):
     rng = np.random.default_rng(0)
-    x, y, C = rng.standard_normal((30, 3)), rng.standard_normal((30, 2)), rng.standard_normal((3, 3))
+    x, y, C = (
+        rng.standard_normal((30, 3)),
+        rng.standard_normal((30, 2)),
+        rng.standard_normal((3, 3)),
+    )
     plain, mixed = (mha.data.regression_from_arrays(tokens, y) for tokens in (x, x @ C.T))
     before, after = Whitening.of(plain.x), Whitening.of(mixed.x)
-    turn = after.inverse @ C @ before.root  # whitened tokens of the one are rotated ones of the other
+    # whitened tokens of the one are rotated ones of the other
+    turn = after.inverse @ C @ before.root
     start = mha.AttentionRegression.random(3, 2, scale=0.5)
     U, V = before.whiten(start)
     same = start.with_arrays(**after.arrays(U @ turn.T, turn @ V @ turn.T, start.A))
@@ -232,31 +251,86 @@ def test_minibatches_are_queries_and_all_tokens_their_context():
 DATA, MODEL = mha.data.linear_regression(n=6, d=3, p=2), mha.AttentionRegression.random(3, 2)
 ZERO = 0 * MODEL
 BAD = {
-    "no kappa": (lambda: mha.data.linear_regression(kappa=0.5), ValueError,
-                 ["kappa: expected a finite number ≥ 1", "0.5"]),
-    "no target": (lambda: mha.data.linear_regression(p=0), ValueError, ["p: expected a whole number ≥ 1"]),
-    "targets of another n": (lambda: mha.data.regression_from_arrays(DATA.x, DATA.y[:4]), ValueError,
-                             ["y: expected shape (6, p)", "(4, 2)"]),
-    "A and B differ": (lambda: mha.AttentionRegression(MODEL.A[:, :2], MODEL.B), ValueError,
-                       ["same d", "(2, 2)", "(3, 3)"]),
-    "tokens of another d": (lambda: MODEL(DATA.x[:, :2]), ValueError, ["x: expected shape (m, 3)", "(6, 2)"]),
-    "context of another d": (lambda: MODEL(DATA.x, DATA.x[:, :2]), ValueError, ["context: expected shape (n, 3)"]),
-    "targets of another p": (lambda: MODEL.loss(DATA.x, DATA.y[:, :1]), ValueError,
-                             ["y: expected shape (6, 2)", "(6, 1)"]),
-    "direction of another size": (lambda: MODEL.hvp(DATA.x, DATA.y, mha.AttentionRegression.random(3, 1)), ValueError,
-                                  ["V: expected a direction like AttentionRegression(A (2, 3)", "A (1, 3)"]),
+    "no kappa": (
+        lambda: mha.data.linear_regression(kappa=0.5),
+        ValueError,
+        ["kappa: expected a finite number ≥ 1", "0.5"],
+    ),
+    "no target": (
+        lambda: mha.data.linear_regression(p=0),
+        ValueError,
+        ["p: expected a whole number ≥ 1"],
+    ),
+    "targets of another n": (
+        lambda: mha.data.regression_from_arrays(DATA.x, DATA.y[:4]),
+        ValueError,
+        ["y: expected shape (6, p)", "(4, 2)"],
+    ),
+    "A and B differ": (
+        lambda: mha.AttentionRegression(MODEL.A[:, :2], MODEL.B),
+        ValueError,
+        ["same d", "(2, 2)", "(3, 3)"],
+    ),
+    "tokens of another d": (
+        lambda: MODEL(DATA.x[:, :2]),
+        ValueError,
+        ["x: expected shape (m, 3)", "(6, 2)"],
+    ),
+    "context of another d": (
+        lambda: MODEL(DATA.x, DATA.x[:, :2]),
+        ValueError,
+        ["context: expected shape (n, 3)"],
+    ),
+    "targets of another p": (
+        lambda: MODEL.loss(DATA.x, DATA.y[:, :1]),
+        ValueError,
+        ["y: expected shape (6, 2)", "(6, 1)"],
+    ),
+    "direction of another size": (
+        lambda: MODEL.hvp(DATA.x, DATA.y, mha.AttentionRegression.random(3, 1)),
+        ValueError,
+        ["V: expected a direction like AttentionRegression(A (2, 3)", "A (1, 3)"],
+    ),
     "fewer tokens than dimensions": (
-        lambda: mha.AttentionRegression.spectral(mha.data.linear_regression(n=2, d=3, p=2)), ValueError,
-        ["second moment", "2 tokens in 3 dimensions"]),
-    "a rule that knows no data": (lambda: mha.StructureAware().start(MODEL), ValueError,
-                                  ["knows the data", "rule.on(data)"]),
-    "nothing to balance": (lambda: mha.train(ZERO, DATA, mha.StructureAware(), 1), ValueError, ["‖U‖ = 0", "not zero"]),
-    "negative balance": (lambda: mha.StructureAware(balance=-1), ValueError, ["balance: expected a finite number ≥ 0"]),
-    "no radius": (lambda: mha.StructureAware(radius=0), ValueError, ["radius: expected a positive number or infinity"]),
-    "heads for a regression": (lambda: mha.Preconditioned().on(DATA).start(mha.MultiHeadAttention.zeros(1, 2, 3)),
-                               TypeError, ["AttentionRegression", "MultiHeadAttention"]),
-    "no batch": (lambda: mha.train(MODEL, DATA, mha.GradientDescent(0.1), 1, batch=0), ValueError, ["batch: expected"]),
-    "nothing fresh": (lambda: mha.data.regression_from_arrays(DATA.x, DATA.y).fresh(), ValueError, ["fresh: expected"]),
+        lambda: mha.AttentionRegression.spectral(mha.data.linear_regression(n=2, d=3, p=2)),
+        ValueError,
+        ["second moment", "2 tokens in 3 dimensions"],
+    ),
+    "a rule that knows no data": (
+        lambda: mha.StructureAware().start(MODEL),
+        ValueError,
+        ["knows the data", "rule.on(data)"],
+    ),
+    "nothing to balance": (
+        lambda: mha.train(ZERO, DATA, mha.StructureAware(), 1),
+        ValueError,
+        ["‖U‖ = 0", "not zero"],
+    ),
+    "negative balance": (
+        lambda: mha.StructureAware(balance=-1),
+        ValueError,
+        ["balance: expected a finite number ≥ 0"],
+    ),
+    "no radius": (
+        lambda: mha.StructureAware(radius=0),
+        ValueError,
+        ["radius: expected a positive number or infinity"],
+    ),
+    "heads for a regression": (
+        lambda: mha.Preconditioned().on(DATA).start(mha.MultiHeadAttention.zeros(1, 2, 3)),
+        TypeError,
+        ["AttentionRegression", "MultiHeadAttention"],
+    ),
+    "no batch": (
+        lambda: mha.train(MODEL, DATA, mha.GradientDescent(0.1), 1, batch=0),
+        ValueError,
+        ["batch: expected"],
+    ),
+    "nothing fresh": (
+        lambda: mha.data.regression_from_arrays(DATA.x, DATA.y).fresh(),
+        ValueError,
+        ["fresh: expected"],
+    ),
 }
 
 

@@ -6,10 +6,15 @@ import pytest
 import mhalib as mha
 from checks import assert_refused
 
-SCHEDULES = {"root": (mha.InverseRoot(0.6), [0.6, 0.6 / 2 ** 0.5, 0.6 / 3 ** 0.5, 0.3, 0.6 / 5 ** 0.5]),
-             "warm-up": (mha.Warmup(0.6, rise=3), [0.2, 0.4, 0.6, 0.6, 0.6]),
-             "cosine": (mha.Cosine(0.6, steps=4), [0.6, 0.3 + 0.3 * 0.5 ** 0.5, 0.3, 0.3 - 0.3 * 0.5 ** 0.5, 0.0]),
-             "one cycle": (mha.OneCycle(0.6, steps=5, rise=0.4), [0.024, 0.6, 0.4000008, 0.2000016, 2.4e-6])}
+SCHEDULES = {
+    "root": (mha.InverseRoot(0.6), [0.6, 0.6 / 2**0.5, 0.6 / 3**0.5, 0.3, 0.6 / 5**0.5]),
+    "warm-up": (mha.Warmup(0.6, rise=3), [0.2, 0.4, 0.6, 0.6, 0.6]),
+    "cosine": (
+        mha.Cosine(0.6, steps=4),
+        [0.6, 0.3 + 0.3 * 0.5**0.5, 0.3, 0.3 - 0.3 * 0.5**0.5, 0.0],
+    ),
+    "one cycle": (mha.OneCycle(0.6, steps=5, rise=0.4), [0.024, 0.6, 0.4000008, 0.2000016, 2.4e-6]),
+}
 each = pytest.mark.parametrize(("schedule", "sizes"), SCHEDULES.values(), ids=SCHEDULES)
 
 
@@ -24,7 +29,7 @@ def test_a_rule_takes_the_steps_of_its_schedule(rule, schedule, sizes):
     theta = other = 2.0
     state = scheduled_state = rule(1.0).start(theta)
     for k, size in enumerate(sizes[:4]):
-        grad = theta ** 3
+        grad = theta**3
         theta, state = rule(float(size)).step(theta, grad, state, k)
         other, scheduled_state = rule(schedule).step(other, grad, scheduled_state, k)
         assert other == pytest.approx(theta, rel=1e-14)
@@ -34,12 +39,16 @@ def test_cosine_stays_at_zero():
     assert mha.Cosine(0.6, steps=4)(9) == 0
 
 
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda: mha.Cosine(0.0, 5), ["peak: expected a positive number"]),
-    (lambda: mha.InverseRoot(float("nan")), ["peak: expected a positive number"]),
-    (lambda: mha.Warmup(lambda k: 1.0, 5), ["peak: expected a positive number"]),
-    (lambda: mha.Warmup(0.1, rise=0), ["rise: expected a whole number ≥ 1, got 0"]),
-    (lambda: mha.Cosine(0.1, steps=2.5), ["steps: expected a whole number ≥ 1, got 2.5"]),
-    (lambda: mha.Cosine(0.1, steps=True), ["steps: expected a whole number"])])
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: mha.Cosine(0.0, 5), ["peak: expected a positive number"]),
+        (lambda: mha.InverseRoot(float("nan")), ["peak: expected a positive number"]),
+        (lambda: mha.Warmup(lambda k: 1.0, 5), ["peak: expected a positive number"]),
+        (lambda: mha.Warmup(0.1, rise=0), ["rise: expected a whole number ≥ 1, got 0"]),
+        (lambda: mha.Cosine(0.1, steps=2.5), ["steps: expected a whole number ≥ 1, got 2.5"]),
+        (lambda: mha.Cosine(0.1, steps=True), ["steps: expected a whole number"]),
+    ],
+)
 def test_bad_schedules_are_refused(call, words):
     assert_refused(call, ValueError, words)

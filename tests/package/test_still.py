@@ -1,4 +1,5 @@
-"""The picture that stands where no script runs shows what plotly would draw: lines, points and heat maps in panels."""
+"""The picture that stands where no script runs shows what plotly would draw: lines, points and heat
+maps in panels."""
 
 import re
 from xml.etree import ElementTree
@@ -32,25 +33,40 @@ def test_a_line_goes_through_its_points():
     figure.update_xaxes(range=[0, 2]).update_yaxes(range=[0, 6])
     points = curve(drawn(figure))
     left, right, top, bottom = 80, 700 - 80, 100, 450 - 80  # within plotly's own margins
-    assert points.tolist() == [[left, bottom], [(left + right) / 2, (top + bottom) / 2], [right, top]]
+    assert points.tolist() == [
+        [left, bottom],
+        [(left + right) / 2, (top + bottom) / 2],
+        [right, top],
+    ]
 
 
 def test_a_logarithmic_axis_counts_decades_and_leaves_out_what_has_none():
     figure = go.Figure(go.Scatter(x=[1, 10, 50, 100], y=[1e-4, 1e-2, 0, 1.0]))
     figure.update_xaxes(type="log", range=[0, 2]).update_yaxes(type="log", range=[-4, 0])
     root = drawn(figure)
-    assert curve(root)[:, 0].tolist() == [80, 350, 620] and curve(root)[:, 1].tolist() == [370, 235, 100]
+    assert curve(root)[:, 0].tolist() == [80, 350, 620] and curve(root)[:, 1].tolist() == [
+        370,
+        235,
+        100,
+    ]
     assert "10⁻⁴" in written(root)
     assert root.find(f"{SVG}g/{SVG}g/{SVG}path").get("d").count("M") == 2
 
 
 def test_a_heat_map_has_the_colors_of_its_scale_where_they_belong():
-    tiles = go.Heatmap(z=[[0, 1], [1, 0]], colorscale=[[0, "rgb(0, 0, 0)"], [1, "rgb(255, 255, 255)"]], showscale=False)
+    tiles = go.Heatmap(
+        z=[[0, 1], [1, 0]],
+        colorscale=[[0, "rgb(0, 0, 0)"], [1, "rgb(255, 255, 255)"]],
+        showscale=False,
+    )
     root = drawn(go.Figure(tiles, {"yaxis": {"autorange": "reversed"}}))
-    colors = {path.get("fill"): path.get("d") for path in root.iter(f"{SVG}path") if path.get("fill")}
+    colors = {
+        path.get("fill"): path.get("d") for path in root.iter(f"{SVG}path") if path.get("fill")
+    }
     assert set(colors) == {"rgb(0, 0, 0)", "rgb(255, 255, 255)"}
     corners = np.array([re.findall(r"M([\d.]+),([\d.]+)", colors["rgb(0, 0, 0)"])], dtype=float)[0]
-    assert corners[0][0] < corners[1][0] and corners[0][1] < corners[1][1]  # reversed: the first row is on top
+    # reversed: the first row is on top
+    assert corners[0][0] < corners[1][0] and corners[0][1] < corners[1][1]
 
 
 def test_panels_axes_and_lines_are_named():
@@ -63,8 +79,15 @@ def test_panels_axes_and_lines_are_named():
     assert len(root.findall(f"{SVG}clipPath")) == 2
 
 
-@pytest.mark.parametrize("trace", [go.Scatter(), go.Scatter(x=["a", "b"], y=[1, None]), go.Bar(x=[1], y=[2]),
-                                   go.Contour(z=[[1, 2]])])
+@pytest.mark.parametrize(
+    "trace",
+    [
+        go.Scatter(),
+        go.Scatter(x=["a", "b"], y=[1, None]),
+        go.Bar(x=[1], y=[2]),
+        go.Contour(z=[[1, 2]]),
+    ],
+)
 def test_what_it_does_not_know_leaves_an_empty_panel(trace):
     assert drawn(go.Figure(trace)).get("viewBox") == "0 0 700 468"
 
@@ -72,4 +95,4 @@ def test_what_it_does_not_know_leaves_an_empty_panel(trace):
 def test_words_are_never_markup():
     root = drawn(go.Figure(go.Scatter(x=[1], y=[1], name="<b>a</b> < b & c", showlegend=True)))
     assert "a  < b & c" in written(root)
-    assert '&lt;script&gt;&quot;' in still.image(go.Figure().to_plotly_json(), '<script>"')
+    assert "&lt;script&gt;&quot;" in still.image(go.Figure().to_plotly_json(), '<script>"')

@@ -1,4 +1,5 @@
-"""What a subclass, a constructor, a rule or data change without saying so is computed right, or refused by name."""
+"""What a subclass, a constructor, a rule or data change without saying so is computed right, or
+refused by name."""
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -31,10 +32,12 @@ class Line(mha.models.Vector):
         return y * (X @ self.w)
 
     def loss(self, X, y):
-        return np.logaddexp(0, -self.margins(X, y)).mean() + self.decay * (self.w ** 2).sum()
+        return np.logaddexp(0, -self.margins(X, y)).mean() + self.decay * (self.w**2).sum()
 
 
-# --- a subclass -------------------------------------------------------------------------------------------------------
+# --- a subclass
+# -------------------------------------------------------------------------------------------------------
+
 
 class Penalized(mha.MultiHeadAttention):
     """A penalty of which the inherited closed forms know nothing."""
@@ -42,7 +45,7 @@ class Penalized(mha.MultiHeadAttention):
     loss_and_grad = mha.models.Vector.loss_and_grad
 
     def loss(self, X, y):
-        return super().loss(X, y) + 5 * ((self.W ** 2).sum() + (self.U ** 2).sum())
+        return super().loss(X, y) + 5 * ((self.W**2).sum() + (self.U**2).sum())
 
 
 def test_the_hessian_of_a_subclass_is_that_of_its_own_loss():
@@ -52,7 +55,9 @@ def test_the_hessian_of_a_subclass_is_that_of_its_own_loss():
     V = Penalized.random(1, 4, 3, seed=1)
     image = own.hvp(TOKENS, LABELS, V)
     flat = np.concatenate([a.ravel() for a in V.arrays().values()])
-    np.testing.assert_allclose(np.concatenate([a.ravel() for a in image.arrays().values()]), wanted @ flat, rtol=1e-9)
+    np.testing.assert_allclose(
+        np.concatenate([a.ravel() for a in image.arrays().values()]), wanted @ flat, rtol=1e-9
+    )
 
 
 class Residual(mha.AttentionLayer):
@@ -90,19 +95,29 @@ class Fivefold(Line):
 
 
 OTHERS = {
-    "outputs": (Residual.random(3, 2, 3, 1), SEQUENCES), "weights": (Causal.random(3, 2, 3, 1), SEQUENCES),
-    "attention": (CausalHeads.random(1, 4, 3), heads()), "twice the gradient": (Doubled(W), ROWS),
+    "outputs": (Residual.random(3, 2, 3, 1), SEQUENCES),
+    "weights": (Causal.random(3, 2, 3, 1), SEQUENCES),
+    "attention": (CausalHeads.random(1, 4, 3), heads()),
+    "twice the gradient": (Doubled(W), ROWS),
     "five times the loss": (Fivefold(W), ROWS),
 }
 
 
-@pytest.mark.parametrize("ask", [lambda model, data: mha.train(model, data, STEP, 3),
-                                 lambda model, data: mha.train(model, data, STEP, 3, batch=5),
-                                 lambda model, data: mha.landscape.spectrum(model, data)],
-                         ids=["train", "minibatches", "spectrum"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model, data: mha.train(model, data, STEP, 3),
+        lambda model, data: mha.train(model, data, STEP, 3, batch=5),
+        lambda model, data: mha.landscape.spectrum(model, data),
+    ],
+    ids=["train", "minibatches", "spectrum"],
+)
 @pytest.mark.parametrize("model, data", OTHERS.values(), ids=OTHERS)
 def test_a_gradient_of_another_loss_is_refused(model, data, ask):
-    with pytest.raises(ArithmeticError, match=rf"at the start .* {type(model).__name__}\.loss.* is that its gradient"):
+    with pytest.raises(
+        ArithmeticError,
+        match=rf"at the start .* {type(model).__name__}\.loss.* is that its gradient",
+    ):
         ask(model, data)
 
 
@@ -115,13 +130,17 @@ def test_attention_of_a_subclass_is_trained_where_the_gradient_is_derived():
     by, way = 1e-6, CausalDerived.random(1, 4, 3, seed=1)
     path = mha.train(model, data, STEP, 1)
     moved = (model - path[-1]) * 10.0
-    slope = (((model + by * way).loss(TOKENS, LABELS)) - ((model - by * way).loss(TOKENS, LABELS))) / (2 * by)
+    slope = (
+        ((model + by * way).loss(TOKENS, LABELS)) - ((model - by * way).loss(TOKENS, LABELS))
+    ) / (2 * by)
     assert moved.dot(way) == pytest.approx(slope, rel=1e-6)
     assert path.loss[0] == pytest.approx(model.loss(TOKENS, LABELS), rel=1e-12)
     assert abs(path.loss[0] - mha.MultiHeadAttention(model.W, model.U).loss(TOKENS, LABELS)) > 1e-3
 
 
-# --- a constructor ----------------------------------------------------------------------------------------------------
+# --- a constructor
+# ----------------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, eq=False)
 class Positive(Line):
@@ -149,16 +168,26 @@ class Checked(Line):
 
 
 @pytest.mark.parametrize("kind", [Positive, Capped, Unit])
-@pytest.mark.parametrize("ask", [lambda model: mha.train(model, ROWS, STEP, 3),
-                                 lambda model: mha.live.figure(model, ROWS, STEP, 3),
-                                 lambda model: mha.landscape.hessian(model, ROWS)], ids=["train", "live", "landscape"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: mha.train(model, ROWS, STEP, 3),
+        lambda model: mha.live.figure(model, ROWS, STEP, 3),
+        lambda model: mha.landscape.hessian(model, ROWS),
+    ],
+    ids=["train", "live", "landscape"],
+)
 def test_what_a_constructor_does_to_weights_is_refused(kind, ask):
-    with pytest.raises(TypeError, match=rf"^w: .* {kind.__name__}.__post_init__ leaves as they are"):
+    with pytest.raises(
+        TypeError, match=rf"^w: .* {kind.__name__}.__post_init__ leaves as they are"
+    ):
         ask(kind(np.array([0.1, 0.2, 0.3])))
 
 
 def test_a_constructor_that_only_checks_is_no_obstacle():
-    assert mha.train(Checked(W), ROWS, STEP, 3).loss[-1] == mha.train(Line(W), ROWS, STEP, 3).loss[-1]
+    assert (
+        mha.train(Checked(W), ROWS, STEP, 3).loss[-1] == mha.train(Line(W), ROWS, STEP, 3).loss[-1]
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +197,9 @@ class Clamped(Line):
 
 
 def test_a_slider_has_values_that_the_model_takes_as_they_are():
-    with pytest.raises(ValueError, match=r"controls: expected values of decay .* got 2.0, of which it makes 1.0"):
+    with pytest.raises(
+        ValueError, match=r"controls: expected values of decay .* got 2.0, of which it makes 1.0"
+    ):
         mha.live.figure(Clamped(W, 0.1), ROWS, STEP, 3, {"decay": [0.1, 2.0]})
 
 
@@ -191,11 +222,15 @@ class Sphere(Line):
 
 def test_points_with_a_minus_of_their_own_are_trained_but_not_by_a_page():
     assert mha.train(Sphere(W), ROWS, STEP, 3)[-1].norm() == pytest.approx(1)
-    with pytest.raises(TypeError, match="start: .* act number by number, .* a Sphere with operators of its own"):
+    with pytest.raises(
+        TypeError, match="start: .* act number by number, .* a Sphere with operators of its own"
+    ):
         mha.live.figure(Sphere(W), ROWS, STEP, 3)
 
 
-# --- a rule, and data -------------------------------------------------------------------------------------------------
+# --- a rule, and data
+# -------------------------------------------------------------------------------------------------
+
 
 class Changing:
     """Descends, and calls something at every step."""
@@ -218,12 +253,26 @@ def negated(array):
 @pytest.mark.parametrize("options", [{}, {"batch": 5}], ids=["all", "minibatches"])
 def test_data_that_a_rule_changes_are_refused(options):
     data = heads()
-    with pytest.raises(TypeError, match="data: expected data that Changing.step leaves as they are, .* after step 0"):
-        mha.train(mha.MultiHeadAttention.random(1, 4, 3), data, Changing(lambda k: negated(data.y)), 6, **options)
+    with pytest.raises(
+        TypeError,
+        match="data: expected data that Changing.step leaves as they are, .* after step 0",
+    ):
+        mha.train(
+            mha.MultiHeadAttention.random(1, 4, 3),
+            data,
+            Changing(lambda k: negated(data.y)),
+            6,
+            **options,
+        )
     data = heads()
     with pytest.raises(TypeError, match="data: .* after step 2"):
-        mha.train(mha.MultiHeadAttention.random(1, 4, 3), data,
-                  Changing(lambda k: k < 2 or setattr(data, "X", data.X + 1)), 6, **options)
+        mha.train(
+            mha.MultiHeadAttention.random(1, 4, 3),
+            data,
+            Changing(lambda k: k < 2 or setattr(data, "X", data.X + 1)),
+            6,
+            **options,
+        )
 
 
 class Augmented:
@@ -259,10 +308,17 @@ def test_a_variable_that_comes_back_in_the_end_is_refused():
             return at["temperature"] * super().margins(X, y)
 
     with pytest.raises(ArithmeticError, match="the loss at step 1 is .* has changed on the way"):
-        mha.train(Tempered(W), ROWS, Changing(lambda k: at.update(temperature=5.0 if k % 2 == 0 else 1.0)), 10)
+        mha.train(
+            Tempered(W),
+            ROWS,
+            Changing(lambda k: at.update(temperature=5.0 if k % 2 == 0 else 1.0)),
+            10,
+        )
 
 
-# --- what is left -----------------------------------------------------------------------------------------------------
+# --- what is left
+# -----------------------------------------------------------------------------------------------------
+
 
 def test_a_path_keeps_no_array_of_the_start():
     start = Line(W.copy())
@@ -290,7 +346,9 @@ def test_what_a_model_measures_has_a_name_of_its_own(name):
         def norms(self):
             return {name: 7.0}
 
-    with pytest.raises(ValueError, match=f"norms, against: .* a Path does not use itself, got {name}"):
+    with pytest.raises(
+        ValueError, match=f"norms, against: .* a Path does not use itself, got {name}"
+    ):
         mha.train(Measuring(W), ROWS, STEP, 3, test=ROWS)
 
 
@@ -323,10 +381,16 @@ class Bare:
 
 
 def test_a_class_of_ones_own_descends_and_is_told_what_other_rules_ask_for():
-    assert mha.train(Bare(W), ROWS, STEP, 5).loss[-1] == pytest.approx(mha.train(Line(W), ROWS, STEP, 5).loss[-1])
-    with pytest.raises(TypeError, match=r"model: .* as Adam asks for; got a Bare without __truediv__, __pow__"):
+    assert mha.train(Bare(W), ROWS, STEP, 5).loss[-1] == pytest.approx(
+        mha.train(Line(W), ROWS, STEP, 5).loss[-1]
+    )
+    with pytest.raises(
+        TypeError, match=r"model: .* as Adam asks for; got a Bare without __truediv__, __pow__"
+    ):
         mha.train(Bare(W), ROWS, mha.Adam(0.1), 5)
-    with pytest.raises(TypeError, match=r"only: expected a model that extends mha.models.Vector, got a Bare"):
+    with pytest.raises(
+        TypeError, match=r"only: expected a model that extends mha.models.Vector, got a Bare"
+    ):
         mha.train(Bare(W), ROWS, STEP, 5, only="w")
 
 
@@ -342,7 +406,9 @@ class Steeper(Bare):
 
 
 def test_points_that_change_their_class_are_refused():
-    with pytest.raises(TypeError, match=r"model: expected \+ − \* of Steeper to give a Steeper, got a Bare"):
+    with pytest.raises(
+        TypeError, match=r"model: expected \+ − \* of Steeper to give a Steeper, got a Bare"
+    ):
         mha.train(Steeper(W), ROWS, STEP, 5)
 
 
@@ -358,9 +424,11 @@ def test_the_sign_micro_is_the_letter_as_python_reads_it():
         µ: float = 0.1
 
         def loss(self, X, y):
-            return super().loss(X, y) + self.µ * (self.w ** 2).sum()
+            return super().loss(X, y) + self.µ * (self.w**2).sum()
 
-    figure = mha.live.figure(Micro(W), ROWS, STEP, 3, {"\u00b5": [0.1, 0.2]}, {"\u00b5g": lambda m, d: m.w.sum()})
+    figure = mha.live.figure(
+        Micro(W), ROWS, STEP, 3, {"\u00b5": [0.1, 0.2]}, {"\u00b5g": lambda m, d: m.w.sum()}
+    )
     path = figure.path(µ=0.2)
     assert path.µg.shape == path.loss.shape
 
@@ -369,7 +437,9 @@ def test_a_subclass_without_its_decorator_and_a_field_called_fixed_are_named():
     class Shifted(Line):
         b: np.ndarray = np.zeros(())
 
-    with pytest.raises(TypeError, match=r"b: .* write @dataclass\(frozen=True, eq=False\) above class Shifted, too"):
+    with pytest.raises(
+        TypeError, match=r"b: .* write @dataclass\(frozen=True, eq=False\) above class Shifted, too"
+    ):
         mha.train(Shifted(W), ROWS, STEP, 3)
 
     @dataclass(frozen=True, eq=False)
@@ -380,7 +450,9 @@ def test_a_subclass_without_its_decorator_and_a_field_called_fixed_are_named():
         def loss(self, X, y):
             return np.logaddexp(0, -y * (X @ self.w)).mean()
 
-    with pytest.raises(TypeError, match=r'fixed: expected names of arrays .* a field needs another name'):
+    with pytest.raises(
+        TypeError, match=r"fixed: expected names of arrays .* a field needs another name"
+    ):
         mha.train(Fixing(W), ROWS, STEP, 3)
 
 
@@ -389,11 +461,17 @@ class Laid(Line):
     how: str = field(default="order")
 
     def margins(self, X, y):
-        w = self.w.reshape((3, 1), order="F") if self.how == "order" else np.concatenate([self.w, self.w], axis=None)
+        w = (
+            self.w.reshape((3, 1), order="F")
+            if self.how == "order"
+            else np.concatenate([self.w, self.w], axis=None)
+        )
         return y * (X @ w.ravel()[:3])
 
 
-@pytest.mark.parametrize("how, said", [("order", "reshape with order='F'"), ("axis", "concatenate with axis=None")])
+@pytest.mark.parametrize(
+    "how, said", [("order", "reshape with order='F'"), ("axis", "concatenate with axis=None")]
+)
 def test_what_a_record_cannot_lay_out_is_refused_with_its_line(how, said):
     with pytest.raises(TypeError, match=rf"^test_subclasses\.py, line \d+: {said}"):
         mha.train(Laid(W, how=how), ROWS, STEP, 3)

@@ -1,4 +1,5 @@
-"""Recorded arrays: every function alone against numpy and torch, in Python and as JavaScript; and what is refused."""
+"""Recorded arrays: every function alone against numpy and torch, in Python and as JavaScript; and
+what is refused."""
 
 import json
 
@@ -17,68 +18,112 @@ from mhalib.compiler.trace import Untraceable, array
 from optional import torch
 
 rng = np.random.default_rng(0)
-A, B, ROW, COLUMN, ONE = (rng.standard_normal(shape) for shape in ((3, 4), (3, 4), (4,), (3, 1), ()))
+A, B, ROW, COLUMN, ONE = (
+    rng.standard_normal(shape) for shape in ((3, 4), (3, 4), (4,), (3, 1), ())
+)
 CUBE, POSITIVE = rng.standard_normal((2, 3, 4)), np.exp(rng.standard_normal((3, 4)))
 V8 = MiniRacer()
 
-# What a formula may say: its name → the formula, for numpy as xp or for recorded arrays alike, and arrays to try it on.
+# What a formula may say: its name → the formula, for numpy as xp or for recorded arrays alike, and
+# arrays to try it on.
 FORMULAS = {
-    "sum": (lambda xp, a, b: a + b, A, ROW), "difference": (lambda xp, a, b: a - b, COLUMN, ROW),
-    "product": (lambda xp, a, b: a * b, A, COLUMN), "quotient": (lambda xp, a, b: a / b, A, POSITIVE),
-    "numbers from the left": (lambda xp, a: 2 - 3 / (1 + a * a), A), "negative": (lambda xp, a: -a, A),
-    "powers": (lambda xp, a: a ** 2 + a ** 0.5 + a ** -1 + a ** 3 + a ** 1.7 + a ** 0, POSITIVE),
+    "sum": (lambda xp, a, b: a + b, A, ROW),
+    "difference": (lambda xp, a, b: a - b, COLUMN, ROW),
+    "product": (lambda xp, a, b: a * b, A, COLUMN),
+    "quotient": (lambda xp, a, b: a / b, A, POSITIVE),
+    "numbers from the left": (lambda xp, a: 2 - 3 / (1 + a * a), A),
+    "negative": (lambda xp, a: -a, A),
+    "powers": (lambda xp, a: a**2 + a**0.5 + a**-1 + a**3 + a**1.7 + a**0, POSITIVE),
     "a number": (lambda xp, a, b: a * b, ONE, A),
-    "exp": (lambda xp, a: xp.exp(a), A), "log": (lambda xp, a: xp.log(a), POSITIVE),
-    "sqrt": (lambda xp, a: xp.sqrt(a), POSITIVE), "tanh": (lambda xp, a: xp.tanh(a), A),
-    "sin": (lambda xp, a: xp.sin(a), A), "cos": (lambda xp, a: xp.cos(a), A), "abs": (lambda xp, a: abs(a), A),
-    "square": (lambda xp, a: xp.square(a), A), "logaddexp": (lambda xp, a, b: xp.logaddexp(a, b), A, B),
-    "maximum": (lambda xp, a, b: xp.maximum(a, b), A, B), "minimum": (lambda xp, a, b: xp.minimum(a, b), A, ROW),
+    "exp": (lambda xp, a: xp.exp(a), A),
+    "log": (lambda xp, a: xp.log(a), POSITIVE),
+    "sqrt": (lambda xp, a: xp.sqrt(a), POSITIVE),
+    "tanh": (lambda xp, a: xp.tanh(a), A),
+    "sin": (lambda xp, a: xp.sin(a), A),
+    "cos": (lambda xp, a: xp.cos(a), A),
+    "abs": (lambda xp, a: abs(a), A),
+    "square": (lambda xp, a: xp.square(a), A),
+    "logaddexp": (lambda xp, a, b: xp.logaddexp(a, b), A, B),
+    "maximum": (lambda xp, a, b: xp.maximum(a, b), A, B),
+    "minimum": (lambda xp, a, b: xp.minimum(a, b), A, ROW),
     "where": (lambda xp, a, b: xp.where(a > b, a, 2 * b), A, B),
     "comparisons": (lambda xp, a, b: a * (a >= b) + b * (a < b) + a * (b <= a) + b * (b > a), A, B),
-    "equal": (lambda xp, a, b: a * (xp.sign(a) == xp.sign(b)) + b * (xp.sign(a) != xp.sign(b)), A, B),
-    "powers of numbers below zero": (lambda xp, a: a ** 9 + a ** -2 + xp.exp(a) ** a, A),
-    "a number to a power": (lambda xp, a: 2.0 ** a, A), "clip": (lambda xp, a: a * xp.clip(a, -0.5, 0.5), A),
-    "where on numbers": (lambda xp, a, b: xp.where(a > 0, 3 * a, b) * xp.where((a > 0) * 2.0 != 0, b, a), A, B),
+    "equal": (
+        lambda xp, a, b: a * (xp.sign(a) == xp.sign(b)) + b * (xp.sign(a) != xp.sign(b)),
+        A,
+        B,
+    ),
+    "powers of numbers below zero": (lambda xp, a: a**9 + a**-2 + xp.exp(a) ** a, A),
+    "a number to a power": (lambda xp, a: 2.0**a, A),
+    "clip": (lambda xp, a: a * xp.clip(a, -0.5, 0.5), A),
+    "where on numbers": (
+        lambda xp, a, b: xp.where(a > 0, 3 * a, b) * xp.where((a > 0) * 2.0 != 0, b, a),
+        A,
+        B,
+    ),
     "smallest": (lambda xp, a: a.min() * xp.amin(a, 0), A),
     "an axis of one": (lambda xp, a: a[:, 0] * a[0, -1:] * a[..., 0:1].T, COLUMN),
-    "a merged axis, whole": (lambda xp, a, b: (a.reshape(6, 4)[:, None] * b[None]).sum(axis=(1, 2)), CUBE, A),
+    "a merged axis, whole": (
+        lambda xp, a, b: (a.reshape(6, 4)[:, None] * b[None]).sum(axis=(1, 2)),
+        CUBE,
+        A,
+    ),
     "slices of one": (lambda xp, a, b: a * a[1:2] + a[:, -1:] * b.reshape(-1)[2:3], A, B),
     "pieces of one vector": (
-        lambda xp, a: a[:6].reshape(2, 3) * a[6:7].reshape((1,)) + a[7:8].sum(), rng.standard_normal(8)),
+        lambda xp, a: a[:6].reshape(2, 3) * a[6:7].reshape((1,)) + a[7:8].sum(),
+        rng.standard_normal(8),
+    ),
     "rows of a merged axis": (lambda xp, a: a.reshape(6, 4)[2:5, 1] * a.reshape(6, 4)[1, :3], CUBE),
-    "sum over all": (lambda xp, a: a.sum(), CUBE), "sum over one": (lambda xp, a: a.sum(axis=1), CUBE),
+    "sum over all": (lambda xp, a: a.sum(), CUBE),
+    "sum over one": (lambda xp, a: a.sum(axis=1), CUBE),
     "sum over two, kept": (lambda xp, a: a.sum(axis=(0, 2), keepdims=True) * a, CUBE),
-    "mean": (lambda xp, a: a.mean(axis=-1), CUBE), "mean of all": (lambda xp, a: xp.mean(a), CUBE),
+    "mean": (lambda xp, a: a.mean(axis=-1), CUBE),
+    "mean of all": (lambda xp, a: xp.mean(a), CUBE),
     "largest": (lambda xp, a: xp.amax(a, -1), CUBE),
-    "matrices": (lambda xp, a, b: a @ b.T, A, B), "batches": (lambda xp, a, b: a @ b.T, CUBE, A),
-    "a batch with itself": (lambda xp, a: a @ a.mT, CUBE), "matrix and vector": (lambda xp, a, b: a @ b, CUBE, ROW),
-    "vectors": (lambda xp, a, b: a @ b, ROW, A[0]), "batches that broadcast": (
-        lambda xp, a, b: a[:, None] @ b[None].mT, CUBE, CUBE),
+    "matrices": (lambda xp, a, b: a @ b.T, A, B),
+    "batches": (lambda xp, a, b: a @ b.T, CUBE, A),
+    "a batch with itself": (lambda xp, a: a @ a.mT, CUBE),
+    "matrix and vector": (lambda xp, a, b: a @ b, CUBE, ROW),
+    "vectors": (lambda xp, a, b: a @ b, ROW, A[0]),
+    "batches that broadcast": (lambda xp, a, b: a[:, None] @ b[None].mT, CUBE, CUBE),
     "einsum": (lambda xp, a, b: xp.einsum("ijk,lk->jil", a, b), CUBE, A),
     "einsum of three": (lambda xp, a, b, c: xp.einsum("ijk,lk,jk->il", a, b, c), CUBE, A, B),
     "log1p, expm1, arctan": (lambda xp, a: xp.log1p(a) + xp.expm1(a) * xp.arctan(a), POSITIVE),
-    "far apart": (lambda xp, a, b: xp.logaddexp(40 * a, b), A, B), "to the power 0": (lambda xp, a: a ** 0 + a, 0 * A),
+    "far apart": (lambda xp, a, b: xp.logaddexp(40 * a, b), A, B),
+    "to the power 0": (lambda xp, a: a**0 + a, 0 * A),
     "norms": (lambda xp, a: xp.linalg.norm(a, axis=-1) * xp.linalg.norm(a), CUBE),
     "transposed by axes": (lambda xp, a: 1.0 * a.swapaxes(0, 1).ravel() @ a.ravel(), CUBE),
-    "ties": (lambda xp, a: xp.amax(a * 0 + 1.0 * (a > 0), -1), CUBE), "tied weights": (
-        lambda xp, a: xp.amax(a, 0) + xp.amax(a), np.ones((3, 4))),
+    "ties": (lambda xp, a: xp.amax(a * 0 + 1.0 * (a > 0), -1), CUBE),
+    "tied weights": (lambda xp, a: xp.amax(a, 0) + xp.amax(a), np.ones((3, 4))),
     "einsum of one": (lambda xp, a: xp.einsum("ijk->kj", a), CUBE),
-    "transposed": (lambda xp, a, b: a.T * b.T, A, B), "swapped": (lambda xp, a: xp.swapaxes(a, 0, 2) * 1.0, CUBE),
+    "transposed": (lambda xp, a, b: a.T * b.T, A, B),
+    "swapped": (lambda xp, a: xp.swapaxes(a, 0, 2) * 1.0, CUBE),
     "merged": (lambda xp, a, b: a.reshape(3, -1) @ b, CUBE.swapaxes(0, 1), rng.standard_normal(8)),
     "merged and parted": (lambda xp, a: (2 * a.reshape(-1, 4)).reshape(2, 3, 4), CUBE),
-    "cut": (lambda xp, a, b: a.reshape(2, 6).T * b, A, CUBE[0, 0, :2]), "a point from one axis": (
-        lambda xp, a, b: b @ a[:12].reshape(4, 3) + a[12:], rng.standard_normal(15), A),
+    "cut": (lambda xp, a, b: a.reshape(2, 6).T * b, A, CUBE[0, 0, :2]),
+    "a point from one axis": (
+        lambda xp, a, b: b @ a[:12].reshape(4, 3) + a[12:],
+        rng.standard_normal(15),
+        A,
+    ),
     "merged, transposed, concatenated": (
-        lambda xp, a, b: xp.concatenate([a.swapaxes(0, 1).reshape(3, -1), b], 1), CUBE, A),
-    "new axes": (lambda xp, a: a[:, None, :] - a[None], A), "slices": (lambda xp, a: a[1:, :-1] * a[:2, 1:], A),
-    "an entry": (lambda xp, a: a[0] * a[-1, 2], A), "the last axis": (lambda xp, a: a[..., 1], CUBE),
+        lambda xp, a, b: xp.concatenate([a.swapaxes(0, 1).reshape(3, -1), b], 1),
+        CUBE,
+        A,
+    ),
+    "new axes": (lambda xp, a: a[:, None, :] - a[None], A),
+    "slices": (lambda xp, a: a[1:, :-1] * a[:2, 1:], A),
+    "an entry": (lambda xp, a: a[0] * a[-1, 2], A),
+    "the last axis": (lambda xp, a: a[..., 1], CUBE),
     "concatenate": (lambda xp, a, b: xp.concatenate([a, 2 * b, a[:, :1]], 1), A, B),
     "broadcast": (lambda xp, a: xp.broadcast_to(a, (2, *a.shape)) * 1.0, A),
     "stack": (lambda xp, a, b: xp.stack([a, b], 1), A, B),
     "rows, one by one": (lambda xp, a: sum(a[k] * k for k in range(len(a))), A),
     "numbers of its own": (lambda xp, a: a @ xp.arange(4.0) + 2.0, A),
 }
-each = pytest.mark.parametrize("formula, arrays", [(f, arrays) for f, *arrays in FORMULAS.values()], ids=FORMULAS)
+each = pytest.mark.parametrize(
+    "formula, arrays", [(f, arrays) for f, *arrays in FORMULAS.values()], ids=FORMULAS
+)
 
 
 def recorded(formula, arrays):
@@ -94,10 +139,17 @@ def named(arrays):
 def in_v8(outputs, inputs):
     """The numbers that the printed program gives."""
     printer = printed({str(k): x.reshape(-1) for k, x in enumerate(outputs)}, "b")
-    given = "".join(f"const {name} = {json.dumps(np.ravel(a).tolist())};" for name, a in inputs.items())
+    given = "".join(
+        f"const {name} = {json.dumps(np.ravel(a).tolist())};" for name, a in inputs.items()
+    )
     found = ", ".join(f"Array.from({place}, String)" for place in printer.at.values())
-    text = "\n".join([LOGADDEXP, given, *printer.made, *printer.lines, f"return JSON.stringify([{found}]);"])
-    return [np.array([float(x) for x in part]) for part in json.loads(V8.eval(f"(() => {{ {text} }})()"))]
+    text = "\n".join(
+        [LOGADDEXP, given, *printer.made, *printer.lines, f"return JSON.stringify([{found}]);"]
+    )
+    return [
+        np.array([float(x) for x in part])
+        for part in json.loads(V8.eval(f"(() => {{ {text} }})()"))
+    ]
 
 
 @each
@@ -106,13 +158,15 @@ def test_a_formula_gives_what_numpy_gives(formula, arrays):
     right = np.asarray(formula(np, *arrays))
     assert value.shape == right.shape
     np.testing.assert_allclose(evaluate([value], named(arrays))[0], right, rtol=1e-14, atol=1e-14)
-    found, = in_v8([value], named(arrays))
+    (found,) = in_v8([value], named(arrays))
     np.testing.assert_allclose(found, right.ravel(), rtol=1e-13, atol=1e-13)
 
 
 @each
 def test_its_gradient_is_that_of_torch(formula, arrays):
-    weights = np.cos(np.arange(np.size(formula(np, *arrays))) + 1.0).reshape(np.shape(formula(np, *arrays)))
+    weights = np.cos(np.arange(np.size(formula(np, *arrays))) + 1.0).reshape(
+        np.shape(formula(np, *arrays))
+    )
     value, inputs = recorded(formula, arrays)
     found = evaluate(gradient((value * weights).sum(), inputs), named(arrays))
     tensors = [torch.tensor(a, requires_grad=True) for a in arrays]
@@ -123,6 +177,7 @@ def test_its_gradient_is_that_of_torch(formula, arrays):
 
 def torch_as_numpy():
     """Torch's functions by numpy's names."""
+
     class Names:
         @staticmethod
         def arange(stop):
@@ -130,6 +185,7 @@ def torch_as_numpy():
 
         def __getattr__(self, name):
             return getattr(torch, name)
+
     return Names()
 
 
@@ -143,10 +199,11 @@ def test_a_softmax_of_any_size_and_scale_is_numpys(n, T, d, scale, with_nan):
         S = X @ W @ X.mT
         E = np.exp(S - np.max(S, axis=-1, keepdims=True))
         return E / E.sum(axis=-1, keepdims=True) + 0.0
+
     value, _ = recorded(formula, [X, W])
     right = formula(np, X, W)
     np.testing.assert_allclose(evaluate([value], named([X, W]))[0], right, rtol=1e-12, atol=1e-15)
-    found, = in_v8([value], named([X, W]))
+    (found,) = in_v8([value], named([X, W]))
     np.testing.assert_allclose(found, right.ravel(), rtol=1e-11, atol=1e-15)
 
 
@@ -159,15 +216,23 @@ def test_a_number_that_is_none_is_the_largest():
 def of_family(name):
     """A model and its data."""
     if name == "heads":
-        return mha.MultiHeadAttention.random(2, 4, 6, 0.5), mha.data.tokenized_mixture(5, T=4, d=6, M=2, zeta=0.25)
+        return mha.MultiHeadAttention.random(2, 4, 6, 0.5), mha.data.tokenized_mixture(
+            5, T=4, d=6, M=2, zeta=0.25
+        )
     if name == "regression":
         return mha.AttentionRegression.random(3, 2), mha.data.linear_regression(n=11, d=3, p=2)
     kernel = getattr(mha, name)
-    return mha.AttentionLayer.random(D=5, d=3, m=2, H=2, kernel=kernel), mha.data.random_sequences(4, 3, 5, 2)
+    return mha.AttentionLayer.random(D=5, d=3, m=2, H=2, kernel=kernel), mha.data.random_sequences(
+        4, 3, 5, 2
+    )
 
 
-@pytest.mark.parametrize("name", ["heads", "regression", "softmax", "gaussian", "normalized_gaussian"])
-def test_the_formulas_of_every_model_are_recorded_and_the_gradient_of_the_loss_is_their_closed_form(name):
+@pytest.mark.parametrize(
+    "name", ["heads", "regression", "softmax", "gaussian", "normalized_gaussian"]
+)
+def test_the_formulas_of_every_model_are_recorded_and_the_gradient_of_the_loss_is_their_closed_form(
+    name,
+):
     model, data = of_family(name)
     inputs = model.arrays() | {"X": data.X, "y": data.y}
     theta = {key: array(key, a.shape) for key, a in model.arrays().items()}
@@ -188,27 +253,45 @@ def written(X):
 
 
 REFUSED = {
-    "a branch on values": (lambda X: X if X.sum() > 0 else -X, "a branch on the values of an array"),
+    "a branch on values": (
+        lambda X: X if X.sum() > 0 else -X,
+        "a branch on the values of an array",
+    ),
     "a loop over rows": (lambda X: sum(row for row in X), "a loop over the rows of an array"),
-    "a write": (written, "a write into an array"), "float": (lambda X: float(X.sum()), r"leave float\(\) out"),
-    "text": (lambda X: f"{X.sum():.3f}", "the text of"), "rest": (lambda X: X % 2, "//, % or round"),
-    "round": (lambda X: round(X.sum(), 2), "//, % or round"), "in": (lambda X: 0.0 in X, "in: a branch"),
-    "reduce": (lambda X: np.add.reduce(X), "np.add.reduce is not"), "array": (lambda X: np.array([X, X]), "np.stack"),
-    "where=": (lambda X: np.sum(X, where=True), "np.sum with these arguments: it got an unexpected"),
-    "a mask": (lambda X: X[X > 0], "masks"), "a list of rows": (lambda X: X[[0, 1]], "masks, lists and steps"),
+    "a write": (written, "a write into an array"),
+    "float": (lambda X: float(X.sum()), r"leave float\(\) out"),
+    "text": (lambda X: f"{X.sum():.3f}", "the text of"),
+    "rest": (lambda X: X % 2, "//, % or round"),
+    "round": (lambda X: round(X.sum(), 2), "//, % or round"),
+    "in": (lambda X: 0.0 in X, "in: a branch"),
+    "reduce": (lambda X: np.add.reduce(X), "np.add.reduce is not"),
+    "array": (lambda X: np.array([X, X]), "np.stack"),
+    "where=": (
+        lambda X: np.sum(X, where=True),
+        "np.sum with these arguments: it got an unexpected",
+    ),
+    "a mask": (lambda X: X[X > 0], "masks"),
+    "a list of rows": (lambda X: X[[0, 1]], "masks, lists and steps"),
     "a step": (lambda X: X[::2], "steps"),
-    "true": (lambda X: X[True], "the index True"), "nothing": (lambda X: X[2:2], "the index slice"),
+    "true": (lambda X: X[True], "the index True"),
+    "nothing": (lambda X: X[2:2], "the index slice"),
     "beyond the end": (lambda X: X[7], "the index 7 of an axis of 3$"),
-    "sort": (lambda X: np.sort(X), "np.sort"), "cumsum": (lambda X: np.cumsum(X, axis=0), "np.cumsum"),
-    "sinh": (lambda X: np.sinh(X), "np.sinh"), "svd": (lambda X: np.linalg.svd(X), "np.linalg.svd"),
+    "sort": (lambda X: np.sort(X), "np.sort"),
+    "cumsum": (lambda X: np.cumsum(X, axis=0), "np.cumsum"),
+    "sinh": (lambda X: np.sinh(X), "np.sinh"),
+    "svd": (lambda X: np.linalg.svd(X), "np.linalg.svd"),
     "norm": (lambda X: np.linalg.norm(X, 1), "np.linalg.norm of order 1; only the Euclidean"),
     "dot": (lambda X: np.dot(X[None], X.T), "np.dot of more than two axes"),
     "a list": (lambda X: np.einsum("ij->i", X, X), "of 2"),
     "complex numbers": (lambda X: X * np.array([1j, 1, 1, 1]), "complex128"),
-    "out=": (lambda X: np.exp(X, out=X), "out="), "shapes": (lambda X: X + np.ones(3), r"\(3, 4\) and \(3,\)"),
-    "matrices": (lambda X: X @ X, r"\(3, 4\) and \(3, 4\)"), "reshape": (lambda X: X.reshape(5, -1), "reshape"),
-    "a method": (lambda X: X.cumsum(), "no .cumsum"), "einsum": (lambda X: np.einsum("ii->i", X), "einsum"),
-    "an axis": (lambda X: X.sum(axis=2), "axis 2"), "a word": (lambda X: X + "1", "str"),
+    "out=": (lambda X: np.exp(X, out=X), "out="),
+    "shapes": (lambda X: X + np.ones(3), r"\(3, 4\) and \(3,\)"),
+    "matrices": (lambda X: X @ X, r"\(3, 4\) and \(3, 4\)"),
+    "reshape": (lambda X: X.reshape(5, -1), "reshape"),
+    "a method": (lambda X: X.cumsum(), "no .cumsum"),
+    "einsum": (lambda X: np.einsum("ii->i", X), "einsum"),
+    "an axis": (lambda X: X.sum(axis=2), "axis 2"),
+    "a word": (lambda X: X + "1", "str"),
 }
 
 
@@ -242,5 +325,5 @@ def test_the_gradient_of_a_number_is_printed():
 
 def test_what_a_loss_does_not_see_has_the_gradient_zero():
     X, Y = array("X", (3, 4)), array("Y", (2,))
-    zero, = evaluate(gradient((X * X).sum(), [Y]), {"X": A, "Y": np.ones(2)})
+    (zero,) = evaluate(gradient((X * X).sum(), [Y]), {"X": A, "Y": np.ones(2)})
     assert zero.shape == (2,) and not zero.any()

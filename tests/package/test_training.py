@@ -1,4 +1,5 @@
-"""``train``: the steps that one would write by hand, what is recorded of them, and how a run ends early."""
+"""``train``: the steps that one would write by hand, what is recorded of them, and how a run ends
+early."""
 
 import pickle
 import warnings
@@ -17,8 +18,15 @@ START = mha.MultiHeadAttention.random(H=3, T=5, d=6, scale=0.3, seed=6)
 # Every example with both labels: nothing fits it, so a long step overshoots.
 HOPELESS = mha.data.from_arrays(np.concatenate([DATA.X, DATA.X]), np.concatenate([DATA.y, -DATA.y]))
 CURVES = {"loss", "accuracy", "grad_norm", "norm_W", "norm_U"}
-RULES = [mha.GradientDescent(0.5), mha.GradientDescent(lambda k: 2 / (k + 1) ** 0.5), mha.Momentum(0.1), mha.Adam(0.02)]
-rules = pytest.mark.parametrize("rule", RULES, ids=["gradient descent", "decreasing lr", "momentum", "Adam"])
+RULES = [
+    mha.GradientDescent(0.5),
+    mha.GradientDescent(lambda k: 2 / (k + 1) ** 0.5),
+    mha.Momentum(0.1),
+    mha.Adam(0.02),
+]
+rules = pytest.mark.parametrize(
+    "rule", RULES, ids=["gradient descent", "decreasing lr", "momentum", "Adam"]
+)
 
 
 def by_hand(steps, lr, model=START, data=DATA):
@@ -51,12 +59,17 @@ def test_curves_are_those_of_the_recorded_models():
     path = mha.train(START, DATA, mha.GradientDescent(0.5), steps=20, test=TEST, record=7)
     for k, model in enumerate(path):
         A, grad = model.attention(DATA.X), model.loss_and_grad(DATA.X, DATA.y)[1]
-        expected = {"loss": model.loss(DATA.X, DATA.y), "grad_norm": grad.norm(),
-                    "accuracy": (DATA.y * model(DATA.X) > 0).mean(),
-                    "attention_score": (A * DATA.relevant[:, None, None]).sum(axis=-1).mean(),
-                    "test_loss": model.loss(TEST.X, TEST.y),
-                    "test_accuracy": (TEST.y * model(TEST.X) > 0).mean()} | model.norms()
-        assert {name: path.curves[name][k] for name in path.curves} == pytest.approx(expected, rel=1e-11)
+        expected = {
+            "loss": model.loss(DATA.X, DATA.y),
+            "grad_norm": grad.norm(),
+            "accuracy": (DATA.y * model(DATA.X) > 0).mean(),
+            "attention_score": (A * DATA.relevant[:, None, None]).sum(axis=-1).mean(),
+            "test_loss": model.loss(TEST.X, TEST.y),
+            "test_accuracy": (TEST.y * model(TEST.X) > 0).mean(),
+        } | model.norms()
+        assert {name: path.curves[name][k] for name in path.curves} == pytest.approx(
+            expected, rel=1e-11
+        )
 
 
 def test_curves_are_attributes_of_one_length():
@@ -76,7 +89,9 @@ def test_training_learns(rule):
 def test_data_without_marks_and_test_have_fewer_curves():
     path = mha.train(START, mha.data.from_arrays(DATA.X, DATA.y), mha.GradientDescent(0.5), steps=3)
     assert set(path.curves) == CURVES
-    with pytest.raises(AttributeError, match="no curve 'attention_score'; it recorded accuracy, grad_norm, loss"):
+    with pytest.raises(
+        AttributeError, match="no curve 'attention_score'; it recorded accuracy, grad_norm, loss"
+    ):
         _ = path.attention_score
 
 
@@ -88,8 +103,22 @@ def test_no_step_leaves_the_start():
     assert path.stopped is None
 
 
-@pytest.mark.parametrize("steps, record", [(0, 2), (1, 2), (5, 2), (5, 6), (5, 200), (100, 10), (100, 11), (1000, 200),
-                                           (200, 200), (199, 200), (7, 3)])
+@pytest.mark.parametrize(
+    "steps, record",
+    [
+        (0, 2),
+        (1, 2),
+        (5, 2),
+        (5, 6),
+        (5, 200),
+        (100, 10),
+        (100, 11),
+        (1000, 200),
+        (200, 200),
+        (199, 200),
+        (7, 3),
+    ],
+)
 def test_first_and_last_steps_are_recorded_and_no_more_than_asked(steps, record):
     path = mha.train(START, DATA, mha.GradientDescent(0.1), steps=steps, record=record)
     assert path.steps[0] == 0
@@ -114,8 +143,10 @@ def test_chosen_steps_are_recorded():
 
 
 def test_recording_does_not_change_the_run():
-    sparse, dense = (mha.train(START, DATA, mha.Momentum(0.1), steps=40, test=TEST, record=record)
-                     for record in (2, 41))
+    sparse, dense = (
+        mha.train(START, DATA, mha.Momentum(0.1), steps=40, test=TEST, record=record)
+        for record in (2, 41)
+    )
     assert_close(sparse[-1].ravel(), dense[-1].ravel(), 0)
 
 
@@ -145,7 +176,9 @@ def test_a_run_continues_where_it_ended():
     assert_close(rest[-1].ravel(), by_hand(20, 0.5)[-1].ravel(), 1e-12)
 
 
-@pytest.mark.parametrize("lr", [1e308, lambda k: 10.0 ** min(60 * k, 308)], ids=["constant", "growing"])
+@pytest.mark.parametrize(
+    "lr", [1e308, lambda k: 10.0 ** min(60 * k, 308)], ids=["constant", "growing"]
+)
 def test_a_diverging_run_stops_at_the_first_loss_that_is_not_finite(lr):
     rates = lr if callable(lr) else lambda k: lr
     model, losses = START, []
@@ -156,7 +189,9 @@ def test_a_diverging_run_stops_at_the_first_loss_that_is_not_finite(lr):
             model = model - rates(k) * grad
     first = int(np.argmin(np.isfinite(losses)))
     assert first >= 2
-    with pytest.warns(RuntimeWarning, match=rf"stopped being finite at step {first} of GradientDescent with lr = "):
+    with pytest.warns(
+        RuntimeWarning, match=rf"stopped being finite at step {first} of GradientDescent with lr = "
+    ):
         path = mha.train(START, HOPELESS, mha.GradientDescent(lr), steps=100)
     assert path.steps.tolist() == list(range(first))
     assert_close(path.loss / losses[:first], np.ones(first), 1e-9)
@@ -172,11 +207,14 @@ def test_a_diverging_run_keeps_its_last_finite_step():
     assert_close(path.loss[0] / path[0].loss(HOPELESS.X, HOPELESS.y), 1.0, 1e-12)
 
 
-@pytest.mark.parametrize("arguments", [{"only": "U"}, {"only": "W"}, {"batch": 8}, {"batch": 8, "only": "U"}],
-                         ids=str)
+@pytest.mark.parametrize(
+    "arguments", [{"only": "U"}, {"only": "W"}, {"batch": 8}, {"batch": 8, "only": "U"}], ids=str
+)
 def test_a_diverging_run_of_some_weights_or_samples_leaves_its_path(arguments):
     rng = np.random.default_rng(0)
-    data = mha.data.from_arrays(30 * rng.standard_normal((40, 4, 3)), np.where(rng.random(40) < 0.5, -1.0, 1.0))
+    data = mha.data.from_arrays(
+        30 * rng.standard_normal((40, 4, 3)), np.where(rng.random(40) < 0.5, -1.0, 1.0)
+    )
     start = mha.MultiHeadAttention.random(H=2, T=4, d=3, seed=0)
     with pytest.warns(RuntimeWarning, match="stopped being finite"):
         path = mha.train(start, data, mha.GradientDescent(1e308), 40, **arguments)
@@ -184,14 +222,19 @@ def test_a_diverging_run_of_some_weights_or_samples_leaves_its_path(arguments):
     assert_close(path[0].ravel(), start.ravel(), 0)
 
 
-@pytest.mark.parametrize("arguments", [{}, {"only": "A"}, {"batch": 8, "seed": 3}, {"batch": 8, "only": ("A",)}],
-                         ids=str)
+@pytest.mark.parametrize(
+    "arguments", [{}, {"only": "A"}, {"batch": 8, "seed": 3}, {"batch": 8, "only": ("A",)}], ids=str
+)
 def test_the_last_gradient_of_a_diverged_run_is_of_the_kind_of_the_others(arguments):
     data = mha.data.linear_regression(n=50, d=3, p=2, seed=0)
     start = mha.AttentionRegression.random(d=3, p=2, scale=0.1, seed=0)
     with pytest.warns(RuntimeWarning, match="stopped being finite"):
-        whole = mha.train(start, data, mha.GradientDescent(50.0), 400, record=range(401), **arguments)
-        short = mha.train(start, data, mha.GradientDescent(50.0), 400, record=[0, 1, 2], **arguments)
+        whole = mha.train(
+            start, data, mha.GradientDescent(50.0), 400, record=range(401), **arguments
+        )
+        short = mha.train(
+            start, data, mha.GradientDescent(50.0), 400, record=[0, 1, 2], **arguments
+        )
     assert short.steps.tolist() == [0, 1, 2, whole.steps[-1]] and whole.steps[-1] > 3
     assert short.grad_norm.tolist() == whole.grad_norm[[0, 1, 2, -1]].tolist()
 
@@ -199,7 +242,9 @@ def test_the_last_gradient_of_a_diverged_run_is_of_the_kind_of_the_others(argume
 def test_a_rule_that_compares_losses_of_all_samples_takes_no_minibatch():
     data = mha.data.linear_regression(n=50, d=3, p=2, seed=0)
     start = mha.AttentionRegression.random(d=3, p=2, seed=0)
-    with pytest.raises(ValueError, match="batch: expected no number with this rule.*batch=8 with Backtracking"):
+    with pytest.raises(
+        ValueError, match="batch: expected no number with this rule.*batch=8 with Backtracking"
+    ):
         mha.train(start, data, mha.Backtracking(), 3, batch=8)
     assert mha.train(start, data, mha.Backtracking(), 3).loss[-1] < start.loss(data.x, data.y)
 
@@ -220,8 +265,13 @@ def test_a_run_that_converges_warns_of_nothing():
 
 def test_torch_trains_as_numpy():
     ours = mha.train(START, DATA, mha.Adam(0.02), steps=15, test=TEST)
-    theirs = mha.train(START.map(torch.tensor), DATA.map(torch.tensor), mha.Adam(0.02), steps=15,
-                       test=TEST.map(torch.tensor))
+    theirs = mha.train(
+        START.map(torch.tensor),
+        DATA.map(torch.tensor),
+        mha.Adam(0.02),
+        steps=15,
+        test=TEST.map(torch.tensor),
+    )
     assert isinstance(theirs[-1].W, torch.Tensor)
     for name, curve in ours.curves.items():
         assert_close(theirs.curves[name], curve, 1e-9)
@@ -231,8 +281,11 @@ def test_torch_trains_as_numpy():
 def test_single_precision_stays_single(lr):
     def single(a):
         return a.astype("float32")
+
     path = mha.train(START.map(single), DATA.map(single), mha.GradientDescent(lr), steps=20)
-    assert {model.W.dtype.name for model in path} | {model.U.dtype.name for model in path} == {"float32"}
+    assert {model.W.dtype.name for model in path} | {model.U.dtype.name for model in path} == {
+        "float32"
+    }
     assert_close(path.loss, mha.train(START, DATA, mha.GradientDescent(0.5), steps=20).loss, 1e-5)
 
 
@@ -240,6 +293,7 @@ def test_a_model_without_buffers_trains_too():
     class Plain(mha.MultiHeadAttention):
         def workspace(self, X, y):
             return ClassifierWorkspace(self, X, y)
+
     path = mha.train(Plain(START.W, START.U), DATA, mha.GradientDescent(0.5), steps=10, test=TEST)
     fast = mha.train(START, DATA, mha.GradientDescent(0.5), steps=10, test=TEST)
     for name, curve in fast.curves.items():
@@ -253,6 +307,7 @@ def test_any_rule_with_start_and_step_will_do():
 
         def step(self, theta, grad, state, k):
             return theta - 0.01 * np.sign(grad), state
+
     path = mha.train(START, DATA, SignDescent(), steps=50)
     assert path.loss[-1] < path.loss[0]
 
@@ -274,10 +329,14 @@ def test_digits_are_learned_and_generalize():
 
 def test_a_path_shows_its_ends():
     path = mha.train(START, DATA, mha.GradientDescent(0.1), steps=5)
-    words = f"Path(6 recorded steps, loss {path.loss[0]:.3g} at step 0 → {path.loss[-1]:.3g} at step 5)"
+    words = (
+        f"Path(6 recorded steps, loss {path.loss[0]:.3g} at step 0 → {path.loss[-1]:.3g} at step 5)"
+    )
     assert repr(path) == words
 
 
 def test_steps_to_record_may_come_from_an_iterator():
-    path = mha.train(START, DATA, mha.GradientDescent(0.1), steps=20, record=(k for k in (20, 0, 10)))
+    path = mha.train(
+        START, DATA, mha.GradientDescent(0.1), steps=20, record=(k for k in (20, 0, 10))
+    )
     assert path.steps.tolist() == [0, 10, 20]

@@ -52,7 +52,9 @@ def test_dot_is_an_inner_product(drawn, a):
     assert u.norm() == pytest.approx(np.linalg.norm(u.ravel()), rel=1e-14)
 
 
-@pytest.mark.parametrize("number", [0.5, 3, np.float64(0.5), np.float32(0.5), np.int64(3)], ids=repr)
+@pytest.mark.parametrize(
+    "number", [0.5, 3, np.float64(0.5), np.float32(0.5), np.int64(3)], ids=repr
+)
 def test_numbers_multiply_from_both_sides(number):
     model = problem().model
     assert_same(number * model, model.map(lambda a: a * float(number)))
@@ -73,8 +75,16 @@ def test_arithmetic_is_elementwise():
 @pytest.mark.parametrize("number", [np.float64(0.1), 0.1, np.int64(2)], ids=repr)
 def test_a_number_does_not_change_the_dtype(number):
     single = problem().model.map(lambda a: a.astype("float32"))
-    assert {a.dtype.name for model in (number * single, single - number, single / number, (single * single) ** number)
-            for a in model.arrays().values()} == {"float32"}
+    assert {
+        a.dtype.name
+        for model in (
+            number * single,
+            single - number,
+            single / number,
+            (single * single) ** number,
+        )
+        for a in model.arrays().values()
+    } == {"float32"}
 
 
 def test_a_step_leaves_the_model_alone():
@@ -96,8 +106,11 @@ def test_map_goes_to_torch_and_back():
     model, X, y = problem().map(torch.tensor)
     loss, grad = model.loss_and_grad(X, y)
     assert isinstance(grad.W, torch.Tensor)
-    assert_same((model - 0.5 * grad).map(lambda a: a.numpy()),
-                problem().model - 0.5 * problem().model.loss_and_grad(*problem()[1:])[1], 1e-14)
+    assert_same(
+        (model - 0.5 * grad).map(lambda a: a.numpy()),
+        problem().model - 0.5 * problem().model.loss_and_grad(*problem()[1:])[1],
+        1e-14,
+    )
 
 
 def test_models_are_pickled():
@@ -112,22 +125,35 @@ def test_what_is_no_number_is_refused(other):
 
 
 def test_shapes_do_not_mix():
-    with pytest.raises(ValueError, match=r"W: expected two MultiHeadAttention of one shape.*\(2, 3, 3\).*\(1, 3, 3\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"W: expected two MultiHeadAttention of one shape.*\(2, 3, 3\).*\(1, 3, 3\)",
+    ):
         problem().model + problem(H=1).model
     with pytest.raises(ValueError, match=r"U: .*\(2, 4, 3\).*\(2, 5, 3\)"):
         problem().model.dot(problem(T=5).model)
 
 
 def test_layers_of_two_kernels_have_no_sum():
-    soft, sharp = (mha.AttentionLayer.random(4, 3, 2, kernel=kernel)
-                   for kernel in (mha.softmax, mha.attention.Gaussian(2)))
-    for mix in (lambda: soft + sharp, lambda: sharp - soft, lambda: soft.dot(sharp),
-                lambda: mha.landscape.interpolation(soft, sharp, mha.data.random_sequences(2, 3, 4, 2), 3)):
-        with pytest.raises(ValueError, match=r"kernel: expected two AttentionLayer with the same kernel, got .*Gaussian"
-                                             r".*dataclasses\.replace\(second, kernel=first\.kernel\)"):
+    soft, sharp = (
+        mha.AttentionLayer.random(4, 3, 2, kernel=kernel)
+        for kernel in (mha.softmax, mha.attention.Gaussian(2))
+    )
+    for mix in (
+        lambda: soft + sharp,
+        lambda: sharp - soft,
+        lambda: soft.dot(sharp),
+        lambda: mha.landscape.interpolation(soft, sharp, mha.data.random_sequences(2, 3, 4, 2), 3),
+    ):
+        with pytest.raises(
+            ValueError,
+            match=r"kernel: expected two AttentionLayer with the same kernel, got .*Gaussian"
+            r".*dataclasses\.replace\(second, kernel=first\.kernel\)",
+        ):
             mix()
     assert (soft - replace(sharp, kernel=soft.kernel)).norm() == 0
-    assert (sharp - replace(sharp, kernel=mha.attention.Gaussian(2.0))).norm() == 0  # equal, and not the same object
+    # equal, and not the same object
+    assert (sharp - replace(sharp, kernel=mha.attention.Gaussian(2.0))).norm() == 0
     with pytest.raises(ValueError, match="kernel"):
         replace(sharp, kernel=mha.attention.NormalizedGaussian(2)) + sharp
 
@@ -151,7 +177,10 @@ def test_arrays_are_named_in_order():
 
 
 def test_a_model_shows_its_shapes_not_its_numbers():
-    assert repr(mha.MultiHeadAttention.zeros(2, 4, 3)) == "MultiHeadAttention(W (2, 3, 3), U (2, 4, 3), float64)"
+    assert (
+        repr(mha.MultiHeadAttention.zeros(2, 4, 3))
+        == "MultiHeadAttention(W (2, 3, 3), U (2, 4, 3), float64)"
+    )
 
 
 def test_inner_products_are_numbers_in_either_library():
@@ -181,4 +210,4 @@ def test_a_vector_gives_a_model_its_own_arrays():
 def test_only_leaves_zeros_in_place_of_numbers_that_are_not_finite():
     zero = mha.MultiHeadAttention.zeros(H=2, T=4, d=3)
     diverged = zero.with_arrays(W=zero.W + np.inf, U=zero.U + 1)
-    assert diverged.only("U").norm() == 24 ** 0.5
+    assert diverged.only("U").norm() == 24**0.5

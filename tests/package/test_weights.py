@@ -1,4 +1,5 @@
-"""What training moves is all that a model's loss depends on, or the model is refused by the name of what would not."""
+"""What training moves is all that a model's loss depends on, or the model is refused by the name of
+what would not."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -55,7 +56,7 @@ class Slots(mha.models.Vector):
     power: int = 1
 
     def loss(self, X, y):
-        return squares(X @ self.w ** self.power, y)
+        return squares(X @ self.w**self.power, y)
 
 
 @own
@@ -70,9 +71,13 @@ class Shifted(Plain):
         return squares(X @ (self.scale * self.w) + self.shift[0], y)
 
 
-RIGHT = {"plain": lambda: Plain(np.zeros(3)), "cached": lambda: Cached(np.zeros(3)),
-         "cached, closed": lambda: Closed(np.zeros(3)), "slots": lambda: Slots(np.zeros(3)),
-         "fixed": lambda: Shifted(np.zeros(3), [np.zeros(()), None])}
+RIGHT = {
+    "plain": lambda: Plain(np.zeros(3)),
+    "cached": lambda: Cached(np.zeros(3)),
+    "cached, closed": lambda: Closed(np.zeros(3)),
+    "slots": lambda: Slots(np.zeros(3)),
+    "fixed": lambda: Shifted(np.zeros(3), [np.zeros(()), None]),
+}
 
 
 @pytest.mark.parametrize("make", RIGHT.values(), ids=RIGHT)
@@ -90,7 +95,9 @@ def test_a_run_ends_where_the_plain_loop_does(make, used):
 
 @pytest.mark.parametrize("make", RIGHT.values(), ids=RIGHT)
 def test_the_hessian_of_a_loss_alone_is_that_of_the_formula(make):
-    np.testing.assert_allclose(mha.landscape.hessian(make(), DATA), X.T @ X / len(X), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        mha.landscape.hessian(make(), DATA), X.T @ X / len(X), rtol=1e-12, atol=1e-15
+    )
 
 
 def test_the_hessian_of_tensors_is_that_of_the_formula():
@@ -103,8 +110,10 @@ def test_a_derived_product_is_the_closed_form():
     """Of every model of the package, whose own products are written out."""
     data = mha.data.tokenized_mixture(n=5, T=4, d=6, M=2, zeta=0.25)
     rng = np.random.default_rng(0)
-    for model, X, y in ((mha.MultiHeadAttention.random(2, 4, 6), data.X, data.y),
-                        (mha.AttentionLayer.random(4, 3, 2, 2), *(rng.normal(size=(3, 5, m)) for m in (4, 2)))):
+    for model, X, y in (
+        (mha.MultiHeadAttention.random(2, 4, 6), data.X, data.y),
+        (mha.AttentionLayer.random(4, 3, 2, 2), *(rng.normal(size=(3, 5, m)) for m in (4, 2))),
+    ):
         V = model.map(lambda a: rng.normal(size=a.shape))
         written = model.hvp(X, y, V).arrays()
         for closed in (True, False):
@@ -172,24 +181,48 @@ class Empty(mha.models.Vector):
 REFUSED = {
     "derived": (lambda: Derived(np.ones(3)), "^length: .* make it a property"),
     "beside": (lambda: Beside(np.ones(3)), "^length: .* make it a property"),
-    "list": (lambda: Containing(np.ones(3), [np.ones(2)]), "^layers: .* got a list that holds arrays"),
+    "list": (
+        lambda: Containing(np.ones(3), [np.ones(2)]),
+        "^layers: .* got a list that holds arrays",
+    ),
     "tuple": (lambda: Containing(np.ones(3), (1.0, np.ones(2))), "^layers: .* got a tuple"),
     "dict": (lambda: Containing(np.ones(3), {"a": np.ones(2)}), "^layers: .* got a dict"),
     "deep": (lambda: Containing(np.ones(3), {"a": [(np.ones(2),)]}), "^layers: .* got a dict"),
     "model": (lambda: Containing(np.ones(3), Plain(np.ones(2))), "^layers: .* got a Plain"),
-    "object": (lambda: Containing(np.ones(3), SimpleNamespace(w=np.ones(2))), "^layers: .* got a SimpleNamespace"),
+    "object": (
+        lambda: Containing(np.ones(3), SimpleNamespace(w=np.ones(2))),
+        "^layers: .* got a SimpleNamespace",
+    ),
     "module": (lambda: Containing(np.ones(3), torch.nn.Linear(2, 1)), "^layers: .* got a Linear"),
     "of the class": (lambda: Unannotated(np.ones(3)), "^b: .* write b: np.ndarray"),
     "of a class above": (lambda: Inheriting(np.ones(3)), "^b: .* write b: np.ndarray"),
     "no dataclass": (lambda: Undecorated(np.ones(3)), "^(model|first|start): expected a dataclass"),
-    "a layer called norm": (lambda: Normed(np.ones(3)), "^norm: expected the method that every model has"),
-    "a layer called map": (lambda: Mapped(np.ones(3)), "^map: expected the method that every model has"),
-    "integers": (lambda: Plain(np.zeros(3, int)), r"^w: .* got int64 of shape \(3,\); write w.astype"),
+    "a layer called norm": (
+        lambda: Normed(np.ones(3)),
+        "^norm: expected the method that every model has",
+    ),
+    "a layer called map": (
+        lambda: Mapped(np.ones(3)),
+        "^map: expected the method that every model has",
+    ),
+    "integers": (
+        lambda: Plain(np.zeros(3, int)),
+        r"^w: .* got int64 of shape \(3,\); write w.astype",
+    ),
     "complex numbers": (lambda: Plain(np.zeros(3, complex)), "^w: .* got complex128"),
     "booleans": (lambda: Plain(np.zeros(3, bool)), "^w: .* got bool"),
-    "masked": (lambda: Plain(np.ma.masked_array(np.ones(3), [True, False, False])), r"^w: .* w.filled\(value\)"),
-    "matrix": (lambda: Plain(np.matrix([[1.0, 2, 3]])), r"^w: expected a plain numpy array, got a matrix"),
-    "a gradient": (lambda: Plain(torch.zeros(3).double().requires_grad_()), r"^w: .* w.detach\(\) gives"),
+    "masked": (
+        lambda: Plain(np.ma.masked_array(np.ones(3), [True, False, False])),
+        r"^w: .* w.filled\(value\)",
+    ),
+    "matrix": (
+        lambda: Plain(np.matrix([[1.0, 2, 3]])),
+        r"^w: expected a plain numpy array, got a matrix",
+    ),
+    "a gradient": (
+        lambda: Plain(torch.zeros(3).double().requires_grad_()),
+        r"^w: .* w.detach\(\) gives",
+    ),
     "no weights": (Empty, "expected a model with weights that are arrays; Empty has none"),
 }
 ASKING = {
@@ -213,12 +246,16 @@ def test_a_model_that_would_go_stale_is_refused_by_name(make, said, ask):
 
 @pytest.mark.parametrize("name", ["map", "norm", "dot", "arrays", "only", "loss", "hvp"])
 def test_a_field_has_a_name_of_its_own(name):
-    with pytest.raises(TypeError, match=f"^{name}: expected a field with a name of its own, .* rename the field"):
+    with pytest.raises(
+        TypeError, match=f"^{name}: expected a field with a name of its own, .* rename the field"
+    ):
         type("Named", (mha.models.Vector,), {"__annotations__": {name: np.ndarray}})
 
 
 def test_what_a_class_remembers_is_not_carried_along():
     start = Cached(np.ones(3))
     assert start.doubled[0] == 2
-    assert (start + 1.0).doubled[0] == 4 and with_attributes(start, {"w": np.zeros(3)}).doubled[0] == 0
+    assert (start + 1.0).doubled[0] == 4 and with_attributes(start, {"w": np.zeros(3)}).doubled[
+        0
+    ] == 0
     require_weights("model", start)

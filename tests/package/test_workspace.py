@@ -1,4 +1,5 @@
-"""The fast workspace equals the plain formula: on every shape and scale, in both libraries, call after call."""
+"""The fast workspace equals the plain formula: on every shape and scale, in both libraries, call
+after call."""
 
 import numpy as np
 import pytest
@@ -16,14 +17,27 @@ from optional import torch
 from strategies import SIZES, direction, problem, problems, rounding, steepness
 
 seeds = pytest.mark.parametrize("seed", range(6))
-sizes = pytest.mark.parametrize("sizes", [SIZES, {"n": 7, "T": 2, "d": 6, "H": 3}, {"n": 1, "T": 5, "d": 1, "H": 4},
-                                          {"n": 3, "T": 6, "d": 2, "H": 1}], ids=str)
+sizes = pytest.mark.parametrize(
+    "sizes",
+    [
+        SIZES,
+        {"n": 7, "T": 2, "d": 6, "H": 3},
+        {"n": 1, "T": 5, "d": 1, "H": 4},
+        {"n": 3, "T": 6, "d": 2, "H": 1},
+    ],
+    ids=str,
+)
 
 
-@pytest.fixture(scope="module", autouse=True, params=[(1 << 22, 1 << 28), (1400, 1 << 28), (1, 1 << 28), (1400, 1100)],
-                ids=["one block", "some heads", "single heads", "a few samples"])
+@pytest.fixture(
+    scope="module",
+    autouse=True,
+    params=[(1 << 22, 1 << 28), (1400, 1 << 28), (1, 1 << 28), (1400, 1100)],
+    ids=["one block", "some heads", "single heads", "a few samples"],
+)
 def heads_in_blocks(request):
-    """Every test of this file with its heads in one block and in several, and with its samples in parts."""
+    """Every test of this file with its heads in one block and in several, and with its samples in
+    parts."""
     block, held = request.param
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(multihead_workspace, "BLOCK_BYTES", block)
@@ -101,8 +115,11 @@ def test_no_score_makes_long_decoders_overflow(dtype, sign, share):
     model, X, y = problem(n=1, T=2, d=2, H=1, W=0.0).map(lambda a: a.astype(dtype))
     X[:], model.U[:] = [[1, 0], [0.9, 0]], [[1e5, 0], [1e5, 0]]
     model.W[0, 0, 0] = sign * share * np.log(np.finfo(dtype).max)
-    assert_equal_to_the_formula(problem()._replace(model=model, X=X, y=-y / y), 1e-4 if dtype == "float32" else 1e-12,
-                                size=1e5)
+    assert_equal_to_the_formula(
+        problem()._replace(model=model, X=X, y=-y / y),
+        1e-4 if dtype == "float32" else 1e-12,
+        size=1e5,
+    )
 
 
 @pytest.mark.parametrize("W", [0.5, 60.0], ids=["in range", "shifted"])
@@ -110,7 +127,9 @@ def test_single_precision_stays_single(W):
     drawn = problem(W=W).map(lambda a: a.astype("float32"))
     workspace = drawn.model.workspace(drawn.X, drawn.y)
     loss, grad = workspace.loss_and_grad(workspace.pack(drawn.model))
-    assert {a.dtype.name for a in (loss, grad, workspace.unpack(grad).W, workspace.unpack(grad).U)} == {"float32"}
+    assert {
+        a.dtype.name for a in (loss, grad, workspace.unpack(grad).W, workspace.unpack(grad).U)
+    } == {"float32"}
 
 
 @pytest.mark.parametrize("W", [0.5, 500.0], ids=["in range", "shifted"])
@@ -124,8 +143,10 @@ def test_torch_equals_numpy(W):
 
 def addresses(workspace):
     """Where the buffers of a workspace lie."""
-    return [{name: id(value) for name, value in vars(part).items() if isinstance(value, np.ndarray)}
-            for part in (workspace, *workspace.blocks)]
+    return [
+        {name: id(value) for name, value in vars(part).items() if isinstance(value, np.ndarray)}
+        for part in (workspace, *workspace.blocks)
+    ]
 
 
 def test_buffers_are_used_again_and_results_stay_right(in_one_part):
@@ -155,7 +176,9 @@ def test_theta_is_read_only_read():
 
 
 @sizes
-@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
+@pytest.mark.parametrize(
+    "library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"]
+)
 def test_what_is_packed_and_unpacked_is_the_same_and_owns_its_memory(sizes, library):
     model, X, y = problem(**sizes).map(library)
     workspace = model.workspace(X, y)
@@ -172,7 +195,9 @@ def test_pack_puts_the_columns_of_each_head_side_by_side():
     assert_close(model.workspace(X, y).pack(model), np.hstack(columns), 0)
 
 
-@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
+@pytest.mark.parametrize(
+    "library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"]
+)
 def test_summary_equals_the_plain_workspace(library):
     model, X, y = problem(W=2.0).map(library)
     relevant = library((np.random.default_rng(5).random(X.shape[:2]) < 0.4) * 1.0)
@@ -183,18 +208,26 @@ def test_summary_equals_the_plain_workspace(library):
 
 
 @pytest.mark.parametrize("U", [1.0, 3000.0], ids=["divided by its g", "g too small to divide by"])
-@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
+@pytest.mark.parametrize(
+    "library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"]
+)
 def test_summary_after_a_gradient_is_that_of_its_theta(library, U, monkeypatch, in_one_part):
     model, X, y = problem(W=2.0, U=U)
     y = np.sign(model(X)) if U > 1 else y  # every margin is large: slopes below 1e-200
     other, relevant = direction(model), (np.random.default_rng(5).random(X.shape[:2]) < 0.4) * 1.0
-    model, other, X, y, relevant = model.map(library), other.map(library), *map(library, (X, y, relevant))
+    model, other, X, y, relevant = (
+        model.map(library),
+        other.map(library),
+        *map(library, (X, y, relevant)),
+    )
     workspace = model.workspace(X, y)
     theta = workspace.pack(model)
     workspace.loss_and_grad(workspace.pack(other))
     workspace.loss_and_grad(theta)
     passes = []
-    monkeypatch.setattr(workspace, "_forward", lambda theta, ask=workspace._forward: passes.append(1) or ask(theta))
+    monkeypatch.setattr(
+        workspace, "_forward", lambda theta, ask=workspace._forward: passes.append(1) or ask(theta)
+    )
     plain = ClassifierWorkspace(model, X, y).summary(model, relevant)
     assert workspace.summary(theta, relevant) == pytest.approx(plain, rel=1e-12)
     assert len(passes) == (U > 1)
@@ -206,8 +239,11 @@ def test_attention_score_is_the_mean_weight_on_relevant_tokens():
     model, X, y = problem(W=2.0)
     relevant = np.random.default_rng(5).random(X.shape[:2]) < 0.4
     X_, W = oracles.tensors(X, model.W)
-    scores = [float(oracles.attention(x, W_h)[:, marks].sum(axis=1).mean())
-              for x, marks in zip(X_, torch.tensor(relevant), strict=True) for W_h in W]
+    scores = [
+        float(oracles.attention(x, W_h)[:, marks].sum(axis=1).mean())
+        for x, marks in zip(X_, torch.tensor(relevant), strict=True)
+        for W_h in W
+    ]
     summary = ClassifierWorkspace(model, X, y).summary(model, relevant)
     assert summary["attention_score"] == pytest.approx(np.mean(scores), rel=1e-12)
 
@@ -219,17 +255,23 @@ def with_copies(drawn, heads=(0, 1, 0, 2, 1, 0)):
 
 
 @seeds
-@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
+@pytest.mark.parametrize(
+    "library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"]
+)
 def test_equal_heads_are_computed_once_and_counted(seed, library):
     drawn = with_copies(problem(seed, W=1.0, H=3)).map(library)
     workspace = drawn.model.workspace(drawn.X, drawn.y)
     assert workspace.pack(drawn.model).shape == (drawn.X.shape[2], 3 * sum(drawn.X.shape[1:]))
     assert_equal_to_the_formula(drawn, 1e-12)
     grad = workspace.loss_and_grad(workspace.pack(drawn.model))[1]
-    assert workspace.grad_norm(grad) == pytest.approx(drawn.model.loss_and_grad(drawn.X, drawn.y)[1].norm(), rel=1e-12)
+    assert workspace.grad_norm(grad) == pytest.approx(
+        drawn.model.loss_and_grad(drawn.X, drawn.y)[1].norm(), rel=1e-12
+    )
     relevant = library((np.random.default_rng(5).random(drawn.X.shape[:2]) < 0.4) * 1.0)
     plain = ClassifierWorkspace(*drawn[:3]).summary(drawn.model, relevant)
-    assert workspace.summary(workspace.pack(drawn.model), relevant) == pytest.approx(plain, rel=1e-12)
+    assert workspace.summary(workspace.pack(drawn.model), relevant) == pytest.approx(
+        plain, rel=1e-12
+    )
 
 
 def test_copies_are_given_back_in_their_order():
@@ -244,7 +286,9 @@ def test_a_workspace_refuses_a_model_whose_copies_differ():
         drawn.model.workspace(drawn.X, drawn.y).pack(direction(drawn.model))
 
 
-@pytest.mark.parametrize("rule", [GradientDescent(0.5), Momentum(0.2), Adam(0.03)], ids=lambda r: type(r).__name__)
+@pytest.mark.parametrize(
+    "rule", [GradientDescent(0.5), Momentum(0.2), Adam(0.03)], ids=lambda r: type(r).__name__
+)
 def test_a_run_with_copies_is_the_run_of_the_plain_formula(rule):
     drawn = with_copies(problem(H=3, U=0.3, W=0.3))
     (model, X, y), data = drawn[:3], from_arrays(drawn.X, drawn.y)
@@ -254,17 +298,24 @@ def test_a_run_with_copies_is_the_run_of_the_plain_formula(rule):
     assert_close(train(drawn.model, data, rule, 30)[-1].ravel(), model.ravel(), 1e-11)
 
 
-@pytest.mark.parametrize("library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"])
+@pytest.mark.parametrize(
+    "library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"]
+)
 @pytest.mark.parametrize("n, batch", [(17, 5), (32, 8)])
 @pytest.mark.parametrize("d", [3, 8, 9])
 def test_minibatches_from_equal_heads_take_the_steps_of_the_plain_formula(d, n, batch, library):
-    drawn = problem(n=n, T=5, d=d, H=2)  # at such sizes a matrix product may round equal heads differently
+    # at such sizes a matrix product may round equal heads differently
+    drawn = problem(n=n, T=5, d=d, H=2)
     data = from_arrays(drawn.X, drawn.y).map(library)
     start = model = type(drawn.model).zeros(2, 5, d).map(library)
     rows = minibatches(n, batch, seed=1)
     for _, some in zip(range(20), rows, strict=False):
         model = model - 0.5 * model.loss_and_grad(data.X[some], data.y[some])[1]
-    assert_close(train(start, data, GradientDescent(0.5), 20, batch=batch, seed=1)[-1].ravel(), model.ravel(), 1e-11)
+    assert_close(
+        train(start, data, GradientDescent(0.5), 20, batch=batch, seed=1)[-1].ravel(),
+        model.ravel(),
+        1e-11,
+    )
 
 
 def test_what_is_a_copy_by_construction_is_packed_unchecked():

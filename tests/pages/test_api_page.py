@@ -1,4 +1,5 @@
-"""The pages of the packages (book/api.md and book/api_book.md) show every name that the packages offer."""
+"""The pages of the packages (book/api.md and book/api_book.md) show every name that the packages
+offer."""
 
 import inspect
 import re
@@ -12,14 +13,27 @@ import mhalib as mha
 
 BOOK = Path(__file__).parents[2] / "book"
 PAGES = "\n".join((BOOK / name).read_text("utf-8") for name in ("api.md", "api_book.md"))
-MODULES = ("mhalib.data", "mhalib.models", "mhalib.landscape", "mhalib.plots", "mhalib.live", "mhalib.optim",
-           "mhabook.plots", "mhabook.studies", "mhabook.exercises", "mhabook.c08_digits", "mhabook.c08_digits.text",
-           "mhabook.c17_laboratory")
+MODULES = (
+    "mhalib.data",
+    "mhalib.models",
+    "mhalib.landscape",
+    "mhalib.plots",
+    "mhalib.live",
+    "mhalib.optim",
+    "mhabook.plots",
+    "mhabook.studies",
+    "mhabook.exercises",
+    "mhabook.c08_digits",
+    "mhabook.c08_digits.text",
+    "mhabook.c17_laboratory",
+)
 
 
 def looked_up(name):
     """The object of a name such as ``mhalib.data.planted.Planted`` or ``Momentum.step``."""
-    *path, last = name.split(".") if name.startswith(("mhalib", "mhabook")) else ["mhalib", *name.split(".")]
+    *path, last = (
+        name.split(".") if name.startswith(("mhalib", "mhabook")) else ["mhalib", *name.split(".")]
+    )
     for k in range(len(path), 0, -1):
         try:
             found = import_module(".".join(path[:k]))
@@ -36,7 +50,11 @@ def shown():
         thing = import_module(name) if kind == "module" else looked_up(name)
         yield thing
         if kind == "module":
-            yield from (value for value in vars(thing).values() if getattr(value, "__module__", "") == thing.__name__)
+            yield from (
+                value
+                for value in vars(thing).values()
+                if getattr(value, "__module__", "") == thing.__name__
+            )
 
 
 SHOWN = list(shown())
@@ -47,15 +65,25 @@ def is_shown(thing):
 
 
 def public(module):
-    """The names that a module offers: functions and classes of its own or of the files of its folder."""
-    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
-    return [name for name in names if getattr(getattr(module, name), "__module__", "").startswith(module.__name__)]
+    """The names that a module offers: functions and classes of its own or of the files of its
+    folder."""
+    names = getattr(module, "__all__", None) or [
+        name for name in vars(module) if not name.startswith("_")
+    ]
+    return [
+        name
+        for name in names
+        if getattr(getattr(module, name), "__module__", "").startswith(module.__name__)
+    ]
 
 
 @pytest.mark.parametrize("package", [mha, mhabook])
 def test_every_name_of_the_packages_is_shown(package):
-    missing = [name for name in package.__all__ if not inspect.ismodule(thing := getattr(package, name))
-               and not is_shown(thing)]
+    missing = [
+        name
+        for name in package.__all__
+        if not inspect.ismodule(thing := getattr(package, name)) and not is_shown(thing)
+    ]
     assert not missing, f"the pages do not show, of {package.__name__}: {', '.join(missing)}"
 
 
@@ -66,6 +94,10 @@ def test_every_name_of_their_modules_is_shown(module):
     assert not missing, f"the pages do not show, of {module.__name__}: {', '.join(missing)}"
 
 
-@pytest.mark.parametrize("module", sorted({statement.function.__module__ for statement in mhabook.ledger}))
+@pytest.mark.parametrize(
+    "module", sorted({statement.function.__module__ for statement in mhabook.ledger})
+)
 def test_every_file_of_statements_is_shown(module):
-    assert f".. automodule:: {module}\n   :members:" in PAGES, f"book/api_book.md does not show {module}"
+    assert f".. automodule:: {module}\n   :members:" in PAGES, (
+        f"book/api_book.md does not show {module}"
+    )

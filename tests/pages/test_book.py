@@ -15,7 +15,9 @@ CHAPTERS = [p for p in NUMBERED if not p.stem.endswith("_further")]
 
 
 def of_each(paths):
-    return pytest.mark.parametrize("path", paths, ids=lambda p: p.relative_to(ROOT / "book").as_posix())
+    return pytest.mark.parametrize(
+        "path", paths, ids=lambda p: p.relative_to(ROOT / "book").as_posix()
+    )
 
 
 every_notebook = of_each(NOTEBOOKS)
@@ -30,7 +32,9 @@ def in_order(path):
 
 def assert_keeps(rule, path, *more):
     offences = rule(read(path), *more)
-    assert not offences, "\n  ".join([f"{path.relative_to(ROOT)} breaks {rule.__name__}:", *offences])
+    assert not offences, "\n  ".join(
+        [f"{path.relative_to(ROOT)} breaks {rule.__name__}:", *offences]
+    )
 
 
 def test_there_are_chapters():
@@ -151,9 +155,15 @@ def test_every_row_of_the_ledger_is_a_statement_of_its_chapter():
 
     for statement in ledger:
         found = directives(read(ROOT / "book" / f"{statement.chapter}.ipynb"))
-        stated = {option(body, "label"): title + body for kind, title, body in found if kind.startswith("prf:")}
+        stated = {
+            option(body, "label"): title + body
+            for kind, title, body in found
+            if kind.startswith("prf:")
+        }
         assert statement.id in stated, f"{statement.chapter} states no {statement.id}"
-        assert f"[{statement.mark}" in stated[statement.id], f"{statement.id}: the chapter has another mark"
+        assert f"[{statement.mark}" in stated[statement.id], (
+            f"{statement.id}: the chapter has another mark"
+        )
 
 
 def test_every_statement_but_a_definition_is_a_row_of_the_ledger():
@@ -161,7 +171,12 @@ def test_every_statement_but_a_definition_is_a_row_of_the_ledger():
 
     registered = {statement.id for statement in ledger}
     kinds = {"prf:theorem", "prf:lemma", "prf:proposition", "prf:corollary"}
-    stated = {option(body, "label") for path in NUMBERED for kind, _, body in directives(read(path)) if kind in kinds}
+    stated = {
+        option(body, "label")
+        for path in NUMBERED
+        for kind, _, body in directives(read(path))
+        if kind in kinds
+    }
     assert stated == registered
 
 
@@ -172,7 +187,10 @@ def test_the_ledger_lists_every_definition_in_the_order_of_the_book():
     for path in sorted(NUMBERED, key=in_order):
         chapter = path.relative_to(ROOT / "book").with_suffix("").as_posix()
         found = [each for each in directives(read(path)) if each[0] == "prf:definition"]
-        stated += [(option(body, "label"), title, rules.MARK.search(body)[1], chapter) for _, title, body in found]
+        stated += [
+            (option(body, "label"), title, rules.MARK.search(body)[1], chapter)
+            for _, title, body in found
+        ]
     assert [(d.id, d.title, d.mark, d.chapter) for d in DEFINITIONS] == stated
 
 
@@ -181,6 +199,8 @@ def test_a_statement_has_one_title():
 
     for statement in ledger:
         found = directives(read(ROOT / "book" / f"{statement.chapter}.ipynb"))
-        titles = {option(body, "label"): title for kind, title, body in found if kind.startswith("prf:")}
+        titles = {
+            option(body, "label"): title for kind, title, body in found if kind.startswith("prf:")
+        }
         plain = titles[statement.id].replace(r"\sqrt ", "√").replace("$", "")
         assert plain == statement.title

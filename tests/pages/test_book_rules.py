@@ -28,9 +28,7 @@ def notebook(*cells, kernel="python3"):
 
 HEADINGS = ["Predict", "See it", "The idea", "Check it by number", "Where it breaks"]
 HEADINGS += ["Exercises", "What we have seen", "Sources"]
-EXERCISE = (
-    "```{{exercise}} Title\n:label: ex-{0}\nWhy?\n```\n```{{solution}} ex-{0}\n:class: dropdown\nSo.\n```\n"
-)
+EXERCISE = "```{{exercise}} Title\n:label: ex-{0}\nWhy?\n```\n```{{solution}} ex-{0}\n:class: dropdown\nSo.\n```\n"
 THEOREM = "```{prf:theorem} Smoothness [ours]\n:label: smooth\nIt is smooth.\n```"
 TEXT_OUTPUT = {"output_type": "execute_result", "data": {"text/plain": "3"}}
 CHAPTER = notebook(
@@ -69,7 +67,11 @@ BAD = {
         (python("def f(x):\n    return x"), python("class A: pass", cell_id="second")),
         python("f = lambda x: x"),
     ],
-    "visible_plotting": [python("go.Figure()"), python("import plotly.express as p"), python("px.line(y)")],
+    "visible_plotting": [
+        python("go.Figure()"),
+        python("import plotly.express as p"),
+        python("px.line(y)"),
+    ],
     "visible_randomness": [
         python("np.random.rand(3)"),
         python("from numpy.random import default_rng"),
@@ -91,7 +93,10 @@ BAD = {
     ],
     "broken_dropdowns": [markdown("```{prf:proof}\n:class: dropdown\nSo.\n```")],
     "pictures_without_alt": [markdown("![](curve.png)"), markdown("```{figure} curve.png\n```")],
-    "figures_without_mhabook": [python("mha.plots.training(path)"), python("mha.explore(f, H=(1, 4))")],
+    "figures_without_mhabook": [
+        python("mha.plots.training(path)"),
+        python("mha.explore(f, H=(1, 4))"),
+    ],
     "bluster": [markdown("Clearly, it holds."), markdown("This is obviously so.")],
 }
 
@@ -101,7 +106,9 @@ def is_rule(function):
 
 
 HELPERS = {"visible_nodes", "lessons", "mentions"}
-OURS = [f for _, f in inspect.getmembers(rules, inspect.isfunction) if f.__module__ == rules.__name__]
+OURS = [
+    f for _, f in inspect.getmembers(rules, inspect.isfunction) if f.__module__ == rules.__name__
+]
 RULES = [f for f in OURS if is_rule(f) and f.__name__ not in HELPERS]
 
 
@@ -138,7 +145,9 @@ def test_second_definition_is_caught():
 
 def test_what_a_cell_hands_to_explore_is_the_readers():
     lesson = python("def g(x):\n    return x", cell_id="one")
-    own, other = (python(f"def f(H=1):\n    return H\n\nmha.explore({name}, H=(1, 4))") for name in "fg")
+    own, other = (
+        python(f"def f(H=1):\n    return H\n\nmha.explore({name}, H=(1, 4))") for name in "fg"
+    )
     assert rules.visible_definitions(notebook(lesson, own)) == []
     assert rules.visible_definitions(notebook(lesson, other))
 

@@ -1,4 +1,5 @@
-"""The course, its map and its sheets: what course.yml says is so in the table of contents and in the notebooks."""
+"""The course, its map and its sheets: what course.yml says is so in the table of contents and in
+the notebooks."""
 
 import re
 import subprocess
@@ -24,7 +25,9 @@ each_chapter = pytest.mark.parametrize("file", CHAPTERS)
 
 
 def labels(file):
-    return set(re.findall(r"\{exercise(?:-start)?\}[^\n]*\n:label: (\S+)", course.markdown_of(file)))
+    return set(
+        re.findall(r"\{exercise(?:-start)?\}[^\n]*\n:label: (\S+)", course.markdown_of(file))
+    )
 
 
 def test_every_page_of_the_course_is_in_the_book_in_its_order_and_needs_only_what_comes_before_it():
@@ -43,8 +46,10 @@ def test_reading_is_counted_in_words_and_formulas_and_proofs_take_three_times_as
 
 @each_chapter
 def test_a_chapter_says_how_long_it_takes_as_it_is_counted(file):
-    said = re.search(r"\*A walk of (\d+) minutes(?:, and (\d+) for the proofs|, and then your own)\.\*",
-                     course.markdown_of(file))
+    said = re.search(
+        r"\*A walk of (\d+) minutes(?:, and (\d+) for the proofs|, and then your own)\.\*",
+        course.markdown_of(file),
+    )
     assert 20 <= int(said[1]) == course.minutes(file) <= 30
     assert int(said[2] or 0) == course.proofs(file)
 
@@ -52,8 +57,13 @@ def test_a_chapter_says_how_long_it_takes_as_it_is_counted(file):
 @each_chapter
 def test_a_chapter_needs_the_chapters_that_it_says_it_needs(file):
     """A link under "What you need" is a line of the map, and the other way round."""
-    said = re.search(r"\*\*What you need\.\*\*(.*?)(?:\n\n|\Z)", course.markdown_of(file), re.DOTALL)
-    linked = {Path(path).stem for path in re.findall(r"\]\(([^)]*\d\d_\w+)\.ipynb\)", said[1] if said else "")}
+    said = re.search(
+        r"\*\*What you need\.\*\*(.*?)(?:\n\n|\Z)", course.markdown_of(file), re.DOTALL
+    )
+    linked = {
+        Path(path).stem
+        for path in re.findall(r"\]\(([^)]*\d\d_\w+)\.ipynb\)", said[1] if said else "")
+    }
     needed = {Path(need).name for need in PAGES[file]["needs"] if course.number(need)}
     assert linked == needed or "Any chapter before this one" in said[1]
 
@@ -86,15 +96,21 @@ def test_a_sheet_asks_for_exercises_of_what_was_read_and_a_lecture_shows_no_othe
         before = [file for earlier in WEEKS[:k] for file in seen(earlier)]
         assert set(week["sheet"]) <= set().union(*map(labels, before)), f"week {k}"
         assert {item["page"] for item in week["live"]} <= set(before), f"week {k}"
-        assert {need for file in week["read"] for need in PAGES[file]["needs"]} <= set(before), f"week {k}"
-        told = re.findall(r"\d+", " ".join(re.findall(r"chapters? ([\d, and]+)", str(week["lecture"]))))
+        assert {need for file in week["read"] for need in PAGES[file]["needs"]} <= set(before), (
+            f"week {k}"
+        )
+        told = re.findall(
+            r"\d+", " ".join(re.findall(r"chapters? ([\d, and]+)", str(week["lecture"])))
+        )
         assert set(told) <= {course.number(file) for file in before}, f"week {k}"
         assert 4 <= len(week["sheet"]) + len(week["own"]) <= 8
         assert sum(item["minutes"] for item in week["lecture"]) == 90
 
 
 def test_what_is_shown_live_is_a_figure_of_its_page():
-    shown = [item for week in WEEKS for item in week["live"] if not item["page"].endswith("laboratory")]
+    shown = [
+        item for week in WEEKS for item in week["live"] if not item["page"].endswith("laboratory")
+    ]
     for page, name in ((f"{item['page']}.html", item["figure"]) for item in shown):
         assert name in {figure(page, k).spec["name"] for k in range(len(FIGURES[page]))}
 
@@ -102,19 +118,29 @@ def test_what_is_shown_live_is_a_figure_of_its_page():
 def test_a_sheet_brings_the_text_of_its_problems_with_it():
     lines = course.sheet(FOUND, "3")
     minutes = course.work("book/multihead/03_what_one_random_step_knows", "ex-3-by-hand")
-    assert lines.count(f"1. **{{ref}}`ex-3-by-hand`** · By hand: four tokens · {course.effort(minutes)}") == 1
+    assert (
+        lines.count(
+            f"1. **{{ref}}`ex-3-by-hand`** · By hand: four tokens · {course.effort(minutes)}"
+        )
+        == 1
+    )
     assert "   For $T=4$, $\\zeta=\\frac12$" in "\n".join(lines)
     with pytest.raises(ValueError, match="expected labels of exercises, got 'ex-0'"):
         course.problem(FOUND, "ex-0")
     texts = ["\n".join(course.sheet(FOUND, k)) for k in "123456"]
     assert not [text for text in texts if ".ipynb" in text], "a link of its own page"
-    assert not [text for text in texts if re.search(r"[Tt]his (chapter|page)|\b(above|earlier)\b", text)], "whose?"
+    assert not [
+        text for text in texts if re.search(r"[Tt]his (chapter|page)|\b(above|earlier)\b", text)
+    ], "whose?"
 
 
 def test_an_exercise_takes_five_times_its_reading_and_two_minutes_a_line_of_its_solution():
     assert course.work("book/start/sheets", "ex-sheet-weights") == 15
     assert course.work("book/start/softmax", "ex-softmax-gap") >= 5
-    assert course.effort(5) == "*about 5 minutes, 1 point*" and course.effort(25) == "*about 25 minutes, 5 points*"
+    assert (
+        course.effort(5) == "*about 5 minutes, 1 point*"
+        and course.effort(25) == "*about 25 minutes, 5 points*"
+    )
 
 
 @pytest.mark.parametrize("week", ["0", "7", "-1", "three", "1.5", None])
@@ -125,12 +151,17 @@ def test_a_sheet_of_no_week_is_refused(week):
 
 def test_a_wrong_argument_is_an_error_of_its_line(tmp_path):
     """Of a page of its own, built by Sphinx, which goes on and names it."""
-    (tmp_path / "conf.py").write_text(f"import sys\nsys.path.append({str(ROOT / 'book' / '_ext')!r})\n"
-                                      "extensions = ['myst_parser', 'course']\n")
+    (tmp_path / "conf.py").write_text(
+        f"import sys\nsys.path.append({str(ROOT / 'book' / '_ext')!r})\n"
+        "extensions = ['myst_parser', 'course']\n"
+    )
     (tmp_path / "index.md").write_text("# A page\n\n```{course-sheet} 9\n```\n")
     command = [sys.executable, "-m", "sphinx", "-q", tmp_path, tmp_path / "built"]
     run = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=True)
-    assert "index.md:3: ERROR: course-sheet: sheet: expected the number of a week, 1 to 6, got '9'" in run.stderr
+    assert (
+        "index.md:3: ERROR: course-sheet: sheet: expected the number of a week, 1 to 6, got '9'"
+        in run.stderr
+    )
 
 
 def test_every_sheet_stands_on_the_page_of_sheets_with_its_own_problems():
@@ -142,25 +173,44 @@ def test_every_sheet_stands_on_the_page_of_sheets_with_its_own_problems():
 
 
 def test_problems_of_a_sheet_are_counted_within_their_sheet_and_those_of_the_opening_begin_with_zero():
-    counted = {label: (13 + k,) for k, label in enumerate(label for week in WEEKS for label in week["own"])}
-    chapter, opening = {"exercise": {"ex-3-kernel": (3, 2)}}, {"exercise": {"ex-tangent-wide": (10,)}}
-    numbers = {course.SHEETS: {"exercise": dict(counted)}, "book/start/tangent_kernel": opening,
-               "book/multihead/03_what_one_random_step_knows": chapter, "book/start/map": {}}
+    counted = {
+        label: (13 + k,) for k, label in enumerate(label for week in WEEKS for label in week["own"])
+    }
+    chapter, opening = (
+        {"exercise": {"ex-3-kernel": (3, 2)}},
+        {"exercise": {"ex-tangent-wide": (10,)}},
+    )
+    numbers = {
+        course.SHEETS: {"exercise": dict(counted)},
+        "book/start/tangent_kernel": opening,
+        "book/multihead/03_what_one_random_step_knows": chapter,
+        "book/start/map": {},
+    }
     env = SimpleNamespace(toc_fignumbers=numbers)
     for _ in range(2):  # a second build of the same pages counts them once
         assert course.number_problems(None, env) == []
-    assert chapter == {"exercise": {"ex-3-kernel": (3, 2)}} and opening == {"exercise": {"ex-tangent-wide": ("0", 10)}}
+    assert chapter == {"exercise": {"ex-3-kernel": (3, 2)}} and opening == {
+        "exercise": {"ex-tangent-wide": ("0", 10)}
+    }
     found = numbers[course.SHEETS]["exercise"]
     assert list(found) == list(counted)
     assert found["ex-sheet-copies"] == ("S1", 6) and found["ex-sheet-price"] == ("S3", 6)
-    assert course.number_problems(None, SimpleNamespace(toc_fignumbers={})) == [], "a book without its sheets"
+    assert course.number_problems(None, SimpleNamespace(toc_fignumbers={})) == [], (
+        "a book without its sheets"
+    )
 
 
 def test_routes_lead_to_pages_of_the_book():
-    named = {file for week in WEEKS for file in [*seen(week), *(item["page"] for item in week["live"])]}
+    named = {
+        file for week in WEEKS for file in [*seen(week), *(item["page"] for item in week["live"])]
+    }
     named |= {item["page"] for week in WEEKS for item in week.get("skip", ())}
     named |= {step["page"] for block in FOUND["weekend"] for step in block["steps"]}
-    named |= {path for item in FOUND["researcher"] for path in re.findall(r"`(?:[^<`]*<)?/(book/[\w/-]+)", item["go"])}
+    named |= {
+        path
+        for item in FOUND["researcher"]
+        for path in re.findall(r"`(?:[^<`]*<)?/(book/[\w/-]+)", item["go"])
+    }
     assert named <= set(TOC)
     assert set(PAGES) <= named, "a page on no route"
 
@@ -180,8 +230,13 @@ def test_a_week_says_what_to_read_and_what_to_look_into():
     assert [len(week.get("look", ())) for week in WEEKS] == [0, 0, 0, 2, 0, 1] and len(looks) == 2
     assert lines.count("**Leave out**") == 3
     takes = [line for line in lines if line.startswith("**Take along**")]
-    assert [re.findall(r'href="../../kit/week-(\d)/', line) for line in takes] == [[str(k)] * 5 for k in range(1, 7)]
-    assert "Chapter 6 · A head that was planted </book/multihead/06_a_planted_head>`: {ref}`see-6`" in looks[0]
+    assert [re.findall(r'href="../../kit/week-(\d)/', line) for line in takes] == [
+        [str(k)] * 5 for k in range(1, 7)
+    ]
+    assert (
+        "Chapter 6 · A head that was planted </book/multihead/06_a_planted_head>`: {ref}`see-6`"
+        in looks[0]
+    )
 
 
 def test_the_routes_page_says_first_where_each_route_stands_and_starts():
@@ -195,12 +250,18 @@ def test_the_map_shows_every_page_and_what_it_needs():
     drawn = course.drawing(PAGES, lambda file: f"{file}.html")
     shown = sorted(PAGES, key=course.places(PAGES).get)
     assert re.findall(r'<a href="([^"]+)\.html"', drawn) == shown
-    assert re.findall(r'class="minutes"[^>]*>(\d+) min</text></a>', drawn) == [str(course.minutes(f)) for f in shown]
+    assert re.findall(r'class="minutes"[^>]*>(\d+) min</text></a>', drawn) == [
+        str(course.minutes(f)) for f in shown
+    ]
     lines = re.findall(r'data-from="([^"]+)" data-to="([^"]+)" d=', drawn)
-    assert all(start in PAGES[end]["needs"] for start, end in lines) and len(set(lines)) == len(lines)
+    assert all(start in PAGES[end]["needs"] for start, end in lines) and len(set(lines)) == len(
+        lines
+    )
     everything = before((need, file) for file in PAGES for need in PAGES[file]["needs"])
     assert before(lines) == everything
-    assert not [line for line in lines if before({*lines} - {line}) == everything], "a line that follows along others"
+    assert not [line for line in lines if before({*lines} - {line}) == everything], (
+        "a line that follows along others"
+    )
 
 
 def before(lines):
@@ -222,18 +283,27 @@ def test_boxes_of_the_map_do_not_touch_and_stand_below_what_they_need():
     for row in {row for row, _ in at.values()}:
         lefts = sorted(course.corner(place)[0] for place in at.values() if place[0] == row)
         assert lefts[0] > 0 and lefts[-1] + course.WIDE < course.WIDTH
-        assert all(right - left > course.WIDE for left, right in zip(lefts, lefts[1:], strict=False))
-    assert all(len(line) <= 17 for page in PAGES.values() for line in course.two_lines(page["name"]))
+        assert all(
+            right - left > course.WIDE for left, right in zip(lefts, lefts[1:], strict=False)
+        )
+    assert all(
+        len(line) <= 17 for page in PAGES.values() for line in course.two_lines(page["name"])
+    )
 
 
 def test_lines_of_the_map_pass_between_its_boxes():
     at = course.places(PAGES)
-    rows = {row: [course.corner(place)[0] for place in at.values() if place[0] == row] for row, _ in at.values()}
+    rows = {
+        row: [course.corner(place)[0] for place in at.values() if place[0] == row]
+        for row, _ in at.values()
+    }
     for start, end in course.drawn_needs(PAGES):
         past = re.search(r" (\d+) \d+ V", course.edge(at[start], at[end], 10))
         assert bool(past) == (at[end][0] - at[start][0] > 1)
         for row in range(at[start][0] + 1, at[end][0]) if past else ():
-            assert not [left for left in rows[row] if left - 1 < int(past[1]) < left + course.WIDE + 1]
+            assert not [
+                left for left in rows[row] if left - 1 < int(past[1]) < left + course.WIDE + 1
+            ]
 
 
 GLOSSARY = (ROOT / "book" / "start" / "glossary.md").read_text("utf-8").split(":sorted:")[1]
@@ -248,16 +318,27 @@ def test_the_glossary_has_its_terms_in_order_and_each_leads_somewhere():
 
 
 def test_a_term_of_the_glossary_is_used_where_its_entry_leads():
-    files = [*PAGES, *(section["file"] for part in PARTS for page in part["chapters"]
-                       for section in page.get("sections", ()))]
+    files = [
+        *PAGES,
+        *(
+            section["file"]
+            for part in PARTS
+            for page in part["chapters"]
+            for section in page.get("sections", ())
+        ),
+    ]
     texts = {file: course.markdown_of(file) for file in files if (ROOT / f"{file}.ipynb").exists()}
-    homes = {label: file for file, text in texts.items() for label in re.findall(r":label: (\S+)", text)}
+    homes = {
+        label: file for file, text in texts.items() for label in re.findall(r":label: (\S+)", text)
+    }
     for term, entry in TERMS.items():
         pages = [homes[label] for label in re.findall(r"\{prf:ref\}`([^`]+)`", entry)]
         for path in re.findall(r"\{doc\}`(?:[^<`]*<)?/?([\w/-]+)", entry):
             pages.append(path if path.startswith("book/") else f"book/start/{path}")
         stems = [word[:5] for word in re.findall(r"\w{4,}", term.lower())]
-        assert any(all(stem in read(page).lower() for stem in stems) for page in pages), f"{term}: not in {pages}"
+        assert any(all(stem in read(page).lower() for stem in stems) for page in pages), (
+            f"{term}: not in {pages}"
+        )
 
 
 def read(file):

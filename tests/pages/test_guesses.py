@@ -1,4 +1,5 @@
-"""The guesses of "Predict": each has its field below the list it stands in, and comes back where it is answered."""
+"""The guesses of "Predict": each has its field below the list it stands in, and comes back where it
+is answered."""
 
 import base64
 import re
@@ -15,7 +16,8 @@ GROUPS = guesses.groups()
 
 
 def uses(directive):
-    """Name of a group → (page, cell, numbers) of each place that has the directive, in the order of the cells."""
+    """Name of a group → (page, cell, numbers) of each place that has the directive, in the order of
+    the cells."""
     found = {}
     for path in notebooks.paths():
         for place, cell in enumerate(notebooks.read(path)["cells"]):
@@ -27,23 +29,35 @@ def uses(directive):
 
 def test_every_section_predict_has_the_fields_of_its_group():
     asked = uses("guesses")
-    asking = {path.stem for path in notebooks.paths() if "\n## Predict" in f"\n{notebooks.text(notebooks.read(path))}"}
+    asking = {
+        path.stem
+        for path in notebooks.paths()
+        if "\n## Predict" in f"\n{notebooks.text(notebooks.read(path))}"
+    }
     assert set(asked) == set(GROUPS) and all(len(places) == 1 for places in asked.values())
     assert {page for [(page, _, cell, _)] in asked.values() if cell == "predict"} == asking
-    assert all(cell == "predict" or page.endswith("_further") for [(page, _, cell, _)] in asked.values())
+    assert all(
+        cell == "predict" or page.endswith("_further") for [(page, _, cell, _)] in asked.values()
+    )
 
 
 def test_every_guess_comes_back_once_behind_its_field():
     answered = uses("guessed")
     for name, [(page, place, _, _)] in uses("guesses").items():
         assert all(there == page and behind > place for there, behind, _, _ in answered[name])
-        assert sorted(number for *_, numbers in answered[name] for number in numbers) == sorted(GROUPS[name]), name
+        assert sorted(number for *_, numbers in answered[name] for number in numbers) == sorted(
+            GROUPS[name]
+        ), name
 
 
 def test_guesses_are_numbered_as_their_list_is_where_there_is_one():
     for name, page in guesses.pages().items():
         cells = notebooks.read(guesses.ROOT / f"{page}.ipynb")["cells"]
-        text = next(source for cell in cells if f"{{guesses}} {name}\n" in (source := notebooks.source(cell)))
+        text = next(
+            source
+            for cell in cells
+            if f"{{guesses}} {name}\n" in (source := notebooks.source(cell))
+        )
         listed = re.findall(r"(?m)^(\d)\. ", text)
         numbers = list(dict.fromkeys(re.match(r"\d", number)[0] for number in GROUPS[name]))
         assert listed in ([], numbers), name
@@ -58,7 +72,9 @@ def test_a_guess_is_a_question_and_has_two_choices_or_more_or_none():
 
 
 def test_nearly_every_guess_with_choices_has_its_answer_among_them_and_a_sentence_that_says_why():
-    choosing = [guess for group in GROUPS.values() for guess in group.values() if "choices" in guess]
+    choosing = [
+        guess for group in GROUPS.values() for guess in group.values() if "choices" in guess
+    ]
     answered = [guess for guess in choosing if "answer" in guess]
     assert len(answered) >= 0.9 * len(choosing)
     assert all(guess["answer"] in guess["choices"] for guess in answered)
@@ -69,12 +85,19 @@ def test_nearly_every_guess_with_choices_has_its_answer_among_them_and_a_sentenc
 
 @pytest.mark.parametrize("guess", [{"choices": ["up", "down"], "answer": "UP"}, {"answer": "up"}])
 def test_an_answer_that_is_no_choice_stops_the_build(guess):
-    with pytest.raises(ValueError, match="chapter-99 2b: expected an answer among .*, got '(UP|up)'"):
+    with pytest.raises(
+        ValueError, match="chapter-99 2b: expected an answer among .*, got '(UP|up)'"
+    ):
         guesses.checked("chapter-99", {"1": {"ask": "?"}, "2b": {"ask": "?", **guess}})
 
 
 def test_no_answer_stands_where_one_guesses_and_a_class_may_unfold_it():
-    guess = {"ask": "Up?", "choices": ["up", "down"], "answer": "up", "why": "The hill is behind it."}
+    guess = {
+        "ask": "Up?",
+        "choices": ["up", "down"],
+        "answer": "up",
+        "why": "The hill is behind it.",
+    }
     bare = {key: guess[key] for key in ("ask", "choices")}
     assert guesses.field("chapter-99", "1", guess) == guesses.field("chapter-99", "1", bare)
     assert guesses.said(guess) == guesses.said(bare)
@@ -84,12 +107,21 @@ def test_no_answer_stands_where_one_guesses_and_a_class_may_unfold_it():
 
 
 def test_a_curve_has_few_points_in_their_order_and_none_of_its_lines_is_left_to_draw():
-    drawn = {name: guess["curve"] for name, group in GROUPS.items() for guess in group.values() if "curve" in guess}
+    drawn = {
+        name: guess["curve"]
+        for name, group in GROUPS.items()
+        for guess in group.values()
+        if "curve" in guess
+    }
     assert len(drawn) >= 3
     for name, curve in drawn.items():
         at = [float(x) for x in curve["at"]]
         assert set(curve) == {"x", "at", "y", "from", "to", "line"}, name
-        assert 6 <= len(at) <= 9 and at == sorted(set(at)) and float(curve["from"]) < float(curve["to"]), name
+        assert (
+            6 <= len(at) <= 9
+            and at == sorted(set(at))
+            and float(curve["from"]) < float(curve["to"])
+        ), name
 
 
 FIGURE = """<div class="mha-drawing"></div><script type="application/json">{"data": [{"name": "other"},
@@ -99,9 +131,14 @@ FIGURE = """<div class="mha-drawing"></div><script type="application/json">{"dat
 
 def result_of(line, above, x, y):
     """The page with a figure above or below the place of a result."""
-    bytes_of = [base64.b64encode(np.array(values, kind)).decode() for values, kind in ((x, "<f4"), (y, "<f8"))]
-    parts = [FIGURE.replace("&amp;", "&") % tuple(bytes_of),
-             f'<path class="mha-result" data-line="{line}" data-at="1 10 100"/>']
+    bytes_of = [
+        base64.b64encode(np.array(values, kind)).decode()
+        for values, kind in ((x, "<f4"), (y, "<f8"))
+    ]
+    parts = [
+        FIGURE.replace("&amp;", "&") % tuple(bytes_of),
+        f'<path class="mha-result" data-line="{line}" data-at="1 10 100"/>',
+    ]
     context = {"body": "".join(parts if above else reversed(parts))}
     curves.draw_results(None, "page", None, context, None)
     return context["body"]
@@ -109,7 +146,9 @@ def result_of(line, above, x, y):
 
 def test_the_result_is_the_line_of_the_figure_above_in_its_color():
     body = result_of("a &amp; b", True, [np.nan, 1, 10, 1000], [9, 0, 1, 3])
-    style, points = re.search(r'<path class="mha-result" style="([^"]+)" d="M([^"]+)"/>$', body).groups()
+    style, points = re.search(
+        r'<path class="mha-result" style="([^"]+)" d="M([^"]+)"/>$', body
+    ).groups()
     columns, values = np.array([point.split() for point in points.split("L")], dtype=float).T
     assert style == "stroke: #123456"
     np.testing.assert_allclose(columns[[0, -1]], [0.5, 2.5])
@@ -118,5 +157,7 @@ def test_the_result_is_the_line_of_the_figure_above_in_its_color():
 
 def test_a_result_without_its_line_stops_the_build():
     for line, above in (("a & c", True), ("a &amp; b", False)):
-        with pytest.raises(ValueError, match="expected the name of a line in a figure above, got 'a & "):
+        with pytest.raises(
+            ValueError, match="expected the name of a line in a figure above, got 'a & "
+        ):
             result_of(line, above, [1, 100], [0, 1])

@@ -1,4 +1,5 @@
-"""The notation page: every letter of an exercise and of a numbered statement stands in the table of its part."""
+"""The notation page: every letter of an exercise and of a numbered statement stands in the table of
+its part."""
 
 import re
 from pathlib import Path
@@ -10,10 +11,17 @@ import notebooks
 PAGE = (Path(__file__).parents[2] / "book" / "notation.md").read_text("utf-8")
 GENERAL, *NAMED = re.split(r"(?m)^\((notation-[\w-]+)\)=$", PAGE)
 SECTIONS = dict(zip(NAMED[::2], NAMED[1::2], strict=True))
-PARTS = {"start": "notation-start", "multihead": "notation-part-1", "preconditioning": "notation-part-2",
-         "kernels": "notation-part-3"}
+PARTS = {
+    "start": "notation-start",
+    "multihead": "notation-part-1",
+    "preconditioning": "notation-part-2",
+    "kernels": "notation-part-3",
+}
 PLACES = [path for path in notebooks.paths() if path.parent.name in PARTS]
-KINDS = {"exercise", *(f"prf:{kind}" for kind in ("theorem", "lemma", "proposition", "definition", "corollary"))}
+KINDS = {
+    "exercise",
+    *(f"prf:{kind}" for kind in ("theorem", "lemma", "proposition", "definition", "corollary")),
+}
 # Signs and words of TeX that are no letters with a meaning.
 WORDS = """le ge lt gt ne neq approx sim propto in to infty pm cdot times circ sum prod int bigcup mid top langle
     rangle lVert rVert lvert rvert Vert vert partial nabla frac dfrac tfrac sqrt left right big Big bigl bigr Bigl Bigr
@@ -28,7 +36,9 @@ def letters(text):
     found = set()
     for formula in re.findall(r"\$\$?(.+?)\$\$?", text, re.DOTALL):
         plain = re.sub(r"\\begin\{array\}\{\w+\}", " ", formula)
-        plain = re.sub(r"\\(?:text|operatorname|mathrm|mathbb|begin|end)\s*(?:\{[^}]*\}|[A-Z])", " ", plain)
+        plain = re.sub(
+            r"\\(?:text|operatorname|mathrm|mathbb|begin|end)\s*(?:\{[^}]*\}|[A-Z])", " ", plain
+        )
         marked = {re.sub(r"[\s{}\\]+", " ", one).strip() for one in re.findall(FONTS, plain)}
         single = re.findall(r"\\[A-Za-z]+|[A-Za-z]", re.sub(FONTS, " ", plain))
         found |= marked | {one for one in single if one.lstrip("\\") not in SIGNS}

@@ -1,4 +1,5 @@
-"""The runnable notebooks of the built book: all that a page has, in Markdown that every program shows."""
+"""The runnable notebooks of the built book: all that a page has, in Markdown that every program
+shows."""
 
 import ast
 import base64
@@ -23,8 +24,12 @@ edition, writer = load("book/_ext/edition.py"), load("book/_ext/runnable.py")
 PAGES = [page for page in edition.pages(ROOT) if (ROOT / f"{page.name}.ipynb").exists()]
 FOLDER = BUILD.parent / "notebooks"
 MARKUP = {
-    "a directive": r"^\s*(`{3,}|:{3,})\s*\{", "a role": r"\{[\w:-]+\}`", "an option": r"^\s*:[\w-]+:( |$)",
-    "a target": r"^\([\w-]+\)=\s*$", "TeX's own brackets": r"\\[()\[\]]", "a mark of a formula": "[\ue000\ue001]",
+    "a directive": r"^\s*(`{3,}|:{3,})\s*\{",
+    "a role": r"\{[\w:-]+\}`",
+    "an option": r"^\s*:[\w-]+:( |$)",
+    "a target": r"^\([\w-]+\)=\s*$",
+    "TeX's own brackets": r"\\[()\[\]]",
+    "a mark of a formula": "[\ue000\ue001]",
     "HTML": r'<(?!/?(details|summary|b)>|a id="[\w.-]+"></a>|/a>)/?[a-z]',
 }
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -37,7 +42,9 @@ def notebook(page):
 
 
 def article(page):
-    return BeautifulSoup((BUILD / f"{page.name}.html").read_text("utf-8"), "html.parser").select_one("article")
+    return BeautifulSoup(
+        (BUILD / f"{page.name}.html").read_text("utf-8"), "html.parser"
+    ).select_one("article")
 
 
 def left_over(markdown):
@@ -48,15 +55,27 @@ def left_over(markdown):
 
 @every_page
 def test_no_markup_of_the_source_is_left(page):
-    found = {cell["id"]: left_over(notebooks.source(cell)) for cell in notebook(page)["cells"]
-             if cell["cell_type"] == "markdown"}
+    found = {
+        cell["id"]: left_over(notebooks.source(cell))
+        for cell in notebook(page)["cells"]
+        if cell["cell_type"] == "markdown"
+    }
     assert not {where: what for where, what in found.items() if what}
 
 
-@pytest.mark.parametrize("planted", [
-    "````{prf:lemma} Bound", "See {prf:ref}`thm-collapse`.", ":label: thm", "(see)=", r"By \(x\) it", "<div>x</div>",
-    "{cite:t}`deora2023`", '<a href="#l">x</a>',
-])
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "````{prf:lemma} Bound",
+        "See {prf:ref}`thm-collapse`.",
+        ":label: thm",
+        "(see)=",
+        r"By \(x\) it",
+        "<div>x</div>",
+        "{cite:t}`deora2023`",
+        '<a href="#l">x</a>',
+    ],
+)
 def test_markup_that_is_left_is_found(planted):
     assert left_over(f"It holds that $x<y$.\n\n{planted}\n")
 
@@ -66,15 +85,20 @@ def test_each_statement_proof_exercise_and_solution_of_the_page_is_there(page):
     read, built = notebook(page), article(page)
     text = notebooks.text(read)
     kinds = "Theorem|Lemma|Proposition|Corollary|Definition|Assumption|Exercise"
-    titles = [title.get_text() for title in built.select(":is(.proof, .exercise) > .admonition-title")]
+    titles = [
+        title.get_text() for title in built.select(":is(.proof, .exercise) > .admonition-title")
+    ]
     boxes = re.findall(rf"(?m)^> \*\*((?:{kinds}) S?[\d.]*\d)", text)
     assert boxes == [re.match(rf"(?:{kinds}) S?[\d.]*\d", title)[0] for title in titles]
     folds = re.findall(r"<summary><b>(.*?)</b>", text)
-    folds += [notebooks.lines(cell)[0].removeprefix("#@title ") for cell in notebooks.code(read)]  # some are code alone
+    # some are code alone
+    folds += [notebooks.lines(cell)[0].removeprefix("#@title ") for cell in notebooks.code(read)]
     shut = [title.get_text() for title in built.select("div.dropdown > .admonition-title")]
     for kind in ("Proof", "Solution to Exercise"):
-        ours, theirs = ([re.match(rf"{kind} ?[S\d.]*", name)[0] for name in names if name.startswith(kind)]
-                        for names in (folds, shut))
+        ours, theirs = (
+            [re.match(rf"{kind} ?[S\d.]*", name)[0] for name in names if name.startswith(kind)]
+            for names in (folds, shut)
+        )
         assert sorted(set(ours)) == sorted(set(theirs))
         assert kind != "Proof" or len(ours) == len(theirs)
 
@@ -98,7 +122,9 @@ def same_code(cell, source):
     body = "\n".join(map(ast.unparse, branch.body))
     shown = re.sub(r"(?s)^display\((.*)\)$", r"\1", ast.unparse(branch.body[-1]))
     whole = body.removesuffix(ast.unparse(branch.body[-1])) + shown
-    assert ast.unparse(off) == "show_solution = False" and ast.unparse(branch.test) == "show_solution"
+    assert (
+        ast.unparse(off) == "show_solution = False" and ast.unparse(branch.test) == "show_solution"
+    )
     return whole == "\n".join(map(ast.unparse, ast.parse(notebooks.source(source)).body))
 
 
@@ -108,7 +134,9 @@ def test_nothing_needs_a_solution_but_the_solution_itself():
         made_by = {}
         for cell, solution in notebooks.with_solutions(notebooks.read(path)):
             bound, used = notebooks.bound_and_used(cell)
-            needed = {name: made_by[name] for name in used if made_by.get(name, solution) != solution}
+            needed = {
+                name: made_by[name] for name in used if made_by.get(name, solution) != solution
+            }
             assert not needed, f"{path.name}, {notebooks.name(cell)}"
             for name in bound:
                 if solution or name in made_by:
@@ -117,8 +145,15 @@ def test_nothing_needs_a_solution_but_the_solution_itself():
 
 @every_page
 def test_folded_code_says_what_it_does(page):
-    titles = [notebooks.lines(cell)[0] for cell in notebooks.code(notebook(page)) if "cellView" in cell["metadata"]]
-    assert all(re.fullmatch(r"#@title (Figure: )?[^a-z\s].{3,}", title) and "hidden" not in title for title in titles)
+    titles = [
+        notebooks.lines(cell)[0]
+        for cell in notebooks.code(notebook(page))
+        if "cellView" in cell["metadata"]
+    ]
+    assert all(
+        re.fullmatch(r"#@title (Figure: )?[^a-z\s].{3,}", title) and "hidden" not in title
+        for title in titles
+    )
     own = [title for title in titles if not re.match("#@title (Your answer|Solution)", title)]
     assert sorted(own) == sorted(set(own))
 
@@ -130,7 +165,10 @@ def test_a_result_has_the_number_of_its_cell_and_a_picture_the_width_that_it_has
             assert output.get("execution_count", cell["execution_count"]) == cell["execution_count"]
             if picture := output.get("data", {}).get("image/png"):
                 width = output["metadata"]["image/png"]["width"]
-                assert Image.open(io.BytesIO(base64.b64decode("".join(picture)))).width == writer.SCALE * width
+                assert (
+                    Image.open(io.BytesIO(base64.b64decode("".join(picture)))).width
+                    == writer.SCALE * width
+                )
 
 
 @every_page
@@ -142,7 +180,9 @@ def test_a_notebook_is_small_and_its_links_lead_somewhere(page):
         path, anchor = urldefrag(link.removeprefix(page.on_the_web("")))
         if link.startswith(page.on_the_web("")):
             html = (BUILD / path).read_text("utf-8")
-            assert not anchor or "=" in anchor or re.search(f"id=[\"']{re.escape(anchor)}[\"']", html), link
+            assert (
+                not anchor or "=" in anchor or re.search(f"id=[\"']{re.escape(anchor)}[\"']", html)
+            ), link
         elif not path and not anchor.startswith("laboratory="):
             assert f'<a id="{anchor}"></a>' in text, link
         elif path and not re.match("[a-z]+:", link):
@@ -152,13 +192,19 @@ def test_a_notebook_is_small_and_its_links_lead_somewhere(page):
 @every_page
 def test_the_download_button_gives_it(page):
     assert notebook(page) == notebooks.read(BUILD / "_sources" / f"{page.name}.ipynb")
-    colab = [link["href"] for link in BeautifulSoup((BUILD / f"{page.name}.html").read_text("utf-8"), "html.parser")
-             .select("a[href*='colab.research']") if "/blob/" in link["href"]]
+    colab = [
+        link["href"]
+        for link in BeautifulSoup(
+            (BUILD / f"{page.name}.html").read_text("utf-8"), "html.parser"
+        ).select("a[href*='colab.research']")
+        if "/blob/" in link["href"]
+    ]
     assert colab and all(link.endswith(f"/blob/notebooks/{page.notebook}") for link in colab)
 
 
 def test_outputs_are_compared():
-    cells = [cell for page in PAGES for cell in notebooks.code(notebook(page))[1:]]  # all begin with the same cell
+    # all begin with the same cell
+    cells = [cell for page in PAGES for cell in notebooks.code(notebook(page))[1:]]
     assert sum("nbval-check-output" in notebooks.tags(cell) for cell in cells) >= 130
 
 
@@ -213,7 +259,9 @@ words
 
 
 def test_a_page_in_markdown():
-    page, two = (edition.Page(f"book/m/{n}", "part", f"https://book/book/m/{n}.html") for n in ("01", "02"))
+    page, two = (
+        edition.Page(f"book/m/{n}", "part", f"https://book/book/m/{n}.html") for n in ("01", "02")
+    )
     made = BeautifulSoup(BOXES, "html.parser").article
     markdown = writer.Markdown(writer.prepare(made, page, {two.name: two}))
     assert markdown([made]) == EXPECTED
@@ -230,12 +278,15 @@ def test_a_small_picture_keeps_a_color_that_few_dots_have():
     assert color == pytest.approx((213, 94, 0), abs=16)
 
 
-@pytest.mark.parametrize(("code", "title"), [
-    ("mhabook.exercise('ex-1')", "Your answer"),
-    ("mha.plots.curves(x, y, title='It falls', alt='A.')", "Figure: It falls"),
-    ("a, b = 1, 2\n\n\ndef f(x):\n    return x", "Prepare a, b, f"),
-    ("if True:\n    %pip install x", "Prepare one cell"),
-])
+@pytest.mark.parametrize(
+    ("code", "title"),
+    [
+        ("mhabook.exercise('ex-1')", "Your answer"),
+        ("mha.plots.curves(x, y, title='It falls', alt='A.')", "Figure: It falls"),
+        ("a, b = 1, 2\n\n\ndef f(x):\n    return x", "Prepare a, b, f"),
+        ("if True:\n    %pip install x", "Prepare one cell"),
+    ],
+)
 def test_the_title_of_a_folded_cell(code, title):
     cell = writer.new_code_cell(code, id="one-cell")
     assert writer.title_of(cell, BeautifulSoup("", "html.parser"), "") == title

@@ -1,4 +1,5 @@
-"""The quizzes: every number that is an answer is computed here, and learning platforms can read their files."""
+"""The quizzes: every number that is an answer is computed here, and learning platforms can read
+their files."""
 
 import io
 import math
@@ -17,7 +18,9 @@ built = load("book/_ext/built.py")
 ROOT = Path(__file__).parents[2]
 WEEKS = range(1, 7)
 QUESTIONS = [asked for k in WEEKS for asked in quiz.questions(k)]
-right = {asked.ask: next(choice.text for choice in asked.choices if choice.right) for asked in QUESTIONS}
+right = {
+    asked.ask: next(choice.text for choice in asked.choices if choice.right) for asked in QUESTIONS
+}
 
 
 def answer(beginning):
@@ -39,7 +42,8 @@ def test_a_week_without_a_quiz_is_refused():
         quiz.questions("7")
 
 
-# --- the numbers, computed ------------------------------------------------------------------------------------
+# --- the numbers, computed
+# ------------------------------------------------------------------------------------
 
 
 def test_softmax_of_two_tokens():
@@ -71,7 +75,8 @@ def test_sixteen_times_the_heads_divide_the_hessian_of_the_logit_by_four():
 
 
 def curvature(x, W, U, step=1e-3):
-    """The logit's second difference along the first head's parameters, for a fixed direction in them."""
+    """The logit's second difference along the first head's parameters, for a fixed direction in
+    them."""
     rng = np.random.default_rng(1)
     way = mha.MultiHeadAttention(np.zeros_like(W), np.zeros_like(U))
     way.W[0], way.U[0] = rng.normal(size=W.shape[1:]), rng.normal(size=U.shape[1:])
@@ -81,7 +86,8 @@ def curvature(x, W, U, step=1e-3):
 
 
 def test_slopes_of_three_losses_against_their_heights():
-    """At a margin of 6: that of the squared loss is far larger than its height near its zero, at 1."""
+    """At a margin of 6: that of the squared loss is far larger than its height near its zero, at
+    1."""
     assert answer("With which loss does the argument").startswith("The squared loss")
     z = 6.0
     assert math.exp(-z) / (1 + math.exp(-z)) <= math.log1p(math.exp(-z))
@@ -126,7 +132,8 @@ def test_a_tilted_gaussian():
 
 @pytest.mark.parametrize(("variance", "expected"), [(9, 90), (1, 2)])
 def test_the_curvature_along_a_coordinate(variance, expected):
-    """Of ½(uv − 1)² at u = v = 1 in the layer's own a and b, where u = σ a and v = σ² b; by central differences."""
+    """Of ½(uv − 1)² at u = v = 1 in the layer's own a and b, where u = σ a and v = σ² b; by central
+    differences."""
     assert answer("One coordinate of the tokens") == "45" and 90 / 2 == 45
     scale = np.array([variance**0.5, variance])
 
@@ -136,8 +143,19 @@ def test_the_curvature_along_a_coordinate(variance, expected):
 
     optimum, step = 1 / scale, 1e-4
     moves = step * np.eye(2)
-    hessian = [[(loss(optimum + a + b) - loss(optimum + a - b) - loss(optimum - a + b) + loss(optimum - a - b))
-                / (4 * step**2) for a in moves] for b in moves]
+    hessian = [
+        [
+            (
+                loss(optimum + a + b)
+                - loss(optimum + a - b)
+                - loss(optimum - a + b)
+                + loss(optimum - a - b)
+            )
+            / (4 * step**2)
+            for a in moves
+        ]
+        for b in moves
+    ]
     assert np.linalg.eigvalsh(hessian)[-1] == pytest.approx(expected, rel=1e-3)
 
 
@@ -157,12 +175,14 @@ def test_both_kernels_have_one_rank():
     assert [np.linalg.matrix_rank(matrix) for matrix in matrices] == [5, 5]
 
 
-# --- the files ------------------------------------------------------------------------------------------------
+# --- the files
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", WEEKS)
 def test_the_gift_file_reads_back(k):
-    """By the rules of the format: a category, then titles, questions, and in braces choices, each with its feedback."""
+    """By the rules of the format: a category, then titles, questions, and in braces choices, each
+    with its feedback."""
     category, *entries = quiz.gift(k).strip().split("\n\n")
     assert category == f"$CATEGORY: How Attention Learns/Week {k}"
     for asked, entry in zip(quiz.questions(k), entries, strict=True):
@@ -177,7 +197,7 @@ def test_the_gift_file_reads_back(k):
 def divided(line):
     """A choice and what is said of it: the first # that is not escaped stands between."""
     at = next(j for j, letter in enumerate(line) if letter == "#" and line[j - 1] != "\\")
-    return unescaped(line[:at]), unescaped(line[at + 1:])
+    return unescaped(line[:at]), unescaped(line[at + 1 :])
 
 
 def unescaped(text):
@@ -194,20 +214,30 @@ def test_signs_of_the_format_are_escaped():
 
 @pytest.mark.parametrize("k", WEEKS)
 def test_the_qti_package_is_whole(k):
-    """Its manifest names all its items; of each item the right answer is one of its choices, each with what is said."""
+    """Its manifest names all its items; of each item the right answer is one of its choices, each
+    with what is said."""
     archive = zipfile.ZipFile(io.BytesIO(quiz.qti(k)))
     manifest = ElementTree.fromstring(archive.read("imsmanifest.xml"))
     test, *named = [each.get("href") for each in manifest.iter() if each.tag.endswith("}resource")]
-    assert sorted([test, *named, "imsmanifest.xml"]) == sorted(archive.namelist()) and len(named) == 5
-    references = ElementTree.fromstring(archive.read(test)).iter(f"{{{quiz.SPACE}}}assessmentItemRef")
+    assert (
+        sorted([test, *named, "imsmanifest.xml"]) == sorted(archive.namelist()) and len(named) == 5
+    )
+    references = ElementTree.fromstring(archive.read(test)).iter(
+        f"{{{quiz.SPACE}}}assessmentItemRef"
+    )
     assert [each.get("href") for each in references] == named
     for asked, name in zip(quiz.questions(k), named, strict=True):
         item, space = ElementTree.fromstring(archive.read(name)), f"{{{quiz.SPACE}}}"
         choices = {each.get("identifier"): each.text for each in item.iter(f"{space}simpleChoice")}
         said = {each.get("identifier"): each.text for each in item.iter(f"{space}modalFeedback")}
         (correct,) = [each.text for each in item.iter(f"{space}value")]
-        assert choices[correct] == right[asked.ask] and list(choices.values()) == [each.text for each in asked.choices]
-        assert list(said.values()) == [each.why for each in asked.choices] and said.keys() == choices.keys()
+        assert choices[correct] == right[asked.ask] and list(choices.values()) == [
+            each.text for each in asked.choices
+        ]
+        assert (
+            list(said.values()) == [each.why for each in asked.choices]
+            and said.keys() == choices.keys()
+        )
 
 
 def test_the_package_is_the_same_whenever_it_is_made():

@@ -1,4 +1,5 @@
-"""What the code of the reference pages writes: numbers as in the built book, and Markdown for whoever runs a page."""
+"""What the code of the reference pages writes: numbers as in the built book, and Markdown for
+whoever runs a page."""
 
 import re
 from collections import Counter
@@ -35,7 +36,10 @@ def test_statements_and_definitions_have_the_numbers_of_the_book():
 def test_topics_name_statements_of_the_book():
     for ids in map(str.split, TOPICS.values()):
         assert set(ids) <= NUMBERS.keys() and len(set(ids)) == len(ids)
-    assert topics("thm-2-stability") == "generalization, test error, overfitting, algorithmic stability"
+    assert (
+        topics("thm-2-stability")
+        == "generalization, test error, overfitting, algorithmic stability"
+    )
 
 
 @pytest.fixture
@@ -57,12 +61,18 @@ def test_outside_the_built_book_a_page_shows_markdown_whose_links_lead_to_the_bo
     for shown in texts:
         assert not re.search(r"\{[\w:]+\}`|```|:::|data-filter", shown)
         for link in re.findall(r'(?:\]\(|href=")([^)"]*)', shown):
-            page = re.fullmatch(rf"{text.web_address(text.repository())}book/([\w/]+)\.html(#[\w-]+)?", link)
+            page = re.fullmatch(
+                rf"{text.web_address(text.repository())}book/([\w/]+)\.html(#[\w-]+)?", link
+            )
             assert page and (BOOK / f"{page[1]}.ipynb").exists(), link
 
 
 def test_a_row_of_the_ledger_keeps_its_asterisks():
-    row = mhabook.ledger.rows(seeds=1)[0] | {"claim": "Z*Z* = ‖U*‖", "assumptions": "U* and W*", "breaks": "W*: 2W*"}
+    row = mhabook.ledger.rows(seeds=1)[0] | {
+        "claim": "Z*Z* = ‖U*‖",
+        "assumptions": "U* and W*",
+        "breaks": "W*: 2W*",
+    }
     text = " ".join(ledger.checked(row))
     assert r"Z\*Z\* = ‖U\*‖" in text
     assert r"*Assumes: U\* and W\*.*" in text
@@ -80,7 +90,11 @@ def test_a_reader_sees_a_box_as_a_quotation_and_a_number_as_a_link():
     assert text.plain(box) == f"> **A title.** One, by [Theorem 5.2]({place}).\n> \n> Two."
 
 
-@pytest.mark.parametrize("unknown", ["{cite:t}`deora2023`", "{doc}`ledger`", "```{note}\nA note.\n```", "::::{grid} 2"])
+@pytest.mark.parametrize(
+    "unknown", ["{cite:t}`deora2023`", "{doc}`ledger`", "```{note}\nA note.\n```", "::::{grid} 2"]
+)
 def test_what_markdown_has_no_words_for_is_refused(unknown):
-    with pytest.raises(ValueError, match="text: expected roles and directives that mhabook.pages.text knows"):
+    with pytest.raises(
+        ValueError, match="text: expected roles and directives that mhabook.pages.text knows"
+    ):
         text.plain(f"Before.\n{unknown}\nAfter.")

@@ -1,12 +1,14 @@
-"""axe-core, which looks for what shuts readers out: missing names, low contrasts, roles that lie."""
+"""axe-core, which looks for what shuts readers out: missing names, low contrasts, roles that
+lie."""
 
 from importlib.resources import files
 
-# Taken out while it looks, for it needs minutes for them: formulas, which MathJax wrote, which are most of a page's
-# elements, and in none of which it ever found anything; code of which every kind of token stands higher up on the page,
-# in a box of the same kind; and all but the first forty entries of the page of the package, which are of one pattern.
-# That what scrolls is a stop of the keyboard has a test of its own. Where only colors are asked for, drawings go as
-# well: axe does not measure their words, and a test of the pages does.
+# Taken out while it looks, for it needs minutes for them: formulas, which MathJax wrote, which are
+# most of a page's elements, and in none of which it ever found anything; code of which every kind
+# of token stands higher up on the page, in a box of the same kind; and all but the first forty
+# entries of the page of the package, which are of one pattern. That what scrolls is a stop of the
+# keyboard has a test of its own. Where only colors are asked for, drawings go as well: axe does not
+# measure their words, and a test of the pages does.
 RUN = """async (rules) => {
   const finite = document.getAnimations().filter((a) => a.effect?.getComputedTiming().endTime < Infinity);
   await Promise.allSettled(finite.map((animation) => animation.finished));

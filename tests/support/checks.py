@@ -8,13 +8,16 @@ import pytest
 
 
 def assert_close(got, want, rel, size=0.0):
-    """‖got − want‖ ≤ rel · max(‖want‖, size), shapes equal: a tolerance relative to the result, never absolute."""
+    """‖got − want‖ ≤ rel · max(‖want‖, size), shapes equal: a tolerance relative to the result,
+    never absolute."""
     got, want = as_numpy(got), as_numpy(want)
     assert got.shape == want.shape
     assert np.isfinite(want).all()
     error, allowed = np.linalg.norm(got - want), rel * max(np.linalg.norm(want), size)
     assert np.isfinite(allowed)
-    assert error <= allowed, f"error {error:.3g}, allowed {allowed:.3g}, largest entry {abs(want).max(initial=0):.3g}"
+    assert error <= allowed, (
+        f"error {error:.3g}, allowed {allowed:.3g}, largest entry {abs(want).max(initial=0):.3g}"
+    )
 
 
 def assert_refused(call, error, words):

@@ -1,4 +1,5 @@
-"""The JavaScript of figures in V8, from Python: as it is, with the kernel or without, or with a bug in it."""
+"""The JavaScript of figures in V8, from Python: as it is, with the kernel or without, or with a bug
+in it."""
 
 import json
 import re
@@ -21,7 +22,8 @@ RUN = """function runAll(engine, spec, values) {
 
 
 def engine(source, kernel=False):
-    """A V8 that holds the module of a widget as ``engine``; without the kernel it has no WebAssembly."""
+    """A V8 that holds the module of a widget as ``engine``; without the kernel it has no
+    WebAssembly."""
     v8 = MiniRacer()
     if not kernel:
         v8.eval("globalThis.WebAssembly = undefined;")
@@ -31,11 +33,15 @@ def engine(source, kernel=False):
 
 def exposed(*files):
     """A text that makes global what modules export."""
-    return "\n".join(f"Object.assign(globalThis, (() => {{ {link(file)}\nreturn linked(); }})());" for file in files)
+    return "\n".join(
+        f"Object.assign(globalThis, (() => {{ {link(file)}\nreturn linked(); }})());"
+        for file in files
+    )
 
 
 def with_bug(source, right, wrong):
-    """The text in which one piece, which it has once, however its lines are broken, stands for another."""
+    """The text in which one piece, which it has once, however its lines are broken, stands for
+    another."""
     pattern = r"\s*".join(re.escape(piece) for piece in re.findall(r"\w+|[^\w\s]", right))
     changed, count = re.subn(pattern, lambda _: wrong, source)
     assert count == 1, f"{count} times: {right}"
@@ -58,7 +64,8 @@ def compiled(made):
 
 
 def asked(v8, made, values):
-    """What an engine answers for a figure and some values of its controls, the others at the start."""
+    """What an engine answers for a figure and some values of its controls, the others at the
+    start."""
     return v8.eval(f"runAll(engine, {json.dumps(made.spec)}, {json.dumps(made.values | values)})")
 
 
@@ -73,10 +80,12 @@ def _assert_follows_unbroken(made, values):
 
 
 def assert_bug_is_seen(bug, made, *settings):
-    """An engine answers what mhalib computes at all of the settings, and with the bug not at one of them."""
+    """An engine answers what mhalib computes at all of the settings, and with the bug not at one of
+    them."""
     for values in settings:
         _assert_follows_unbroken(made, tuple(values.items()))
     v8 = engine(with_bug(made._esm, *bug))
-    with pytest.raises((AssertionError, TypeError)):  # a wrong formula may also break the computation off
+    # a wrong formula may also break the computation off
+    with pytest.raises((AssertionError, TypeError)):
         for values in settings:
             assert_follows(v8, made, values)

@@ -28,7 +28,8 @@ const run = (program, given, entry) => {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Everything(mha.models.Vector):
-    """A reader's model with a loss alone, in which every elementwise function occurs, and a mean over samples."""
+    """A reader's model with a loss alone, in which every elementwise function occurs, and a mean
+    over samples."""
 
     W: np.ndarray
     b: np.ndarray
@@ -36,12 +37,28 @@ class Everything(mha.models.Vector):
 
     def loss(self, X, y):
         h = X @ self.W + self.b
-        h = np.tanh(h) + np.sin(h) * np.cos(self.b) + np.arctan(h) + np.expm1(0.1 * h) + np.sqrt(1 + h * h)
+        h = (
+            np.tanh(h)
+            + np.sin(h) * np.cos(self.b)
+            + np.arctan(h)
+            + np.expm1(0.1 * h)
+            + np.sqrt(1 + h * h)
+        )
         z = h.max(axis=1) + self.s * h.sum(axis=1)
         p = 1 / (1 + np.exp(-z))
-        far = np.log1p(z * z) + np.maximum(z, 0.1) + np.minimum(z, y) + (1 + z * z) ** 1.3 + np.where(z > 0, z, -2 * z)
+        far = (
+            np.log1p(z * z)
+            + np.maximum(z, 0.1)
+            + np.minimum(z, y)
+            + (1 + z * z) ** 1.3
+            + np.where(z > 0, z, -2 * z)
+        )
         away = z - z.mean()
-        return (far + away * away - y * np.log(p)).mean() + (abs(self.W) ** 1.5).sum() + np.logaddexp(self.s, 0.0)
+        return (
+            (far + away * away - y * np.log(p)).mean()
+            + (abs(self.W) ** 1.5).sum()
+            + np.logaddexp(self.s, 0.0)
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +82,9 @@ def _attend(X, W):
     return E / E.sum(axis=-1, keepdims=True)
 
 
-# How the loss is computed: (model, X, y) → the loss, and the derivatives by the names of the weights.
+# How the loss is computed: (model, X, y) → the loss, and the derivatives by the names of the
+# weights.
+
 
 def formula(model, X, y):
     """As the model says: in closed form, or derived by numpy."""
@@ -83,7 +102,9 @@ def by_torch(model, X, y):
     """By torch's own derivatives of the loss."""
     on_torch = model.map(torch.tensor)
     X, y = torch.tensor(X), torch.tensor(y)
-    loss, slopes = torch_gradient(lambda arrays: on_torch.with_arrays(**arrays).loss(X, y), on_torch.arrays())
+    loss, slopes = torch_gradient(
+        lambda arrays: on_torch.with_arrays(**arrays).loss(X, y), on_torch.arrays()
+    )
     return loss, {name: slope.numpy() for name, slope in slopes.items()}
 
 
@@ -94,7 +115,7 @@ def ordered(model, X, y):
 
 def compiled(model, X, y):
     """By the program that ``train`` runs, which must have been compiled."""
-    space = compiled_workspace(model, X, y) or model.workspace(X, y).for_steps(10 ** 9)
+    space = compiled_workspace(model, X, y) or model.workspace(X, y).for_steps(10**9)
     found = _by_workspace(space, model)
     assert "compiled by" in native.status()
     return found
@@ -121,7 +142,11 @@ EXECUTORS = {f.__name__: f for f in (derived, by_torch, ordered, compiled, webas
 def _name(model):
     """The name of a model's program in pages."""
     if isinstance(model, mha.AttentionLayer):
-        return {mha.softmax: "softmax", mha.gaussian: "gaussian", mha.normalized_gaussian: "normalized"}[model.kernel]
+        return {
+            mha.softmax: "softmax",
+            mha.gaussian: "gaussian",
+            mha.normalized_gaussian: "normalized",
+        }[model.kernel]
     return {mha.MultiHeadAttention: "heads", mha.AttentionRegression: "regression"}[type(model)]
 
 
@@ -156,14 +181,21 @@ def _in_v8(v8, model, X, y):
     own, arrays = program(_name(model)), {"X": X, "y": y} | model.arrays()
     if "context" in own.shapes:
         arrays["context"] = X
-    sizes = {size: length for name, a in arrays.items()
-             for size, length in zip(own.shapes[name].split(), a.shape, strict=True)}
+    sizes = {
+        size: length
+        for name, a in arrays.items()
+        for size, length in zip(own.shapes[name].split(), a.shape, strict=True)
+    }
     sizes |= {"c": model.kernel.c} if getattr(getattr(model, "kernel", None), "c", None) else {}
     sizes = {name: sizes.get(name, 1) for name in own.sizes}
     given = {name: a.tolist() for name, a in flat(own, arrays, sizes).items()}
-    found = json.loads(v8.eval(f"run(made({list(sizes.values())}), {json.dumps(given)}, 'gradient')"))
-    slopes = {name: np.array(found["slope"])[where(own.places[f"d{name}"], a.shape, sizes)]
-              for name, a in model.arrays().items()}
+    found = json.loads(
+        v8.eval(f"run(made({list(sizes.values())}), {json.dumps(given)}, 'gradient')")
+    )
+    slopes = {
+        name: np.array(found["slope"])[where(own.places[f"d{name}"], a.shape, sizes)]
+        for name, a in model.arrays().items()
+    }
     return found["loss"][0], slopes
 
 

@@ -28,7 +28,8 @@ def drawn(explorer):
 
 
 def in_a_kernel(change, explorer):
-    """Do something while an event loop runs, as in a kernel, until all that was put off for later is done."""
+    """Do something while an event loop runs, as in a kernel, until all that was put off for later
+    is done."""
 
     async def cell():
         loop, awaited = asyncio.get_running_loop(), []

@@ -1,4 +1,5 @@
-"""The laboratory in V8: its engine, the pieces of its face that need no page, and Python's own beside them."""
+"""The laboratory in V8: its engine, the pieces of its face that need no page, and Python's own
+beside them."""
 
 import json
 from functools import cache
@@ -7,8 +8,19 @@ import mhabook
 from engines import BOOK, LIVE, engine, exposed
 
 HERE = BOOK / "c17_laboratory"
-SMALL = {"n": 8, "H": 2, "T": 6, "N": 2, "D": 8, "tokens": 30, "steps": 50, "lr": 0.05, "scale": 0.3, "sigma": 0.5,
-         "curvature": False}
+SMALL = {
+    "n": 8,
+    "H": 2,
+    "T": 6,
+    "N": 2,
+    "D": 8,
+    "tokens": 30,
+    "steps": 50,
+    "lr": 0.05,
+    "scale": 0.3,
+    "sigma": 0.5,
+    "curvature": False,
+}
 LAB = mhabook.laboratory()
 SCRIPT = LAB._esm
 PIECES = exposed(LIVE / "widget.js", *(HERE / f"{name}.js" for name in ("files", "links", "state")))

@@ -33,7 +33,10 @@ class Lab:
 
     def __init__(self, page):
         self.page, self.root = page, page.locator(".mha-laboratory")
-        self.note, self.summary = self.root.locator(".mha-note"), self.root.locator(".mha-live-summary")
+        self.note, self.summary = (
+            self.root.locator(".mha-note"),
+            self.root.locator(".mha-live-summary"),
+        )
 
     def lines(self):
         return self.root.locator(".mha-lines").text_content()
@@ -45,7 +48,9 @@ class Lab:
         self.root.get_by_role("button", name=text, exact=True).click()
 
     def settle(self):
-        self.page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+        self.page.evaluate(
+            "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+        )
         self.page.wait_for_function(SETTLED)
 
     def choose(self, name, text):
@@ -66,10 +71,13 @@ class Lab:
         self.settle()
 
     def hand_over(self, name, content):
-        """Open a file of a folder, as Playwright unpacks bytes in the page, which blocks it; wait for the answer."""
+        """Open a file of a folder, as Playwright unpacks bytes in the page, which blocks it; wait
+        for the answer."""
         before = self.note.text_content()
         with TemporaryDirectory() as folder:
             path = Path(folder) / name
             path.write_bytes(content)
             self.root.locator("input[type=file]").set_input_files(path)
-            self.page.wait_for_function("(old) => document.querySelector('.mha-note').textContent !== old", arg=before)
+            self.page.wait_for_function(
+                "(old) => document.querySelector('.mha-note').textContent !== old", arg=before
+            )

@@ -1,4 +1,5 @@
-"""A figure as a reader sees it: what is drawn, by the title of its panel and its name in the legend."""
+"""A figure as a reader sees it: what is drawn, by the title of its panel and its name in the
+legend."""
 
 import numpy as np
 
@@ -9,11 +10,15 @@ def axis_of(layout, trace, letter):
 
 
 def title_over(layout, trace):
-    """The title that stands over the panel of a trace: in the middle of its width, at its upper end."""
+    """The title that stands over the panel of a trace: in the middle of its width, at its upper
+    end."""
     left, right = axis_of(layout, trace, "x")["domain"]
     top = axis_of(layout, trace, "y")["domain"][1]
-    over, = [title["text"] for title in layout["annotations"]
-             if np.allclose([title["x"], title["y"]], [(left + right) / 2, top], rtol=0, atol=1e-9)]
+    (over,) = [
+        title["text"]
+        for title in layout["annotations"]
+        if np.allclose([title["x"], title["y"]], [(left + right) / 2, top], rtol=0, atol=1e-9)
+    ]
     return over
 
 
@@ -26,7 +31,8 @@ def as_drawn(figure):
 
 
 def by_name(figure):
-    """(title, name) → the traces, in the order in which they are drawn; one without a name is called by its type."""
+    """(title, name) → the traces, in the order in which they are drawn; one without a name is
+    called by its type."""
     found = {}
     for trace in figure["data"]:
         if trace.get("visible") is False:

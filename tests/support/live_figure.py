@@ -1,4 +1,5 @@
-"""A live figure on an open page, of the book or of JupyterLab: moved, and held to what mhalib computes."""
+"""A live figure on an open page, of the book or of JupyterLab: moved, and held to what mhalib
+computes."""
 
 import numpy as np
 
@@ -14,7 +15,8 @@ DRAWN = """(root) => {
       { type, name, visible, xaxis, yaxis, x: x && Array.from(x), y: y && Array.from(y), z })),
   }));
 }"""
-# Where the ink of every line ends, less where its last point belongs, in pixels; lines that leave the frame aside.
+# Where the ink of every line ends, less where its last point belongs, in pixels; lines that leave
+# the frame aside.
 ENDS = """(root) => {
   const box = root.querySelector(".js-plotly-plot");
   return [...box.querySelectorAll(".scatterlayer .trace")].flatMap((drawn) => {
@@ -42,8 +44,11 @@ class Live:
         return self.root.locator(f"[data-control={name}]")
 
     def settle(self):
-        """Wait for the last run to be drawn; two frames later, so that a move just made has begun."""
-        self.page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+        """Wait for the last run to be drawn; two frames later, so that a move just made has
+        begun."""
+        self.page.evaluate(
+            "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+        )
         self.root.and_(self.page.locator("[data-state=done]")).wait_for()
 
     def press_reset(self):
@@ -72,7 +77,8 @@ class Live:
         assert ends and all(abs(right) < 1 and abs(up) < 1 for _, right, up in ends), (values, ends)
 
     def drag(self, name, value):
-        """Move a control by mouse: a slider by its thumb, a menu by its entry, a switch by a click."""
+        """Move a control by mouse: a slider by its thumb, a menu by its entry, a switch by a
+        click."""
         control, input = self.made.controls[name], self.input(name)
         if control.kind == "choice":
             input.select_option(control.texts[control.values.index(value)])
@@ -84,7 +90,10 @@ class Live:
     def slide(self, input, share, hops=4):
         input.scroll_into_view_if_needed()
         box, now = input.bounding_box(), input.evaluate("(node) => node.value / node.max")
-        x, y = (lambda part: box["x"] + 8 + part * (box["width"] - 16)), box["y"] + box["height"] / 2
+        x, y = (
+            (lambda part: box["x"] + 8 + part * (box["width"] - 16)),
+            box["y"] + box["height"] / 2,
+        )
         self.page.mouse.move(x(now), y)
         self.page.mouse.down()
         self.page.mouse.move(x(share), y, steps=hops)
@@ -105,7 +114,8 @@ class Live:
 
 
 def assert_same_numbers(drawn, trace, kept, where):
-    """Two traces have the same numbers; those of a run are compared in the records that are ``kept``."""
+    """Two traces have the same numbers; those of a run are compared in the records that are
+    ``kept``."""
     for part in "xyz":
         if trace.get(part) is None:
             continue
@@ -115,5 +125,6 @@ def assert_same_numbers(drawn, trace, kept, where):
             np.testing.assert_allclose(found, right, rtol=0, atol=1e-9, err_msg=where)
         else:
             rounding = 1e-14 * np.nanmax(abs(right), initial=1)
-            np.testing.assert_allclose(found[these], right[these], rtol=1e-9, atol=rounding,
-                                       err_msg=f"{part} of {where}")
+            np.testing.assert_allclose(
+                found[these], right[these], rtol=1e-9, atol=rounding, err_msg=f"{part} of {where}"
+            )

@@ -1,4 +1,5 @@
-"""The notebooks of the book, and reading one, the plain dictionary of its JSON: its cells, directives and prose."""
+"""The notebooks of the book, and reading one, the plain dictionary of its JSON: its cells,
+directives and prose."""
 
 import ast
 import json
@@ -45,7 +46,9 @@ def code(notebook):
 
 def text(notebook):
     """All Markdown, as one text."""
-    return "\n\n".join(source(cell) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    return "\n\n".join(
+        source(cell) for cell in notebook["cells"] if cell["cell_type"] == "markdown"
+    )
 
 
 def lines(cell):
@@ -75,8 +78,13 @@ def bound_and_used(cell):
     """The names that a cell binds in the notebook, and those that it takes from there."""
     python = re.sub(r"(?m)^(\s*)([%!].*|[\w.]+\?+)$", r"\1pass", source(cell))
     top = symtable.symtable(python, name(cell), "exec")
-    bound = {each.get_name() for each in top.get_symbols() if each.is_assigned() or each.is_imported()}
-    inner, used = list(top.get_children()), {each.get_name() for each in top.get_symbols() if each.is_referenced()}
+    bound = {
+        each.get_name() for each in top.get_symbols() if each.is_assigned() or each.is_imported()
+    }
+    inner, used = (
+        list(top.get_children()),
+        {each.get_name() for each in top.get_symbols() if each.is_referenced()},
+    )
     while inner:
         table = inner.pop()
         used |= {each.get_name() for each in table.get_symbols() if each.is_global()}

@@ -1,4 +1,5 @@
-"""What the laboratory offers: the choices of a control beside those of others, and their combinations."""
+"""What the laboratory offers: the choices of a control beside those of others, and their
+combinations."""
 
 from itertools import product
 
@@ -10,8 +11,16 @@ def choices(name, **values):
     return BY_NAME[name].offered(resolve(DEFAULTS | values))
 
 
-# Every third is enough: they hold every rule on all data, and gd, momentum and both of Adam with every schedule.
-COMBINATIONS = [(model, *rest) for model in choices("model")
-                for rest in product(*(choices(name, model=model) for name in ("data", "optimizer", "schedule")))][::3]
-STARTS = [(model, data, start) for model in choices("model") for data in choices("data", model=model)
-          for start in choices("start", model=model, data=data, tokens=30)]
+# Every third is enough: they hold every rule on all data, and gd, momentum and both of Adam with
+# every schedule.
+COMBINATIONS = [
+    (model, *rest)
+    for model in choices("model")
+    for rest in product(*(choices(name, model=model) for name in ("data", "optimizer", "schedule")))
+][::3]
+STARTS = [
+    (model, data, start)
+    for model in choices("model")
+    for data in choices("data", model=model)
+    for start in choices("start", model=model, data=data, tokens=30)
+]

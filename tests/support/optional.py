@@ -1,5 +1,6 @@
-"""Libraries that a test may need and a machine may lack: with ``from optional import torch`` a test that comes to use
-torch is skipped where it is not installed, and so is a file that uses it before its first test.
+"""Libraries that a test may need and a machine may lack: with ``from optional import torch`` a test
+that comes to use torch is skipped where it is not installed, and so is a file that uses it before
+its first test.
 """
 
 import pytest

@@ -1,4 +1,5 @@
-"""The formulas, written out one example, one head, one query and one key at a time. Imports nothing of the package.
+"""The formulas, written out one example, one head, one query and one key at a time. Imports nothing
+of the package.
 
 Derivatives come from torch's autograd; ``exact_loss`` computes with sixty decimal digits.
 """
@@ -25,11 +26,14 @@ def softmax_rows(S):
 def gaussian_weights(Q, K, c):
     """A_ij = exp(−c ‖q_i − k_j‖² / √d)."""
     root = Q.shape[-1] ** 0.5
-    return torch.stack([torch.stack([torch.exp(-c * ((q - k) ** 2).sum() / root) for k in K]) for q in Q])
+    return torch.stack(
+        [torch.stack([torch.exp(-c * ((q - k) ** 2).sum() / root) for k in K]) for q in Q]
+    )
 
 
 def attention(X, W):
-    """The weights of one example X (T, d) under one head W (d, d): row t is softmax over j of x_tᵀ W x_j."""
+    """The weights of one example X (T, d) under one head W (d, d): row t is softmax over j of x_tᵀ
+    W x_j."""
     return torch.stack([softmax([x @ W @ key for key in X]) for x in X])
 
 
@@ -49,7 +53,10 @@ def logits(X, W, U):
 
 def loss(X, y, W, U):
     """(1/n) Σ_i log(1 + exp(−y_i Φ(X_i)))."""
-    return -sum(torch.nn.functional.logsigmoid(label * logit(x, W, U)) for x, label in zip(X, y, strict=True)) / len(X)
+    return -sum(
+        torch.nn.functional.logsigmoid(label * logit(x, W, U))
+        for x, label in zip(X, y, strict=True)
+    ) / len(X)
 
 
 def tensors(*arrays):
@@ -68,25 +75,33 @@ def loss_and_grad(X, y, W, U):
 def per_head(vector, H, T, d):
     """(W, U) from one vector: head after head, W_h row by row, then U_h row by row."""
     heads = [row.split([d * d, T * d]) for row in vector.reshape(H, -1)]
-    return torch.stack([W.reshape(d, d) for W, _ in heads]), torch.stack([U.reshape(T, d) for _, U in heads])
+    return torch.stack([W.reshape(d, d) for W, _ in heads]), torch.stack(
+        [U.reshape(T, d) for _, U in heads]
+    )
 
 
 def loss_hessian(X, y, vector, sizes):
     """∇²L (p, p) by autograd at the parameters of one vector, as numpy."""
     X, y, vector = tensors(X, y, vector)
-    return torch.autograd.functional.hessian(lambda v: loss(X, y, *per_head(v, *sizes)), vector).numpy()
+    return torch.autograd.functional.hessian(
+        lambda v: loss(X, y, *per_head(v, *sizes)), vector
+    ).numpy()
 
 
 def logit_gradients(X, vector, sizes):
     """∇Φ(X_i) (n, p) by autograd, as numpy."""
     X, vector = tensors(X, vector)
-    return torch.autograd.functional.jacobian(lambda v: logits(X, *per_head(v, *sizes)), vector).numpy()
+    return torch.autograd.functional.jacobian(
+        lambda v: logits(X, *per_head(v, *sizes)), vector
+    ).numpy()
 
 
 def logit_hessian(x, vector, sizes):
     """∇²Φ (p, p) of one example x (T, d) by autograd, as numpy."""
     x, vector = tensors(x, vector)
-    return torch.autograd.functional.hessian(lambda v: logit(x, *per_head(v, *sizes)), vector).numpy()
+    return torch.autograd.functional.hessian(
+        lambda v: logit(x, *per_head(v, *sizes)), vector
+    ).numpy()
 
 
 def exact_logit(x, W, U):
@@ -104,7 +119,9 @@ def exact_loss(X, y, W, U):
     """The mean logistic loss of float arrays, with sixty digits, rounded once at the end."""
     with localcontext(prec=60):
         X, y, W, U = map(_decimals, (X, y, W, U))
-        losses = [exact_logistic(label * exact_logit(x, W, U)) for x, label in zip(X, y, strict=True)]
+        losses = [
+            exact_logistic(label * exact_logit(x, W, U)) for x, label in zip(X, y, strict=True)
+        ]
         return float(sum(losses) / len(losses))
 
 
@@ -113,7 +130,7 @@ def exact_logistic(z):
     # Sixty digits do not hold 1 + e^{−z} when z is large; log(1 + p) = 2 artanh(p / (2 + p)) does.
     power = (-abs(z)).exp()
     ratio = power / (2 + power)
-    series = 2 * sum(ratio ** k / k for k in range(1, 120, 2))
+    series = 2 * sum(ratio**k / k for k in range(1, 120, 2))
     return series + max(-z, Decimal(0))
 
 

@@ -31,7 +31,7 @@ class Tempered(mha.models.Vector):
 
     def loss(self, X, y):
         z = y * (self.attention(X) @ X * self.U).sum(axis=(1, 2))
-        return np.logaddexp(0, -z).mean() + self.decay * (self.W ** 2).sum()
+        return np.logaddexp(0, -z).mean() + self.decay * (self.W**2).sum()
 
 
 class Line:
@@ -62,7 +62,9 @@ class Line:
         return (r * r).mean() / 2, Line(X.T @ r / len(y))
 
 
-TEMPERED = Tempered(0.1 * rng.standard_normal((6, 6)), 0.1 * rng.standard_normal((4, 6)), np.zeros(()))
+TEMPERED = Tempered(
+    0.1 * rng.standard_normal((6, 6)), 0.1 * rng.standard_normal((4, 6)), np.zeros(())
+)
 LINE_DATA = SimpleNamespace(X=rng.standard_normal((20, 3)), y=rng.standard_normal(20))
 
 
@@ -77,7 +79,8 @@ def of_line(rule=None, start=None, data=LINE_DATA, **options):
 
 
 def in_v8(figure, values, change=lambda source: source):
-    """What the module of a figure answers in V8, changed or as it is; it is given JSON, as by a page."""
+    """What the module of a figure answers in V8, changed or as it is; it is given JSON, as by a
+    page."""
     v8 = MiniRacer()
     v8.eval(change(figure._esm).replace("export default", "globalThis.made ="))
     given = json.dumps(json.dumps([figure.spec, values], allow_nan=False))
@@ -87,15 +90,35 @@ def in_v8(figure, values, change=lambda source: source):
 
 FIGURES = {
     "a loss alone": lambda: mha.live.figure(
-        TEMPERED, DATA, mha.GradientDescent(lr=0.3), 40, {"lr": [0.1, 0.3], "decay": [0.0, 0.01]}, {"score": score}),
+        TEMPERED,
+        DATA,
+        mha.GradientDescent(lr=0.3),
+        40,
+        {"lr": [0.1, 0.3], "decay": [0.0, 0.01]},
+        {"score": score},
+    ),
     "a closed form of mhalib": lambda: mha.live.figure(
-        mha.MultiHeadAttention.zeros(2, 4, 6), DATA, mha.Momentum(lr=0.3), 40, {"lr": [0.1, 0.3], "beta": [0.0, 0.9]}),
+        mha.MultiHeadAttention.zeros(2, 4, 6),
+        DATA,
+        mha.Momentum(lr=0.3),
+        40,
+        {"lr": [0.1, 0.3], "beta": [0.0, 0.9]},
+    ),
     "a layer": lambda: mha.live.figure(
-        mha.AttentionLayer.random(D=5, d=3, m=2, H=2, kernel=mha.gaussian), mha.data.random_sequences(4, 3, 5, 2),
-        mha.AdamW(lr=0.01), 40, {"lr": [0.001, 0.01], "eps": [1e-8, 1e-3]}),
+        mha.AttentionLayer.random(D=5, d=3, m=2, H=2, kernel=mha.gaussian),
+        mha.data.random_sequences(4, 3, 5, 2),
+        mha.AdamW(lr=0.01),
+        40,
+        {"lr": [0.001, 0.01], "eps": [1e-8, 1e-3]},
+    ),
     "a class of its own": lambda: mha.live.figure(
-        Line(np.zeros(3)), LINE_DATA, mha.GradientDescent(lr=0.1), 40, None,
-        {"length": lambda model, data: (model.w * model.w).sum() ** 0.5}),
+        Line(np.zeros(3)),
+        LINE_DATA,
+        mha.GradientDescent(lr=0.1),
+        40,
+        None,
+        {"length": lambda model, data: (model.w * model.w).sum() ** 0.5},
+    ),
 }
 
 

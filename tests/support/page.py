@@ -17,15 +17,17 @@ from notebooks import BOOK, code, read, source
 class Page:
     """The notebook ``book/NAME.ipynb`` and the claims about it.
 
-    The first claim that is asked for executes the whole page in one namespace. Each claim is called when its cell has
-    run, before the next one does: it sees the page's names as its cell leaves them.
+    The first claim that is asked for executes the whole page in one namespace. Each claim is called
+    when its cell has run, before the next one does: it sees the page's names as its cell leaves
+    them.
     """
 
     def __init__(self, name):
         self.name, self.claims, self.outcomes = name, {}, None
 
     def after(self, cell):
-        """Decorator: a claim about what the cell with this id leaves; its parameters are names of the page."""
+        """Decorator: a claim about what the cell with this id leaves; its parameters are names of
+        the page."""
 
         def tie(claim):
             self.claims.setdefault(cell, []).append(claim)
@@ -42,7 +44,8 @@ class Page:
         return tie
 
     def execute(self):
-        """claim → the error that it raised, or None. Where a cell raises, every claim that would have held fails."""
+        """claim → the error that it raised, or None. Where a cell raises, every claim that would
+        have held fails."""
         namespace, outcomes = {"__name__": "__main__"}, {}
         cells = code(read(BOOK / f"{self.name}.ipynb"))
         failure = None
@@ -51,7 +54,9 @@ class Page:
                 try:
                     run(cell, f"{self.name}, cell {cell['id']}", namespace)
                 except Exception as error:
-                    failure = AssertionError(f"{self.name}: cell {cell['id']!r} raises {type(error).__name__}: {error}")
+                    failure = AssertionError(
+                        f"{self.name}: cell {cell['id']!r} raises {type(error).__name__}: {error}"
+                    )
                     failure.__cause__ = error
                     break
                 for claim in self.claims.get(cell["id"], ()):
@@ -72,11 +77,18 @@ class Page:
 
 
 def run(cell, title, namespace):
-    """Execute a cell as IPython would, but for its display: a live figure that it shows is the claims' ``live``."""
+    """Execute a cell as IPython would, but for its display: a live figure that it shows is the
+    claims' ``live``."""
     module = ast.parse(TransformerManager().transform_cell(source(cell)), title)
-    shown = module.body.pop().value if module.body and isinstance(module.body[-1], ast.Expr) else ast.Constant(None)
+    shown = (
+        module.body.pop().value
+        if module.body and isinstance(module.body[-1], ast.Expr)
+        else ast.Constant(None)
+    )
     exec(compile(module, title, "exec"), namespace)
-    shown = eval(compile(ast.Expression(ast.fix_missing_locations(shown)), title, "eval"), namespace)
+    shown = eval(
+        compile(ast.Expression(ast.fix_missing_locations(shown)), title, "eval"), namespace
+    )
     if isinstance(shown, LiveFigure):
         namespace["live"] = shown
 
@@ -89,7 +101,8 @@ def shared(name):
 
 @contextlib.contextmanager
 def in_a_folder_of_its_own():
-    """What a page writes does not stay; what it reads it finds without the folder that it stands in."""
+    """What a page writes does not stay; what it reads it finds without the folder that it stands
+    in."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -1,7 +1,8 @@
-r"""A text with formulas in TeX, and a condition in plain characters, brought to one spelling that can be compared.
+r"""A text with formulas in TeX, and a condition in plain characters, brought to one spelling that
+can be compared.
 
-``spelled(r"Let $0<\varepsilon\le\frac12s_1$")`` is ``Let 0<ε≤(1/2)s_1``, and that of ``0 < ε ≤ ½s₁`` is the same but
-for its spaces.
+``spelled(r"Let $0<\varepsilon\le\frac12s_1$")`` is ``Let 0<ε≤(1/2)s_1``, and that of ``0 < ε ≤
+½s₁`` is the same but for its spaces.
 """
 
 import re
@@ -14,8 +15,22 @@ TABLE = """alpha α beta β gamma γ delta δ epsilon ϵ varepsilon ε zeta ζ e
     le ≤ ge ≥ ne ≠ neq ≠ sim ~ in ∈ succ ≻ to → mapsto ↦ langle ⟨ rangle ⟩ sqrt √ sum Σ cdot · dots … ldots …
     nabla ∇ infty ∞ top T log log ln ln min min max max det det tr tr"""
 WORDS = dict(zip(TABLE.split()[::2], TABLE.split()[1::2], strict=True))
-NOTHING = ["operatorname", "mathbb", "mathcal", "mathrm", "text", "bigl", "bigr", "Bigl", "Bigr", "left", "right",
-           "quad", "qquad", "textstyle"]
+NOTHING = [
+    "operatorname",
+    "mathbb",
+    "mathcal",
+    "mathrm",
+    "text",
+    "bigl",
+    "bigr",
+    "Bigl",
+    "Bigr",
+    "left",
+    "right",
+    "quad",
+    "qquad",
+    "textstyle",
+]
 ACCENTS = {"hat": "\u0302", "tilde": "\u0303", "bar": "\u0304"}
 ARGUMENT = r"\s*(\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|[^\s{}\\])"
 LOWERED, RAISED = "₀₁₂₃₄₅₆₇₈₉", "⁰¹²³⁴⁵⁶⁷⁸⁹ᵀ"
@@ -24,16 +39,20 @@ FRACTIONS = {"½": "(1/2)", "¼": "(1/4)", "¾": "(3/4)", "⅛": "(1/8)"}
 
 
 def spelled(text):
-    """The text in one spelling: formulas without TeX and without spaces, indices and powers as ``_`` and ``^``."""
+    """The text in one spelling: formulas without TeX and without spaces, indices and powers as
+    ``_`` and ``^``."""
     between = re.split(r"\$\$?", text)
     parts = [_formula(part) if number % 2 else part for number, part in enumerate(between)]
     return _characters("".join(parts))
 
 
 def says(text, condition):
-    """Whether a text states a condition: the same characters, as a whole, with other spaces at most."""
+    """Whether a text states a condition: the same characters, as a whole, with other spaces at
+    most."""
     wanted = [re.escape(sign) for sign in re.sub(r"\s", "", spelled(condition))]
-    return bool(re.search(r"(?<![\w^/+·-])" + r"\s*".join(wanted) + r"(?![\w^/+·-])", spelled(text)))
+    return bool(
+        re.search(r"(?<![\w^/+·-])" + r"\s*".join(wanted) + r"(?![\w^/+·-])", spelled(text))
+    )
 
 
 def _formula(tex):

@@ -1,4 +1,5 @@
-"""What landscapes are cut at: a small layer and a small torch network with data, and known functions of two numbers."""
+"""What landscapes are cut at: a small layer and a small torch network with data, and known
+functions of two numbers."""
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -14,7 +15,9 @@ from optional import torch
 
 def layer(kernel=mha.softmax, **sizes):
     """A small layer, and sequences for it."""
-    model = mha.AttentionLayer.random(**{"D": 4, "d": 3, "m": 2, "H": 2} | sizes, kernel=kernel, seed=1)
+    model = mha.AttentionLayer.random(
+        **{"D": 4, "d": 3, "m": 2, "H": 2} | sizes, kernel=kernel, seed=1
+    )
     return model, mha.data.random_sequences(N=3, n=4, D=4, m=2, seed=2)
 
 
@@ -24,11 +27,15 @@ def network(kernel=mha.softmax):
     from mhabook.c08_digits import TextTransformer, text
 
     data = text.words(6, length=5)
-    model = TextTransformer(len(data.vocabulary), 5, d=4, H=2, layers=2, hidden=3, kernel=kernel).double()
+    model = TextTransformer(
+        len(data.vocabulary), 5, d=4, H=2, layers=2, hidden=3, kernel=kernel
+    ).double()
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter += 0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+            parameter += 0.3 * torch.randn(
+                parameter.shape, generator=generator, dtype=torch.float64
+            )
     return model, data
 
 
@@ -44,7 +51,8 @@ NOTHING = SimpleNamespace(X=None, y=None)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Known(Vector):
-    """A function of two numbers, as a model: a torch expression, so its derivatives are autograd's."""
+    """A function of two numbers, as a model: a torch expression, so its derivatives are
+    autograd's."""
 
     at: np.ndarray
     function: object = field(default=None)
@@ -55,10 +63,14 @@ class Known(Vector):
     def loss_and_grad(self, X, y):
         at = torch.tensor(self.at, requires_grad=True)
         value = self.function(*at)
-        return value.item(), self._with({"at": torch.autograd.grad(value, at, materialize_grads=True)[0].numpy()})
+        return value.item(), self._with(
+            {"at": torch.autograd.grad(value, at, materialize_grads=True)[0].numpy()}
+        )
 
     def hvp(self, X, y, V):
-        hessian = torch.autograd.functional.hessian(lambda at: self.function(*at), torch.tensor(self.at))
+        hessian = torch.autograd.functional.hessian(
+            lambda at: self.function(*at), torch.tensor(self.at)
+        )
         return self._with({"at": hessian.numpy() @ V.at})
 
 

@@ -1,4 +1,5 @@
-"""Update rules as a reader may write them, models to move, and the plain loop that says where they go."""
+"""Update rules as a reader may write them, models to move, and the plain loop that says where they
+go."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -31,7 +32,9 @@ class ByDot(Stateless):
     """The same by an inner product, and a step that shrinks with ‖θ‖."""
 
     def step(self, theta, grad, state, k):
-        return theta - self.lr * grad / (1e-3 + grad.dot(grad) ** 0.5) / (1 + theta.dot(theta)), state
+        return theta - self.lr * grad / (1e-3 + grad.dot(grad) ** 0.5) / (
+            1 + theta.dot(theta)
+        ), state
 
 
 class Layerwise(Stateless):
@@ -52,6 +55,7 @@ class Matrices(Stateless):
                 return a
             a = a / ((a * a).sum(-1).sum(-1)[..., None, None] ** 0.5 + 1e-3)
             return 1.5 * a - 0.5 * a @ a.mT @ a
+
         return theta - self.lr * grad.map(orthogonal), state
 
 
@@ -60,7 +64,9 @@ class Noisy(Stateless):
 
     def step(self, theta, grad, state, k):
         rng = np.random.default_rng(k)
-        return theta - self.lr * grad.map(lambda a: a + as_like(0.1 * rng.standard_normal(tuple(a.shape)), a)), state
+        return theta - self.lr * grad.map(
+            lambda a: a + as_like(0.1 * rng.standard_normal(tuple(a.shape)), a)
+        ), state
 
 
 class ByPlace(Stateless):
@@ -70,6 +76,7 @@ class ByPlace(Stateless):
         def scaled(a):
             rates = as_like(1.0 / np.arange(1.0, 1 + len(a)) if a.ndim else np.array(1.0), a)
             return a * rates.reshape((-1,) + (1,) * (a.ndim - 1)) if a.ndim else a
+
         return theta - self.lr * grad.map(scaled), state
 
 
@@ -136,8 +143,8 @@ class Squares:
         return 0.0 * theta
 
     def step(self, theta, grad, state, k):
-        state = state + grad ** 2
-        return theta - self.lr * grad / (state ** 0.5 + 0.1), state
+        state = state + grad**2
+        return theta - self.lr * grad / (state**0.5 + 0.1), state
 
 
 class Heir(mha.Adam):
@@ -147,7 +154,21 @@ class Heir(mha.Adam):
         return super().step(theta, grad / (grad.norm() + 1e-3), state, k)
 
 
-OWN = (ByNorm, ByDot, Layerwise, Matrices, Noisy, ByPlace, ByShape, Clipped, InPlace, Keeping, Smooth, Squares, Heir)
+OWN = (
+    ByNorm,
+    ByDot,
+    Layerwise,
+    Matrices,
+    Noisy,
+    ByPlace,
+    ByShape,
+    Clipped,
+    InPlace,
+    Keeping,
+    Smooth,
+    Squares,
+    Heir,
+)
 PACKAGE = (mha.GradientDescent, mha.Momentum, mha.Adam, mha.AdamW, mha.Backtracking)
 
 
@@ -181,7 +202,11 @@ def layer(rng):
     """A layer with one of the kernels."""
     H, D, d, m, n = (int(rng.integers(1, 5)) for _ in range(5))
     kernel = (mha.softmax, mha.gaussian, mha.normalized_gaussian)[rng.integers(3)]
-    return mha.AttentionLayer.random(D, d, m, H, kernel=kernel, seed=int(rng.integers(99))), (n, D), (n, m)
+    return (
+        mha.AttentionLayer.random(D, d, m, H, kernel=kernel, seed=int(rng.integers(99))),
+        (n, D),
+        (n, m),
+    )
 
 
 def own(rng):
@@ -203,7 +228,8 @@ def drawn(seed):
 
 
 def walked(model, data, rule, steps, only=None):
-    """The weights after so many steps of the plain loop: each step a model, by the plain formula."""
+    """The weights after so many steps of the plain loop: each step a model, by the plain
+    formula."""
     rule = rule.on(data) if hasattr(rule, "on") else rule
     state = rule.start(model)
     for k in range(steps):
@@ -213,10 +239,14 @@ def walked(model, data, rule, steps, only=None):
         model, state = rule.step(1.0 * model, grad, state, k)
         model = 1.0 * model
         if only is not None:
-            model = model.with_arrays(**{name: a for name, a in held.items() if name not in model.chosen(only)})
+            model = model.with_arrays(
+                **{name: a for name, a in held.items() if name not in model.chosen(only)}
+            )
     return model
 
 
 def to_torch(model, data):
     """The same in torch."""
-    return model.map(torch.as_tensor), SimpleNamespace(X=torch.as_tensor(data.X), y=torch.as_tensor(data.y))
+    return model.map(torch.as_tensor), SimpleNamespace(
+        X=torch.as_tensor(data.X), y=torch.as_tensor(data.y)
+    )

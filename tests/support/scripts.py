@@ -10,7 +10,8 @@ ROOT = Path(__file__).parents[2]
 
 @contextmanager
 def loaded(path, name=None):
-    """A file, named from the root of the repository, as a fresh module that is found by its name meanwhile."""
+    """A file, named from the root of the repository, as a fresh module that is found by its name
+    meanwhile."""
     name = name or Path(path).stem
     spec = importlib.util.spec_from_file_location(name, ROOT / path)
     module, before = importlib.util.module_from_spec(spec), sys.modules.get(name)

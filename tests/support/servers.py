@@ -19,10 +19,19 @@ import nbformat
 from visits import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-LAB = ["-m", "jupyterlab", "--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0",
-       "--ServerApp.allow_root=True", "--IdentityProvider.token=", "--LabApp.extension_manager=readonly",
-       "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None",
-       "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+LAB = [
+    "-m",
+    "jupyterlab",
+    "--no-browser",
+    "--ServerApp.ip=127.0.0.1",
+    "--ServerApp.port_retries=0",
+    "--ServerApp.allow_root=True",
+    "--IdentityProvider.token=",
+    "--LabApp.extension_manager=readonly",
+    "--LabApp.expose_app_in_browser=True",
+    "--LabApp.news_url=None",
+    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+]
 VOILA = ["-m", "voila", "--no-browser", "--Voila.ip=127.0.0.1", "--Voila.port_retries=0"]
 # JupyterLab forgets what is run before its kernel has answered.
 RUN_ALL = """async () => {
@@ -49,7 +58,11 @@ class Server:
 def write_notebook(path, *cells):
     """Write a notebook of code cells, for the kernel that every environment has."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     nbformat.write(notebook, path)
 
 
@@ -69,9 +82,16 @@ def voila(folder):
 
 @contextmanager
 def running(command, port_option, folder):
-    """Run a Python command that serves at a free port; it is stopped at the end, whatever happens."""
+    """Run a Python command that serves at a free port; it is stopped at the end, whatever
+    happens."""
     home = folder / ".home"
-    settings = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+    settings = (
+        home
+        / "settings"
+        / "@jupyterlab"
+        / "apputils-extension"
+        / "notification.jupyterlab-settings"
+    )
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps(NO_NEWS))
     server, process = started(command, port_option, folder, home)
@@ -82,13 +102,19 @@ def running(command, port_option, folder):
 
 
 def started(command, port_option, folder, home, tries=3):
-    """Start a server and wait until it listens; a port that somebody else took meanwhile is another try."""
+    """Start a server and wait until it listens; a port that somebody else took meanwhile is another
+    try."""
     for left in reversed(range(tries)):
         port = free_port()
         server = Server(f"http://127.0.0.1:{port}/", home / f"server-{port}.log")
-        process = subprocess.Popen([sys.executable, *command, f"{port_option}={port}"], cwd=folder,
-                                   env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   start_new_session=True)
+        process = subprocess.Popen(
+            [sys.executable, *command, f"{port_option}={port}"],
+            cwd=folder,
+            env=environment(home),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         try:
             wait_until_it_listens(server, process, port)
         except RuntimeError:
@@ -101,13 +127,23 @@ def started(command, port_option, folder, home, tries=3):
 
 
 def environment(home):
-    """The environment of a server at home in a folder: its kernels import this working tree's mhalib and mhabook."""
-    folders = {"HOME": "", "IPYTHONDIR": "ipython", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data",
-               "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTERLAB_SETTINGS_DIR": "settings",
-               "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
+    """The environment of a server at home in a folder: its kernels import this working tree's
+    mhalib and mhabook."""
+    folders = {
+        "HOME": "",
+        "IPYTHONDIR": "ipython",
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+    }
     # Figures as a reader's notebook draws them, not as the book does.
-    inherited = {name: value for name, value in os.environ.items()
-                 if not name.startswith(("JUPYTER", "JPY_")) and name != "MHALIB_FIGURES"}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("JUPYTER", "JPY_")) and name != "MHALIB_FIGURES"
+    }
     own = {name: str(home / part) for name, part in folders.items()}
     return inherited | own | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "book")))}
 
@@ -119,7 +155,8 @@ def free_port():
 
 
 def wait_until_it_listens(server, process, port):
-    """Keep what it says in the log, until it names the address, which both servers do once they listen there."""
+    """Keep what it says in the log, until it names the address, which both servers do once they
+    listen there."""
     listens, heard = Event(), Event()
 
     def keep():
@@ -136,7 +173,9 @@ def wait_until_it_listens(server, process, port):
     if listens.is_set():
         return
     how = "did not listen in time" if process.poll() is None else f"ended with {process.returncode}"
-    raise RuntimeError(f"{' '.join(process.args[1:3])} {how}; its last words:\n{server.last_words()}")
+    raise RuntimeError(
+        f"{' '.join(process.args[1:3])} {how}; its last words:\n{server.last_words()}"
+    )
 
 
 def stop(process):
@@ -151,7 +190,8 @@ def stop(process):
 
 @dataclass
 class Window:
-    """A page of a server, with every other host out of reach: what it asked of others, and what it complained of."""
+    """A page of a server, with every other host out of reach: what it asked of others, and what it
+    complained of."""
 
     page: object
     asked_elsewhere: list = field(default_factory=list)
@@ -162,7 +202,9 @@ class Window:
 def in_jupyterlab(browser, server, notebook):
     """Open a notebook in JupyterLab and run all of its cells."""
     with window(browser, server, f"doc/tree/{notebook}") as seen:
-        seen.page.wait_for_function("window.jupyterapp?.shell.currentWidget?.context?.sessionContext")
+        seen.page.wait_for_function(
+            "window.jupyterapp?.shell.currentWidget?.context?.sessionContext"
+        )
         seen.page.evaluate(RUN_ALL)
         yield seen
 
@@ -186,15 +228,20 @@ def window(browser, server, path):
         seen.asked_elsewhere.append(route.request.url)
         return route.abort()
 
-    context.set_default_timeout(PATIENCE)  # a kernel starts; Voilà runs every cell before it shows the page
+    # a kernel starts; Voilà runs every cell before it shows the page
+    context.set_default_timeout(PATIENCE)
     context.route("**/*", pass_if_local)
     seen.page.on("pageerror", lambda error: seen.complaints.append(str(error)))
-    seen.page.on("console", lambda said: seen.complaints.append(said.text) if said.type == "error" else None)
+    seen.page.on(
+        "console", lambda said: seen.complaints.append(said.text) if said.type == "error" else None
+    )
     try:
         seen.page.goto(server.address + path)
         yield seen
     except BaseException as error:
-        error.add_note(f"the page complained of {seen.complaints}, asked elsewhere for {seen.asked_elsewhere}")
+        error.add_note(
+            f"the page complained of {seen.complaints}, asked elsewhere for {seen.asked_elsewhere}"
+        )
         error.add_note(f"the server's last words:\n{server.last_words()}")
         raise
     finally:

@@ -16,10 +16,12 @@ from legends import axis_of, by_name
 
 @dataclass
 class Panel:
-    """What stands under a title: the words along its axes, "log" where they are logarithmic, and what is drawn.
+    """What stands under a title: the words along its axes, "log" where they are logarithmic, and
+    what is drawn.
 
-    ``lines`` is name → y over ``over``, or (x, y), or a matrix; a list of these where several have the name. ``ticks``
-    is "x" or "y" → the words at 0, 1, 2, …; ``rounded`` is by how much the figure rounds what it draws.
+    ``lines`` is name → y over ``over``, or (x, y), or a matrix; a list of these where several have
+    the name. ``ticks`` is "x" or "y" → the words at 0, 1, 2, …; ``rounded`` is by how much the
+    figure rounds what it draws.
     """
 
     x: str
@@ -45,7 +47,10 @@ def accuracies(path, data):
 
 def attention_scores(path, data):
     """The attention on relevant tokens, over all samples, heads and queries."""
-    return each(path, lambda model: (model.attention(data.X) * data.relevant[:, None, None]).sum(axis=-1).mean())
+    return each(
+        path,
+        lambda model: (model.attention(data.X) * data.relevant[:, None, None]).sum(axis=-1).mean(),
+    )
 
 
 def cosine(a, b):
@@ -63,13 +68,16 @@ def all_lines(panels):
     for title, panel in panels.items():
         for name, given in panel.lines.items():
             every = given if isinstance(given, list) and np.ndim(given[0]) else [given]
-            found[title, name] = [line if isinstance(line, tuple) or np.ndim(line) == 2 else (panel.over, line)
-                                  for line in every]
+            found[title, name] = [
+                line if isinstance(line, tuple) or np.ndim(line) == 2 else (panel.over, line)
+                for line in every
+            ]
     return found
 
 
 def assert_shows(figure, panels):
-    """Under every title every line has the numbers that its name says, and no other line is there."""
+    """Under every title every line has the numbers that its name says, and no other line is
+    there."""
     found, wanted = by_name(figure), all_lines(panels)
     assert set(found) == set(wanted)
     for name, lines in wanted.items():
@@ -78,13 +86,18 @@ def assert_shows(figure, panels):
             for part, right in parts.items():
                 drawn, right = np.array(trace[part], float), np.array(right, float)
                 off = panels[name[0]].rounded + 1e-9 * np.nanmax(abs(right), initial=0)
-                np.testing.assert_allclose(drawn, right, rtol=1e-6, atol=off, err_msg=f"{part} of {name}")
+                np.testing.assert_allclose(
+                    drawn, right, rtol=1e-6, atol=off, err_msg=f"{part} of {name}"
+                )
 
 
 def assert_all_differ(panels):
     """No two lines of a panel are so alike that one could stand for the other."""
-    lines = [(name, np.atleast_2d(np.array(line, float))) for name, every in all_lines(panels).items()
-             for line in every]
+    lines = [
+        (name, np.atleast_2d(np.array(line, float)))
+        for name, every in all_lines(panels).items()
+        for line in every
+    ]
     for (name, line), (other_name, other) in combinations(lines, 2):
         if name[0] == other_name[0] and line.shape == other.shape and line.size:
             apart = np.nanmax(abs(line - other), axis=1) / np.nanmax(abs(line) + abs(other), axis=1)
@@ -96,7 +109,10 @@ def assert_axes_say(figure, panels):
     for (title, name), traces in by_name(figure).items():
         for trace in traces:
             axes = {letter: axis_of(figure["layout"], trace, letter) for letter in "xy"}
-            assert [axis_words(axis) for axis in axes.values()] == [panels[title].x, panels[title].y], title
+            assert [axis_words(axis) for axis in axes.values()] == [
+                panels[title].x,
+                panels[title].y,
+            ], title
             for letter, axis in axes.items():
                 assert_in_sight(axis, trace.get(letter), (title, name))
             for letter, ticks in panels[title].ticks.items():
@@ -114,7 +130,11 @@ def assert_in_sight(axis, numbers, name):
     """An axis with a range has room for part of a line at least."""
     if axis.get("range") is None or numbers is None or not len(numbers):
         return
-    low, high = 10 ** np.array(axis["range"], float) if axis.get("type") == "log" else np.array(axis["range"], float)
+    low, high = (
+        10 ** np.array(axis["range"], float)
+        if axis.get("type") == "log"
+        else np.array(axis["range"], float)
+    )
     numbers = np.array(numbers, float)
     assert np.nanmin(numbers) <= high and np.nanmax(numbers) >= low, name
 
@@ -132,15 +152,29 @@ def _six_digits(number):
 
 def sentence_of(spec, values, results):
     """The sentence that a page says of results by name, with six digits of every number."""
-    ends = {name: (results[name][0], results[name][-1]) for name in spec["curves"] if np.ndim(results[name]) == 1}
-    result = {"steps": [int(results["steps"][-1])], "stopped": None,
-              "curves": {name: [_six_digits(x) for x in pair] for name, pair in ends.items()},
-              "final": {name: _six_digits(results[name]) for name in spec["final"] if np.ndim(results[name]) == 0}}
-    return _speaker().eval(f"sentence({json.dumps(spec)}, {json.dumps(values)}, {json.dumps(result)})")
+    ends = {
+        name: (results[name][0], results[name][-1])
+        for name in spec["curves"]
+        if np.ndim(results[name]) == 1
+    }
+    result = {
+        "steps": [int(results["steps"][-1])],
+        "stopped": None,
+        "curves": {name: [_six_digits(x) for x in pair] for name, pair in ends.items()},
+        "final": {
+            name: _six_digits(results[name])
+            for name in spec["final"]
+            if np.ndim(results[name]) == 0
+        },
+    }
+    return _speaker().eval(
+        f"sentence({json.dumps(spec)}, {json.dumps(values)}, {json.dumps(result)})"
+    )
 
 
 def assert_says(sentence, fragments):
-    """Words and numbers, ("loss {}", 0.5), stand in the sentence; a negative number has a minus sign, not a hyphen."""
+    """Words and numbers, ("loss {}", 0.5), stand in the sentence; a negative number has a minus
+    sign, not a hyphen."""
     for words, *numbers in fragments:
         said = words.format(*(re.sub("^-", "−", _six_digits(number)) for number in numbers))
         assert said in sentence, f"{said}\nis not in\n{sentence}"

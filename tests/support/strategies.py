@@ -1,4 +1,5 @@
-"""What hypothesis draws: sizes that all differ, a seed, and scales, of which the largest break careless formulas."""
+"""What hypothesis draws: sizes that all differ, a seed, and scales, of which the largest break
+careless formulas."""
 
 from typing import NamedTuple
 
@@ -14,23 +15,46 @@ SEEDS = 200
 SIZES = {"n": 5, "T": 4, "d": 3, "H": 2}
 """Generic sizes: n, T, d and H all differ, so that no wrong axis fits."""
 
-REMAINDERS = [(5, 4, 3, 2), (1, 2, 3, 4), (2, 3, 4, 1), (4, 1, 2, 3), (3, 2, 1, 5), (1, 1, 1, 1), (7, 6, 5, 4),
-              (8, 7, 6, 5), (9, 5, 7, 1), (64, 8, 8, 1), (65, 9, 11, 3), (100, 10, 8, 2), (31, 8, 8, 16)]
-"""n, T, d, H. Programs work on samples side by side and on tiles of four by two: every remainder of both occurs."""
+REMAINDERS = [
+    (5, 4, 3, 2),
+    (1, 2, 3, 4),
+    (2, 3, 4, 1),
+    (4, 1, 2, 3),
+    (3, 2, 1, 5),
+    (1, 1, 1, 1),
+    (7, 6, 5, 4),
+    (8, 7, 6, 5),
+    (9, 5, 7, 1),
+    (64, 8, 8, 1),
+    (65, 9, 11, 3),
+    (100, 10, 8, 2),
+    (31, 8, 8, 16),
+]
+"""n, T, d, H. Programs work on samples side by side and on tiles of four by two: every remainder of
+both occurs."""
 
-SCALES = {"plain": {}, "uniform attention": {"W": 0.0}, "saturated attention": {"W": 30.0}, "long tokens": {"X": 3.0},
-          "tiny decoders": {"U": 1e-8}, "long decoders": {"U": 1e4}, "large parameters": {"W": 30.0, "U": 1e4}}
+SCALES = {
+    "plain": {},
+    "uniform attention": {"W": 0.0},
+    "saturated attention": {"W": 30.0},
+    "long tokens": {"X": 3.0},
+    "tiny decoders": {"U": 1e-8},
+    "long decoders": {"U": 1e4},
+    "large parameters": {"W": 30.0, "U": 1e4},
+}
 """Scales of tokens and weights at which a careless formula breaks."""
 
-seeds = st.integers(0, 2 ** 32 - 1)
+seeds = st.integers(0, 2**32 - 1)
 small_sizes = st.permutations((1, 2, 3, 4)).map(lambda sizes: dict(zip("nTdH", sizes, strict=True)))
 """n, T, d and H are 1, 2, 3 and 4 in some order."""
 
-scales = st.fixed_dictionaries({
-    "X": st.floats(0.1, 3),
-    "W": st.one_of(st.just(0.0), st.floats(0.01, 1), st.floats(1, 30)),
-    "U": st.floats(-2, 4).map(lambda power: 10.0 ** power),
-})
+scales = st.fixed_dictionaries(
+    {
+        "X": st.floats(0.1, 3),
+        "W": st.one_of(st.just(0.0), st.floats(0.01, 1), st.floats(1, 30)),
+        "U": st.floats(-2, 4).map(lambda power: 10.0**power),
+    }
+)
 
 
 class Problem(NamedTuple):
@@ -48,8 +72,10 @@ class Problem(NamedTuple):
 def problem(seed=0, n=5, T=4, d=3, H=2, X=1.0, W=0.5, U=1.0):
     """Normal tokens and parameters of the given scales, both labels where n ≥ 2."""
     rng = np.random.default_rng([seed, 100])
-    tokens, key_query, decoder = (scale * rng.standard_normal(shape) for scale, shape in
-                                  zip((X, W, U), ((n, T, d), (H, d, d), (H, T, d)), strict=True))
+    tokens, key_query, decoder = (
+        scale * rng.standard_normal(shape)
+        for scale, shape in zip((X, W, U), ((n, T, d), (H, d, d), (H, T, d)), strict=True)
+    )
     y = rng.permutation(np.where(np.arange(n) % 2, 1.0, -1.0))
     return Problem(mha.MultiHeadAttention(key_query, decoder), tokens, y)
 
@@ -60,7 +86,9 @@ def grouped(seed=0, copies=(3, 1, 2)):
     return HeadGroups(drawn.model.W, drawn.model.U, copies), mha.data.from_arrays(drawn.X, drawn.y)
 
 
-problems = st.builds(lambda seed, sizes, scales: problem(seed, **sizes, **scales), seeds, small_sizes, scales)
+problems = st.builds(
+    lambda seed, sizes, scales: problem(seed, **sizes, **scales), seeds, small_sizes, scales
+)
 
 
 def direction(model, seed=0):
@@ -70,10 +98,11 @@ def direction(model, seed=0):
 
 
 def rounding(model, X):
-    """How much one relative rounding error can grow: by the largest score, then by the largest logit.
+    """How much one relative rounding error can grow: by the largest score, then by the largest
+    logit.
 
-    A score S is off by ε|S| and then a weight by as much; a logit is a sum of readings U Xᵀ, and is off by their size
-    times that; a slope ℓ′ ~ e^{−z} is off by as much as z.
+    A score S is off by ε|S| and then a weight by as much; a logit is a sum of readings U Xᵀ, and is
+    off by their size times that; a slope ℓ′ ~ e^{−z} is off by as much as z.
     """
     tokens = X[:, None]
     scores = abs(tokens @ model.W @ tokens.mT).max()
@@ -84,4 +113,4 @@ def rounding(model, X):
 def steepness(model, X):
     """√T R √(1 + R⁴ mean‖U_h‖²): the size of a logit's gradient before anything cancels."""
     R = np.sqrt((X * X).sum(axis=2).max())
-    return (X.shape[1] * R ** 2 * (1 + R ** 4 * (model.U ** 2).sum(axis=(1, 2)).mean())) ** 0.5
+    return (X.shape[1] * R**2 * (1 + R**4 * (model.U**2).sum(axis=(1, 2)).mean())) ** 0.5

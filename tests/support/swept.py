@@ -1,4 +1,5 @@
-"""Functions for sweeps to run, at the top level of a file that other processes can import; and what tests ask."""
+"""Functions for sweeps to run, at the top level of a file that other processes can import; and what
+tests ask."""
 
 import hashlib
 import os
@@ -33,8 +34,14 @@ def trained(*, seed, H, lr, marks=None):
     data = mha.data.tokenized_mixture(n=12, T=5, d=6, M=3, zeta=0.2, seed=seed)
     model = mha.MultiHeadAttention.random(H, 5, 6, scale=0.3, seed=seed)
     path = mha.train(model, data, mha.Momentum(lr), steps=20, record=5)
-    return {"loss": path.loss, "final": path.loss[-1], "attention": path[-1].attention(data.X)[0].mean(axis=0),
-            "steps": path.steps[-1], "learned": bool(path.loss[-1] < path.loss[0]), "rule": "momentum"}
+    return {
+        "loss": path.loss,
+        "final": path.loss[-1],
+        "attention": path[-1].attention(data.X)[0].mean(axis=0),
+        "steps": path.steps[-1],
+        "learned": bool(path.loss[-1] < path.loss[0]),
+        "rule": "momentum",
+    }
 
 
 def side_by_side(*, seed, lr):
@@ -67,7 +74,11 @@ def failing(*, seed, H, marks=None):
 
 def threads(*, seed):
     """How many threads a product may use here."""
-    return {"threads": max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")}
+    return {
+        "threads": max(
+            library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+        )
+    }
 
 
 def plain(*, seed, H=1):
@@ -129,12 +140,18 @@ class Stopped:
 def stopped(*, seed):
     """A run that is interrupted."""
     data = mha.data.tokenized_mixture(n=12, T=5, d=6, M=3, zeta=0.2, seed=seed)
-    path = mha.train(mha.MultiHeadAttention.zeros(1, 5, 6), data, Stopped() if seed else mha.GradientDescent(0.1), 9)
+    path = mha.train(
+        mha.MultiHeadAttention.zeros(1, 5, 6),
+        data,
+        Stopped() if seed else mha.GradientDescent(0.1),
+        9,
+    )
     return {"loss": path.loss[-1]}
 
 
 def edges():
-    """Print how a run at an edge comes out: by a sweep, once more, and one after the other in this process."""
+    """Print how a run at an edge comes out: by a sweep, once more, and one after the other in this
+    process."""
     with joblib.parallel_config(n_jobs=2):
         tables = [mhabook.sweep(edge, {}, 4, progress=False) for _ in range(2)]
     loops = [edge(seed=seed) for seed in range(4)]
@@ -174,7 +191,8 @@ def marked(run, tmp_path, **bound):
 if __name__ == "__main__":  # a sweep in a process of its own, for a test to kill
     import swept
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job ignores, and its children
+    # which a shell's background job ignores, and its children
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = Path(sys.argv[1])
     run = partial(swept.patient, marks=str(folder / "marks"), gate=str(folder / "gate"))
     keep = mhabook.Table.save

@@ -1,4 +1,5 @@
-"""How tests look at the built book: pages opened in Chromium, and waiting by frames instead of by a clock."""
+"""How tests look at the built book: pages opened in Chromium, and waiting by frames instead of by a
+clock."""
 
 from pathlib import Path
 
@@ -46,12 +47,14 @@ TO_THE_END = """async () => {
 
 
 def frames(page, count):
-    """Let the page draw so many frames: a busy machine draws late, and the page gets the time it needs."""
+    """Let the page draw so many frames: a busy machine draws late, and the page gets the time it
+    needs."""
     page.evaluate(FRAMES, count)
 
 
 def at_rest(page):
-    """Wait until a page has looked the same for so many frames that nothing it had put off is still to come."""
+    """Wait until a page has looked the same for so many frames that nothing it had put off is still
+    to come."""
     page.evaluate(AT_REST, 20)
 
 
@@ -66,7 +69,8 @@ def eventually(page, check):
 
 
 def assert_nothing_moves(page):
-    """Scroll an opened page to its end; all of its shifts together are below the fifth of what Chromium calls good."""
+    """Scroll an opened page to its end; all of its shifts together are below the fifth of what
+    Chromium calls good."""
     page.evaluate(TO_THE_END)
     page.wait_for_function(DRAWN)
     at_rest(page)
@@ -74,9 +78,25 @@ def assert_nothing_moves(page):
     assert sum(value for value, *_ in shifts) <= 0.02, shifts[:5]
 
 
-KINDS = ("index", "01_a", "09_att", "14_further", "15_land", "17_lab", "your_own", "ledger", "sheets", "quiz",
-         "guesses", "class", "where_this", "api_book", "search")
-"""How the pages begin of which each stands for its kind: for what is the same code on all of a kind."""
+KINDS = (
+    "index",
+    "01_a",
+    "09_att",
+    "14_further",
+    "15_land",
+    "17_lab",
+    "your_own",
+    "ledger",
+    "sheets",
+    "quiz",
+    "guesses",
+    "class",
+    "where_this",
+    "api_book",
+    "search",
+)
+"""How the pages begin of which each stands for its kind: for what is the same code on all of a
+kind."""
 
 
 def begins_with(page, kinds):
@@ -88,10 +108,13 @@ def built_pages():
     """List the pages of the built book; one None stands for a book that was not built."""
     pages = sorted(path.relative_to(BUILD).as_posix() for path in BUILD.rglob("*.html"))
     others = ("_static/", "figures/", "kit/")
-    return [page for page in pages if page != "index.html" and not page.startswith(others)] or [None]
+    return [page for page in pages if page != "index.html" and not page.startswith(others)] or [
+        None
+    ]
 
 
-# Not the browser's "network idle": once in a few hundred openings a request that was dropped keeps it waiting for ever.
+# Not the browser's "network idle": once in a few hundred openings a request that was dropped keeps
+# it waiting for ever.
 DRAWN = """() => {
   const count = (selector) => document.querySelectorAll(selector).length;
   return count(".mha-figure:not(:has(.main-svg))") === 0
@@ -113,8 +136,11 @@ class Visit:
     def __init__(self, browser, site, name):
         self.name, self.requests, self.failures, self.complaints = name, [], [], []
         self.site, self.shown = site, {"dropdowns": False, "theme": "light", "width": 1280}
-        self.context = browser.new_context(viewport={"width": self.shown["width"], "height": 900}, color_scheme="light",
-                                           reduced_motion="reduce")
+        self.context = browser.new_context(
+            viewport={"width": self.shown["width"], "height": 900},
+            color_scheme="light",
+            reduced_motion="reduce",
+        )
         self.context.set_default_timeout(PATIENCE)
         self.context.route("**/*", self.pass_if_local)
         self.page = page = self.context.new_page()
@@ -122,7 +148,10 @@ class Visit:
         page.on("response", self.note_response)
         page.on("requestfailed", lambda request: self.failures.append(f"failed: {request.url}"))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        page.on(
+            "console",
+            lambda said: self.complaints.append(said.text) if said.type == "error" else None,
+        )
 
     def pass_if_local(self, route):
         """Let the book's own files through, abort everything else; an abort counts as a failure."""
@@ -150,14 +179,16 @@ class Visit:
         if now["width"] != width:
             self.page.set_viewport_size({"width": width, "height": 900})
         if now["dropdowns"] != dropdowns or now["width"] != width:
-            at_rest(self.page)  # plotly redraws a moment after the last change of size, and what was folded had none
+            # plotly redraws a moment after the last change of size, and what was folded had none
+            at_rest(self.page)
         if now["theme"] != theme:
             self.choose(theme)
         now.update(dropdowns=dropdowns, theme=theme, width=width)
         return self
 
     def choose(self, theme):
-        """Press the page's own button until the theme is there, and leave the button, whose tooltip goes then."""
+        """Press the page's own button until the theme is there, and leave the button, whose tooltip
+        goes then."""
         mode = "() => document.documentElement.dataset.mode"
         for _ in range(3):
             if self.page.evaluate(mode) != theme:

@@ -13,12 +13,22 @@ def own(steps=20):
     """The figure of a model of one's own, with buttons for two telling cases."""
     data = mha.data.tokenized_mixture(n=8, T=4, d=6, M=2, zeta=0.25, seed=0)
     zero = mha.MultiHeadAttention.zeros(H=1, T=4, d=6)
-    return mha.live.figure(zero, data, mha.GradientDescent(lr=1.0), steps, {"lr": [0.1, 1.0, 10.0]},
-                           tries={"As it starts": {}, "Ten times the step": {"lr": 10}})
+    return mha.live.figure(
+        zero,
+        data,
+        mha.GradientDescent(lr=1.0),
+        steps,
+        {"lr": [0.1, 1.0, 10.0]},
+        tries={"As it starts": {}, "Ten times the step": {"lr": 10}},
+    )
 
 
-MADE = {"figure": lambda: figure_surface.surface(steps=20), "laboratory": mhabook.laboratory,
-        "exercise": lambda: mhabook.exercise("ex-1-half"), "own": own}
+MADE = {
+    "figure": lambda: figure_surface.surface(steps=20),
+    "laboratory": mhabook.laboratory,
+    "exercise": lambda: mhabook.exercise("ex-1-half"),
+    "own": own,
+}
 # A page that counts what is opened and what is closed, and a model that no kernel is behind.
 WATCHED = """
 window.counts = { workers: 0, addresses: 0, observers: 0, listeners: 0 };
@@ -82,7 +92,8 @@ CLOSE = """() => {
 
 
 def open_one(context, kind, with_plotly=True, change=lambda source: source):
-    """Open a page with plotly, one kind of widget as `made`, its module as `change` makes it, its state as `state`."""
+    """Open a page with plotly, one kind of widget as `made`, its module as `change` makes it, its
+    state as `state`."""
     page = context.new_page()
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
@@ -99,4 +110,6 @@ def fill(place, kind, with_plotly=True, change=lambda source: source):
     if with_plotly:
         place.add_script_tag(content=plotly.offline.get_plotlyjs())
     source = change(widget._esm).replace("export default", "return")
-    place.add_script_tag(content=f"window.made = (() => {{ {source} }})(); window.state = {json.dumps(state)};")
+    place.add_script_tag(
+        content=f"window.made = (() => {{ {source} }})(); window.state = {json.dumps(state)};"
+    )

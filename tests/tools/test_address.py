@@ -10,13 +10,21 @@ import pytest
 ROOT = Path(__file__).parents[2]
 NEW = "https://github.com/someone/a-new.home"
 FILES = ["pyproject.toml", "_config.yml", "CITATION.cff", "README.md", ".ci/address.py"]
-WRONG = ["", "http://github.com/a/b", "https://github.com/a", "https://github.com/a/b c", "git@github.com:a/b"]
+WRONG = [
+    "",
+    "http://github.com/a/b",
+    "https://github.com/a",
+    "https://github.com/a/b c",
+    "git@github.com:a/b",
+]
 WRONG += [f"https://github.com/a/b{end}" for end in ("/", ".", ".git")]
 
 
 @pytest.fixture
 def root(tmp_path):
-    copytree(ROOT / "book", tmp_path / "book", ignore=ignore_patterns("_*", ".*", "mhabook", "results"))
+    copytree(
+        ROOT / "book", tmp_path / "book", ignore=ignore_patterns("_*", ".*", "mhabook", "results")
+    )
     (tmp_path / ".ci").mkdir()
     for name in FILES:
         copy(ROOT / name, tmp_path / name)
@@ -28,7 +36,9 @@ def contents(root):
 
 
 def set_address(root, url):
-    return subprocess.run([sys.executable, root / ".ci/address.py", url], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, root / ".ci/address.py", url], capture_output=True, text=True
+    )
 
 
 def test_command_sets_every_place_and_nothing_else(root, address):
@@ -48,5 +58,9 @@ def test_command_sets_every_place_and_nothing_else(root, address):
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_address_changes_nothing_and_says_why(root, wrong):
     before, run = contents(root), set_address(root, wrong)
-    assert run.returncode and "https://github.com/NAME/REPOSITORY" in run.stderr and "Traceback" not in run.stderr
+    assert (
+        run.returncode
+        and "https://github.com/NAME/REPOSITORY" in run.stderr
+        and "Traceback" not in run.stderr
+    )
     assert contents(root) == before

@@ -23,7 +23,9 @@ def root(tmp_path):
 
 
 def set_authors(root, names):
-    return subprocess.run([sys.executable, root / ".ci/authors.py", names], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, root / ".ci/authors.py", names], capture_output=True, text=True
+    )
 
 
 def said(root):
@@ -31,10 +33,12 @@ def said(root):
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     citation = yaml.safe_load((root / "CITATION.cff").read_text("utf-8"))
     archive = json.loads((root / ".zenodo.json").read_text("utf-8"))
-    return [[author["name"] for author in project["authors"]],
-            yaml.safe_load((root / "_config.yml").read_text("utf-8"))["author"].split(", "),
-            [author["name"] for author in citation["authors"]],
-            [author["name"] for author in archive["creators"]]]
+    return [
+        [author["name"] for author in project["authors"]],
+        yaml.safe_load((root / "_config.yml").read_text("utf-8"))["author"].split(", "),
+        [author["name"] for author in citation["authors"]],
+        [author["name"] for author in archive["creators"]],
+    ]
 
 
 def test_command_sets_every_place_and_nothing_else(root):
@@ -50,7 +54,11 @@ def test_command_sets_every_place_and_nothing_else(root):
 @pytest.mark.parametrize("wrong", ["", " ; ", 'A "B" C'])
 def test_no_name_changes_nothing_and_says_how(root, wrong):
     before, run = said(root), set_authors(root, wrong)
-    assert run.returncode and "usage: make authors NAMES=" in run.stderr and "Traceback" not in run.stderr
+    assert (
+        run.returncode
+        and "usage: make authors NAMES=" in run.stderr
+        and "Traceback" not in run.stderr
+    )
     assert said(root) == before
 
 

@@ -13,7 +13,11 @@ from mhabook._render import figure_html
 from scripts import load
 
 bookext = load("book/_ext/bookext.py")
-MANAGER = ["_static/vendor/require.js", "_static/vendor/paths.js", "_static/vendor/html-manager/embed-amd.js"]
+MANAGER = [
+    "_static/vendor/require.js",
+    "_static/vendor/paths.js",
+    "_static/vendor/html-manager/embed-amd.js",
+]
 LAYOUT, OTHER = ("@jupyter-widgets/base", ""), ("anywidget", "x.Y")
 LIVE = ("anywidget", "mhalib.live.widget.LiveFigure")
 
@@ -24,10 +28,19 @@ def script(filename=None, **attributes):
 
 def scripts_of(*modules):
     """The scripts of a page that holds one widget of each kind, as the extension leaves them."""
-    state = {str(k): {"model_module": module, "state": {"_anywidget_id": kind}}
-             for k, (module, kind) in enumerate(modules)}
-    widgets = [script(type=bookext.WIDGET_STATE, body=json.dumps({"state": state})), *map(script, MANAGER)]
-    page = [script("_static/figures.js"), script(body="const x = 1;"), *(widgets if modules else [])]
+    state = {
+        str(k): {"model_module": module, "state": {"_anywidget_id": kind}}
+        for k, (module, kind) in enumerate(modules)
+    }
+    widgets = [
+        script(type=bookext.WIDGET_STATE, body=json.dumps({"state": state})),
+        *map(script, MANAGER),
+    ]
+    page = [
+        script("_static/figures.js"),
+        script(body="const x = 1;"),
+        *(widgets if modules else []),
+    ]
     app = SimpleNamespace(add_js_file=lambda name, **options: page.append(script(name)))
     context = {"script_files": page}
     bookext.load_live_figures(app, "page", "page.html", context, None)
@@ -38,34 +51,57 @@ def test_a_page_of_anywidgets_is_shown_without_the_manager():
     assert scripts_of(LAYOUT, LIVE, LAYOUT, LIVE) == {"_static/figures.js", "live.js"}
 
 
-@pytest.mark.parametrize(("body", "early"), [
-    ('<figure class="mha-fallback" data-fallback="1">', True), ('<figure class="mha-figure">', False), ("", False)])
+@pytest.mark.parametrize(
+    ("body", "early"),
+    [
+        ('<figure class="mha-fallback" data-fallback="1">', True),
+        ('<figure class="mha-figure">', False),
+        ("", False),
+    ],
+)
 def test_plotly_comes_early_on_a_page_that_trains(body, early):
     app = SimpleNamespace(add_js_file=lambda name, **options: None)
     context = {"body": body, "metatags": "", "pathto": lambda name, resource: f"../{name}"}
     bookext.load_figures(app, "page", "page.html", context, None)
     file = "../_static/vendor/plotly-cartesian.min.js"
-    assert context["metatags"] == f'<link rel="preload" href="{file}" as="script" fetchpriority="low">\n' * early
+    assert (
+        context["metatags"]
+        == f'<link rel="preload" href="{file}" as="script" fetchpriority="low">\n' * early
+    )
 
 
 def test_code_that_widgets_share_stands_once_on_their_page():
     code = "export default '</script>'"
-    body = bookext.said_once(json.dumps({"state": {name: {"state": {"_esm": code, "_css": "x", "at": name}}
-                                                   for name in "abc"}}))
+    body = bookext.said_once(
+        json.dumps(
+            {"state": {name: {"state": {"_esm": code, "_css": "x", "at": name}} for name in "abc"}}
+        )
+    )
     assert {name: model["state"] for name, model in json.loads(body)["state"].items()} == {
-        "a": {"_esm": code, "at": "a"}, "b": {"_esm": {"as": "a"}, "at": "b"}, "c": {"_esm": {"as": "a"}, "at": "c"}}
+        "a": {"_esm": code, "at": "a"},
+        "b": {"_esm": {"as": "a"}, "at": "b"},
+        "c": {"_esm": {"as": "a"}, "at": "c"},
+    }
     assert "</script>" not in body
 
 
 def test_the_style_of_widgets_stands_in_the_head_before_anything_is_painted():
-    state = {str(k): {"model_module": LIVE[0], "state": {"_anywidget_id": LIVE[1], "_css": css}}
-             for k, css in enumerate(("a {}", "b {}", "a {}"))}
-    context = {"script_files": [script(type=bookext.WIDGET_STATE, body=json.dumps({"state": state}))]}
-    bookext.load_live_figures(SimpleNamespace(add_js_file=lambda *_, **__: None), "page", "page.html", context, None)
+    state = {
+        str(k): {"model_module": LIVE[0], "state": {"_anywidget_id": LIVE[1], "_css": css}}
+        for k, css in enumerate(("a {}", "b {}", "a {}"))
+    }
+    context = {
+        "script_files": [script(type=bookext.WIDGET_STATE, body=json.dumps({"state": state}))]
+    }
+    bookext.load_live_figures(
+        SimpleNamespace(add_js_file=lambda *_, **__: None), "page", "page.html", context, None
+    )
     assert context["metatags"] == "<style>a {}b {}</style>\n"
 
 
-@pytest.mark.parametrize("modules", [(LAYOUT, ("@jupyter-widgets/controls", "")), (LAYOUT, LIVE, OTHER)])
+@pytest.mark.parametrize(
+    "modules", [(LAYOUT, ("@jupyter-widgets/controls", "")), (LAYOUT, LIVE, OTHER)]
+)
 def test_any_other_widget_brings_the_manager(modules):
     assert scripts_of(*modules) == {"_static/figures.js", *MANAGER}
 
@@ -83,7 +119,9 @@ def shortened(figure):
     """What a page tells of a figure."""
     context = {"body": figure_html(figure.update_layout(meta={"alt": "</i>"}).to_dict())}
     bookext.shorten_figures(None, "page", "page.html", context, None)
-    return json.loads(context["body"].split('<script type="application/json">')[1].split("</script>")[0])
+    return json.loads(
+        context["body"].split('<script type="application/json">')[1].split("</script>")[0]
+    )
 
 
 def numbers(*y):
@@ -102,17 +140,22 @@ def test_numbers_of_figures_come_in_single_precision_where_it_holds_them():
 
 def test_digits_that_no_eye_tells_are_zero():
     y = np.append(np.geomspace(1e-30, 1e30, 99), [np.nan, -np.inf])
-    np.testing.assert_allclose(numbers(*y), y, rtol=2.0 ** -14)
+    np.testing.assert_allclose(numbers(*y), y, rtol=2.0**-14)
     assert not (numbers(*y).view(np.uint32) & 0x3FF).any()
     told = shortened(go.Figure(go.Scatter(y=y.astype(np.float32))))["data"][0]["y"]
-    assert base64.b64decode(told["bdata"]) == numbers(*y).tobytes(), "they may come in single precision"
+    assert base64.b64decode(told["bdata"]) == numbers(*y).tobytes(), (
+        "they may come in single precision"
+    )
     close = 1 + 1e-3 * np.linspace(0, 1, 9)  # on an axis from 1 to 1.001 they would be seen
     np.testing.assert_allclose(numbers(*close), close, rtol=1e-7)
     np.testing.assert_allclose(numbers(0.1, 0.1), 0.1, rtol=1e-7)
 
 
 def test_a_frame_tells_what_moves():
-    traces = [[go.Scatter(x=[1, 2], y=[y, 2], name="a", line={"width": width})] for y, width in ((1, 3), (1, 4))]
+    traces = [
+        [go.Scatter(x=[1, 2], y=[y, 2], name="a", line={"width": width})]
+        for y, width in ((1, 3), (1, 4))
+    ]
     told = shortened(go.Figure(traces[0], frames=[go.Frame(data=trace) for trace in traces]))
     assert [sorted(frame["data"][0]) for frame in told["frames"]] == [["line", "y"]] * 2
     assert told["data"][0].keys() > {"x", "y", "name", "line"}
@@ -122,7 +165,9 @@ def test_a_figure_brings_of_its_template_what_its_traces_ask_for():
     told = shortened(go.Figure(go.Heatmap(z=[[1]]), layout={"template": "plotly_white"}))
     template = told["layout"]["template"]
     assert list(template["data"]) == ["heatmap"]
-    assert template["layout"]["xaxis"] and not {"geo", "polar", "scene", "ternary"} & set(template["layout"])
+    assert template["layout"]["xaxis"] and not {"geo", "polar", "scene", "ternary"} & set(
+        template["layout"]
+    )
 
 
 def test_a_widget_says_what_is_missing_where_no_script_runs():
@@ -140,4 +185,7 @@ def test_a_widget_says_what_is_missing_where_no_script_runs():
 def test_no_word_of_a_figure_ends_its_script():
     context = {"body": figure_html(go.Figure(layout={"meta": {"alt": "</i>"}}).to_dict())}
     bookext.shorten_figures(None, "page", "page.html", context, None)
-    assert "<" not in context["body"].split('<script type="application/json">')[1].split("</script>")[0]
+    assert (
+        "<"
+        not in context["body"].split('<script type="application/json">')[1].split("</script>")[0]
+    )

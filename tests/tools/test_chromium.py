@@ -26,10 +26,16 @@ def installed(tmp_path, monkeypatch):
     return put
 
 
-@pytest.mark.parametrize(("names", "found"), [
-    (["google-chrome", "chromium-browser", "chromium"], "chromium"), (["google-chrome"], "google-chrome"),
-    (["google-chrome", "chromium-browser"], "chromium-browser"), (["firefox"], None),
-    (["chromium", "chromium-headless-shell"], "chromium-headless-shell")])
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["google-chrome", "chromium-browser", "chromium"], "chromium"),
+        (["google-chrome"], "google-chrome"),
+        (["google-chrome", "chromium-browser"], "chromium-browser"),
+        (["firefox"], None),
+        (["chromium", "chromium-headless-shell"], "chromium-headless-shell"),
+    ],
+)
 def test_the_first_browser_on_the_path_is_taken(installed, tmp_path, names, found):
     installed(*names)
     assert chromium.path() == (found and str(tmp_path / found))
@@ -49,8 +55,14 @@ def test_without_a_browser_the_program_ends_with_a_line(installed):
 
 
 def test_no_tool_looks_for_a_browser_by_itself():
-    tools = [path for folder in ("book/_ext", "benchmarks") for path in (ROOT / folder).glob("*.py")]
-    looking = [path.name for path in tools if re.search("executable_path|google-chrome", path.read_text("utf-8"))]
+    tools = [
+        path for folder in ("book/_ext", "benchmarks") for path in (ROOT / folder).glob("*.py")
+    ]
+    looking = [
+        path.name
+        for path in tools
+        if re.search("executable_path|google-chrome", path.read_text("utf-8"))
+    ]
     assert looking == ["chromium.py"]
 
 

@@ -1,8 +1,9 @@
-"""What the set-up cell and a widget do when they find Colab: a stub of google.colab notes what they call.
+"""What the set-up cell and a widget do when they find Colab: a stub of google.colab notes what they
+call.
 
-A stub shows that nothing else is installed, and that Colab is asked to admit widgets that are not its own. It cannot
-show what Colab's page then does: whether it fetches anywidget's code, runs the figure's, and lets it start a worker.
-`make colab` runs this file on Colab's versions, too.
+A stub shows that nothing else is installed, and that Colab is asked to admit widgets that are not
+its own. It cannot show what Colab's page then does: whether it fetches anywidget's code, runs the
+figure's, and lets it start a worker. `make colab` runs this file on Colab's versions, too.
 """
 
 import json
@@ -20,8 +21,9 @@ setup = load("book/_ext/setup_cell.py").setup
 MANAGER = "https://example.org/manager.min.js"
 VIEW = "application/vnd.jupyter.widget-view+json"
 
-# anywidget remembers for the whole process that it has asked, so each case has a process of its own. The modules are
-# those that Colab's kernel has loaded before the first cell, reduced to what is called of them.
+# anywidget remembers for the whole process that it has asked, so each case has a process of its
+# own. The modules are those that Colab's kernel has loaded before the first cell, reduced to what
+# is called of them.
 PROGRAM = f"""
 import json, sys, types
 import anywidget
@@ -53,10 +55,21 @@ print(json.dumps([installed, asked, metadata]))
 
 
 def run(on_colab, folder):
-    """Run the set-up cell in a folder and make a widget: the last line that the program prints is what it saw."""
-    cell, path = setup("https://github.com/NAME/book"), os.pathsep.join(map(str, (ROOT, ROOT / "book")))
-    program = subprocess.run([sys.executable, "-c", PROGRAM], input=json.dumps([cell, on_colab]), cwd=folder,
-                             stdout=subprocess.PIPE, text=True, check=True, env=os.environ | {"PYTHONPATH": path})
+    """Run the set-up cell in a folder and make a widget: the last line that the program prints is
+    what it saw."""
+    cell, path = (
+        setup("https://github.com/NAME/book"),
+        os.pathsep.join(map(str, (ROOT, ROOT / "book"))),
+    )
+    program = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        input=json.dumps([cell, on_colab]),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": path},
+    )
     return json.loads(program.stdout.splitlines()[-1])
 
 
@@ -91,7 +104,9 @@ def test_a_wheel_or_a_clone_around_the_notebook_comes_before_the_repository(tmp_
     assert run(True, folder)[0] == [f'install --quiet --no-deps "{folder}"']
 
 
-def test_a_book_without_an_address_says_what_to_do_where_its_packages_are_missing(monkeypatch, tmp_path):
+def test_a_book_without_an_address_says_what_to_do_where_its_packages_are_missing(
+    monkeypatch, tmp_path
+):
     cell = setup("https://github.com/OWNER/how-attention-learns")
     exec(cell, {})
     monkeypatch.chdir(tmp_path)
@@ -99,8 +114,9 @@ def test_a_book_without_an_address_says_what_to_do_where_its_packages_are_missin
     with pytest.raises(ImportError) as stopped:
         exec(cell, {})
     assert stopped.value._render_traceback_() == [
-        "The book's package mhabook is not installed: put the file mhalib-….whl of the book's notebooks, or the book's "
-        "own folder, beside this notebook, and run this cell again."]
+        "The book's package mhabook is not installed: put the file mhalib-….whl of the book's "
+        "notebooks, or the book's own folder, beside this notebook, and run this cell again."
+    ]
 
 
 def test_what_the_book_stands_on_is_named_with_the_command_that_installs_it(monkeypatch):
@@ -109,5 +125,6 @@ def test_what_the_book_stands_on_is_named_with_the_command_that_installs_it(monk
     with pytest.raises(ImportError) as stopped:
         exec(setup("https://github.com/NAME/book"), {})
     assert stopped.value._render_traceback_() == [
-        "This notebook needs anywidget, pyyaml: run `%pip install anywidget pyyaml` in a cell, restart the kernel, and "
-        "run this cell again."]
+        "This notebook needs anywidget, pyyaml: run `%pip install anywidget pyyaml` in a cell, "
+        "restart the kernel, and run this cell again."
+    ]

@@ -24,9 +24,15 @@ import licenses  # noqa: E402
 CITATION = colophon.citation()
 ARCHIVE = json.loads((ROOT / ".zenodo.json").read_text("utf-8"))
 # A sentence that only this license has.
-WORDS = {"MIT": "Permission is hereby granted, free of charge", "BSD": "Redistribution and use in source and binary",
-         "Apache": "Apache License", "OFL": "SIL OFL 1.1", "icons": "Icons: CC BY 4.0"}
-BUNDLED = {"@jupyter-widgets/html-manager", "fontawesome-free"}  # their texts list the licenses of all their parts
+WORDS = {
+    "MIT": "Permission is hereby granted, free of charge",
+    "BSD": "Redistribution and use in source and binary",
+    "Apache": "Apache License",
+    "OFL": "SIL OFL 1.1",
+    "icons": "Icons: CC BY 4.0",
+}
+# their texts list the licenses of all their parts
+BUNDLED = {"@jupyter-widgets/html-manager", "fontawesome-free"}
 
 
 def test_the_citation_has_what_the_format_asks_for():
@@ -39,13 +45,25 @@ def test_the_citation_has_what_the_format_asks_for():
 
 def test_the_archive_says_what_the_citation_says():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    version, date = re.search(r"(?m)^## \[(\S+)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8")).groups()
-    assert ARCHIVE["version"] == CITATION["version"] == project["version"] == mha.__version__ == version
+    version, date = re.search(
+        r"(?m)^## \[(\S+)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8")
+    ).groups()
+    assert (
+        ARCHIVE["version"]
+        == CITATION["version"]
+        == project["version"]
+        == mha.__version__
+        == version
+    )
     assert ARCHIVE["publication_date"] == str(CITATION["date-released"]) == date
     assert ARCHIVE["title"] == CITATION["title"]
     assert ARCHIVE["description"] == CITATION["abstract"]
     assert ARCHIVE["keywords"] == CITATION["keywords"]
-    assert ARCHIVE["creators"] == [{"name": author["name"]} for author in CITATION["authors"]] == project["authors"]
+    assert (
+        ARCHIVE["creators"]
+        == [{"name": author["name"]} for author in CITATION["authors"]]
+        == project["authors"]
+    )
     assert ARCHIVE["license"] == project["license"] == CITATION["license"]
     papers = [paper["identifiers"][0]["value"] for paper in CITATION["references"]]
     assert [related["identifier"] for related in ARCHIVE["related_identifiers"]] == papers
@@ -53,7 +71,9 @@ def test_the_archive_says_what_the_citation_says():
 
 def test_bibtex_of_the_book_is_made_from_the_citation(monkeypatch):
     entry, year = colophon.bibtex_of_the_book(), str(CITATION["date-released"])[:4]
-    assert entry.startswith(f"@misc{{how-attention-learns-{year},\n  title = {{{{How Attention Learns}}}},\n")
+    assert entry.startswith(
+        f"@misc{{how-attention-learns-{year},\n  title = {{{{How Attention Learns}}}},\n"
+    )
     assert f"note = {{Version {CITATION['version']}}}" in entry
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800000000")
     monkeypatch.setattr(colophon, "citation", lambda: CITATION | {"date-released": None})
@@ -67,13 +87,21 @@ def test_bibtex_of_the_book_is_made_from_the_citation(monkeypatch):
 def test_bibtex_has_every_paper():
     entries = colophon.bibtex_of_the_papers()
     assert re.findall(r"@(\w+)\{(\w+),", entries) == [
-        ("article", "deora2024"), ("article", "goel2026"), ("inproceedings", "song2024")]
-    assert "pages = {92317--92351}" in entries and "journal = {arXiv preprint arXiv:2603.01514}" in entries
+        ("article", "deora2024"),
+        ("article", "goel2026"),
+        ("inproceedings", "song2024"),
+    ]
+    assert (
+        "pages = {92317--92351}" in entries
+        and "journal = {arXiv preprint arXiv:2603.01514}" in entries
+    )
     assert entries.count("{") == entries.count("}")
 
 
-@pytest.mark.parametrize("directive, known", [("Citation", "book, papers"),
-                                               ("Colophon", "versions, environments, executions, licenses")])
+@pytest.mark.parametrize(
+    "directive, known",
+    [("Citation", "book, papers"), ("Colophon", "versions, environments, executions, licenses")],
+)
 def test_a_directive_names_what_it_knows(directive, known):
     here = SimpleNamespace(name="name", arguments=["buk"], env=MagicMock(), error=ValueError)
     with pytest.raises(ValueError, match=f"^name: expected one of {known}, got buk$"):
@@ -106,7 +134,7 @@ def test_the_built_book_carries_only_what_its_colophon_names(page):
 def test_the_built_book_says_how_long_each_notebook_took(page):
     took = re.search(r"<p>all together</p></td>\s*<td><p>([\d.]+)</p>", page)
     assert took and float(took[1]) > 0
-    table = page[page.index("<p>Notebook</p>"):took.start()]
+    table = page[page.index("<p>Notebook</p>") : took.start()]
     pages = {path.stem for path in BUILD.rglob("*.html")}
     with_code = [path for path in paths() if path.stem in pages and code(read(path))]
     assert len(with_code) > 15

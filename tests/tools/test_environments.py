@@ -1,4 +1,5 @@
-"""The environments that the commands make: each holds what it needs, wherever the folder lies, and nothing unknown."""
+"""The environments that the commands make: each holds what it needs, wherever the folder lies, and
+nothing unknown."""
 
 import ast
 import os
@@ -29,15 +30,25 @@ def spelled(name):
 
 
 def names(requirement):
-    """The package that a requirement asks for, and what it asks of it: dask and distributed of dask[distributed]>=1."""
-    return set(map(spelled, re.findall(r"[\w.-]+", re.match(r"[\w.-]+(\[[^]]*\])?", requirement)[0])))
+    """The package that a requirement asks for, and what it asks of it: dask and distributed of
+    dask[distributed]>=1."""
+    return set(
+        map(spelled, re.findall(r"[\w.-]+", re.match(r"[\w.-]+(\[[^]]*\])?", requirement)[0]))
+    )
 
 
 def asked_for():
-    """The packages that `make newest` installs by name, and those that a kernel cannot do without."""
+    """The packages that `make newest` installs by name, and those that a kernel cannot do
+    without."""
     extras = re.search(r"(?m)\[([\w,]+)\]\"$", LIBRARIES)[1].split(",")
-    found = PROJECT["dependencies"] + [line for extra in extras for line in PROJECT["optional-dependencies"][extra]]
-    found += re.search(r"(?m)^tools=\(([\w ]+)", LIBRARIES)[1].split() + ["ziglang"] + metadata.requires("ipykernel")
+    found = PROJECT["dependencies"] + [
+        line for extra in extras for line in PROJECT["optional-dependencies"][extra]
+    ]
+    found += (
+        re.search(r"(?m)^tools=\(([\w ]+)", LIBRARIES)[1].split()
+        + ["ziglang"]
+        + metadata.requires("ipykernel")
+    )
     return set().union(*map(names, found))
 
 
@@ -52,14 +63,21 @@ def imported(path):
 
 def test_newest_holds_what_the_tests_import():
     run = [path for path in (ROOT / "tests").rglob("*.py") if path.parent.name not in NOT_RUN]
-    tops = {module.split(".")[0] for path in run for module in imported(path)} - sys.stdlib_module_names
+    tops = {
+        module.split(".")[0] for path in run for module in imported(path)
+    } - sys.stdlib_module_names
     owners = {top: set(map(spelled, OWNERS.get(top, ()))) - {"mhalib"} for top in tops}
     assert not {top for top, found in owners.items() if found and not found & asked_for()}
 
 
-# What .ci/hashes holds the hashes of; torch.txt there has torch and what only its default build for Linux needs.
-LISTS = {"book": "requirements.txt", "bench": "benchmarks/requirements.txt", "browsers": ".ci/browsers.txt",
-         "edit": ".ci/edit.txt"}
+# What .ci/hashes holds the hashes of; torch.txt there has torch and what only its default build for
+# Linux needs.
+LISTS = {
+    "book": "requirements.txt",
+    "bench": "benchmarks/requirements.txt",
+    "browsers": ".ci/browsers.txt",
+    "edit": ".ci/edit.txt",
+}
 
 
 def pins(path):
@@ -72,13 +90,16 @@ def pins(path):
         asked = Requirement(requirement)
         name = spelled(asked.name)
         assert name not in found
-        found[name], hashes[name] = (version(asked), str(asked.marker)), [each.strip() for each in known]
+        found[name], hashes[name] = (
+            (version(asked), str(asked.marker)),
+            [each.strip() for each in known],
+        )
     return found, hashes
 
 
 def version(requirement):
     """The one version that a pin allows."""
-    exact, = requirement.specifier
+    (exact,) = requirement.specifier
     assert exact.operator == "=="
     return exact.version
 
@@ -95,7 +116,9 @@ def test_torch_has_hashes_and_so_has_what_only_its_default_build_needs():
     wanted, (found, _) = pins("requirements.txt")[0], pins(".ci/hashes/torch.txt")
     assert found.pop("torch") == wanted["torch"]
     assert not found.keys() & wanted.keys()
-    assert all("sys_platform == 'linux'" in marker.replace('"', "'") for _, marker in found.values())
+    assert all(
+        "sys_platform == 'linux'" in marker.replace('"', "'") for _, marker in found.values()
+    )
 
 
 @pytest.mark.parametrize("name", [*LISTS, "torch"])
@@ -119,8 +142,12 @@ def needs(name, extra, environment):
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
 def test_the_pins_need_nothing_beyond_them_and_fit_each_other(python, system):
     """Installing them looks up and compares nothing (--no-deps), so this is where it is seen."""
-    environment = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": system,
-                   "platform_system": system.capitalize()}
+    environment = {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "sys_platform": system,
+        "platform_system": system.capitalize(),
+    }
     pinned, _ = pins("requirements.txt")
     asked, missing = [(name, "") for name, (_, marker) in pinned.items() if marker == "None"], []
     for name, extra in asked:  # which grows meanwhile
@@ -159,7 +186,8 @@ def stand_in(path, version):
 
 @pytest.fixture
 def folder(tmp_path):
-    """The files that `make` reads, in a folder whose name has a space, with an environment of Python 3.11.2."""
+    """The files that `make` reads, in a folder whose name has a space, with an environment of
+    Python 3.11.2."""
     root = tmp_path / "two words"
     shutil.copytree(ROOT / ".ci", root / ".ci")
     for file in ("Makefile", "requirements.txt", "pyproject.toml"):
@@ -170,9 +198,20 @@ def folder(tmp_path):
 
 
 def make(folder, *arguments):
-    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHON", "MAKEFLAGS", "MAKELEVEL")}
-    run = subprocess.run(["make", *arguments], cwd=folder, env=clean, text=True, check=True, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT)
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYTHON", "MAKEFLAGS", "MAKELEVEL")
+    }
+    run = subprocess.run(
+        ["make", *arguments],
+        cwd=folder,
+        env=clean,
+        text=True,
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     return run.stdout
 
 
@@ -181,7 +220,9 @@ def test_a_folder_with_a_space_builds_its_book(folder):
 
 
 def test_an_environment_stays_until_another_python_is_named(folder, tmp_path):
-    same, other = (stand_in(tmp_path / "a python" / version, version) for version in ("3.11.2", "3.12.1"))
+    same, other = (
+        stand_in(tmp_path / "a python" / version, version) for version in ("3.11.2", "3.12.1")
+    )
     environment = folder / ".venv/bin/python"
     for arguments in ([], [f"PYTHON={same}"]):
         assert "installing" not in make(folder, "links", *arguments)
@@ -199,9 +240,20 @@ def test_a_named_python_that_is_not_there_ends_the_command(folder):
 
 def install(folder, **variables):
     """What .ci/venv says on its way, and what it asked pip for."""
-    environment = os.environ | {"PYTHON": str(folder / ".venv/bin/python"), "SAID": str(folder / "said")} | variables
-    run = subprocess.run([".ci/venv", ".venv"], cwd=folder, env=environment, text=True, check=False,
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    environment = (
+        os.environ
+        | {"PYTHON": str(folder / ".venv/bin/python"), "SAID": str(folder / "said")}
+        | variables
+    )
+    run = subprocess.run(
+        [".ci/venv", ".venv"],
+        cwd=folder,
+        env=environment,
+        text=True,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     said = (folder / "said").read_text().splitlines() if (folder / "said").exists() else []
     return run.returncode, run.stdout, said
 
@@ -210,7 +262,9 @@ def test_an_index_of_torch_is_asked_for_torch_alone(folder):
     status, _, said = install(folder, TORCH_INDEX="https://index")
     assert status == 0
     torch = [line for line in said if "https://index" in line]
-    assert len(torch) == 1 and re.search(r" --no-deps --index-url https://index torch==[\d.]+$", torch[0])
+    assert len(torch) == 1 and re.search(
+        r" --no-deps --index-url https://index torch==[\d.]+$", torch[0]
+    )
     assert all("--no-deps" in line for line in said)
     assert sum("--require-hashes -r .ci/hashes/book.txt" in line for line in said) == 1
     assert len(said) == 3, "the book's packages, torch, and mhalib from this folder"
@@ -229,7 +283,10 @@ def test_a_pin_without_hashes_is_refused(folder):
         file.write("plain==1.0\nsimple==2.0\n")
     status, words, said = install(folder)
     assert status == 1 and not said
-    assert "requirements.txt: no hashes are known of plain==1.0, simple==2.0; `make hashes` adds them" in words
+    assert (
+        "requirements.txt: no hashes are known of plain==1.0, simple==2.0; `make hashes` adds them"
+        in words
+    )
 
 
 def wheel(folder):
@@ -237,8 +294,13 @@ def wheel(folder):
     path = folder / "plain-1.0-py3-none-any.whl"
     with ZipFile(path, "w") as archive:
         archive.writestr("plain.py", "")
-        archive.writestr("plain-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: plain\nVersion: 1.0\n")
-        archive.writestr("plain-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(
+            "plain-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: plain\nVersion: 1.0\n"
+        )
+        archive.writestr(
+            "plain-1.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
         archive.writestr("plain-1.0.dist-info/RECORD", "")
     return path
 
@@ -251,18 +313,31 @@ def test_a_file_is_installed_only_if_its_hash_is_known(folder, tmp_path, known):
     (folder / "requirements.txt").write_text("plain==1.0\ntorch==1.0\n")
     (folder / ".ci/hashes/book.txt").write_text(f"plain==1.0 --hash=sha256:{digest}\n")
     (folder / ".ci/hashes/torch.txt").write_text("torch==1.0\n")
-    status, words, _ = install(folder, PIP=sys.executable, PIP_CONFIG_FILE=os.devnull, PIP_NO_INDEX="1",
-                               PIP_FIND_LINKS=str(tmp_path), PIP_TARGET=str(tmp_path / "installed"))
+    status, words, _ = install(
+        folder,
+        PIP=sys.executable,
+        PIP_CONFIG_FILE=os.devnull,
+        PIP_NO_INDEX="1",
+        PIP_FIND_LINKS=str(tmp_path),
+        PIP_TARGET=str(tmp_path / "installed"),
+    )
     assert (tmp_path / "installed/plain.py").exists() is known
     assert (status == 0) is known
-    assert ("plain==1.0: the file that pip found is none of those whose hashes .ci/hashes holds" in words) is not known
+    assert (
+        "plain==1.0: the file that pip found is none of those whose hashes .ci/hashes holds"
+        in words
+    ) is not known
 
 
-@pytest.mark.parametrize("report", ["<testsuites/>", "<testsuite><testcase><skipped/></testcase></testsuite>"])
+@pytest.mark.parametrize(
+    "report", ["<testsuites/>", "<testsuite><testcase><skipped/></testcase></testsuite>"]
+)
 def test_an_environment_in_which_no_claim_is_tested_fails(report, tmp_path):
     python = tmp_path / "bin/python"
     python.parent.mkdir()
-    python.write_text(f"#!/bin/sh\nfor a; do case $a in --junitxml=*) echo '{report}' >${{a#*=}};; esac; done\n")
+    python.write_text(
+        f"#!/bin/sh\nfor a; do case $a in --junitxml=*) echo '{report}' >${{a#*=}};; esac; done\n"
+    )
     python.chmod(0o755)
     everywhere = load(".ci/everywhere.py")
     with pytest.raises(SystemExit, match="^bare: the tests did not run\n"):

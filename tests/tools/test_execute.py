@@ -36,7 +36,9 @@ def run(module, tmp_path, monkeypatch, capfd, **pages):
 
 
 def test_each_page_has_a_line_and_nothing_else_is_said(execute, tmp_path, monkeypatch, capfd):
-    failed, out, err = run(execute, tmp_path, monkeypatch, capfd, one=["x = 1"], two=["print(2)", "x = 3"])
+    failed, out, err = run(
+        execute, tmp_path, monkeypatch, capfd, one=["x = 1"], two=["print(2)", "x = 3"]
+    )
     assert not failed
     assert sorted(line.split()[::2] for line in out.splitlines()) == [["one", "s"], ["two", "s"]]
     assert err == ""
@@ -45,7 +47,9 @@ def test_each_page_has_a_line_and_nothing_else_is_said(execute, tmp_path, monkey
 
 
 def test_a_page_that_raises_says_its_cell_and_the_error_once(execute, tmp_path, monkeypatch, capfd):
-    failed, out, err = run(execute, tmp_path, monkeypatch, capfd, good=["x = 1"], bad=["x = 1", "1 / 0", "x = 2"])
+    failed, out, err = run(
+        execute, tmp_path, monkeypatch, capfd, good=["x = 1"], bad=["x = 1", "1 / 0", "x = 2"]
+    )
     assert failed and re.search("bad +FAILED", out)
     assert "\nbad, cell cell-1\n" in err
     assert err.count("ZeroDivisionError: division by zero") == 1
@@ -53,6 +57,8 @@ def test_a_page_that_raises_says_its_cell_and_the_error_once(execute, tmp_path, 
 
 
 def test_a_kernel_that_dies_says_how_far_it_came(execute, tmp_path, monkeypatch, capfd):
-    failed, _, err = run(execute, tmp_path, monkeypatch, capfd, dead=["x = 1", "import os\nos._exit(3)"])
+    failed, _, err = run(
+        execute, tmp_path, monkeypatch, capfd, dead=["x = 1", "import os\nos._exit(3)"]
+    )
     assert failed
     assert re.search("\ndead, cell cell-[01], or the next one\nDeadKernelError", err)

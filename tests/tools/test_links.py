@@ -1,4 +1,5 @@
-"""Links: `make links` asks other hosts (Sphinx's linkcheck), and these tests follow those inside the built book."""
+"""Links: `make links` asks other hosts (Sphinx's linkcheck), and these tests follow those inside
+the built book."""
 
 import re
 from html.parser import HTMLParser
@@ -11,7 +12,9 @@ from checks import missing
 from scripts import load
 from visits import BUILD, NO_BUILD
 
-CONFIG = yaml.safe_load((Path(__file__).parents[2] / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
+CONFIG = yaml.safe_load((Path(__file__).parents[2] / "_config.yml").read_text("utf-8"))["sphinx"][
+    "config"
+]
 
 
 class Page(HTMLParser):
@@ -30,9 +33,13 @@ class Page(HTMLParser):
 
 def faults(build):
     """The links to pages, files or places of the book that are not there."""
-    pages = {path: Page(path) for path in sorted(build.rglob("*.html")) if "_static" not in path.parts}
+    pages = {
+        path: Page(path) for path in sorted(build.rglob("*.html")) if "_static" not in path.parts
+    }
     for path, page in pages.items():
-        for link in sorted(link for link in page.links if not re.match("(https?|mailto|javascript|data):", link)):
+        for link in sorted(
+            link for link in page.links if not re.match("(https?|mailto|javascript|data):", link)
+        ):
             target, anchor = urldefrag(unquote(link))
             to = (path.parent / target).resolve() if target else path
             state = not anchor or "=" in anchor  # of a live figure, which reads it
@@ -41,8 +48,12 @@ def faults(build):
 
 
 def test_links_inside_the_built_book_lead_somewhere(tmp_path):
-    (tmp_path / "a.html").write_text('<a href="b.html#here">x</a><a href="b.html#gone">x</a><a href="c.html">x</a>')
-    (tmp_path / "b.html").write_text('<p id="here"><a href="#here">x</a><a href="#x=1">x</a><a href="https://x.y">x</a>')
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#here">x</a><a href="b.html#gone">x</a><a href="c.html">x</a>'
+    )
+    (tmp_path / "b.html").write_text(
+        '<p id="here"><a href="#here">x</a><a href="#x=1">x</a><a href="https://x.y">x</a>'
+    )
     assert list(faults(tmp_path)) == ["a.html: b.html#gone", "a.html: c.html"]
     if not BUILD.is_dir():
         missing(NO_BUILD)
@@ -50,9 +61,20 @@ def test_links_inside_the_built_book_lead_somewhere(tmp_path):
 
 
 def test_every_link_to_another_host_is_followed_but_to_the_books_own_place_before_it_has_one():
-    others = ["https://doi.org/10.1/x", "https://github.com/someone/how-attention-learns", "https://someone.github.io/x"]
-    own = ["https://github.com/OWNER/how-attention-learns/blob/main/x.py", "https://OWNER.github.io/x.pdf"]
-    ignored = [uri for uri in own + others if any(re.match(line, uri) for line in CONFIG["linkcheck_ignore"])]
+    others = [
+        "https://doi.org/10.1/x",
+        "https://github.com/someone/how-attention-learns",
+        "https://someone.github.io/x",
+    ]
+    own = [
+        "https://github.com/OWNER/how-attention-learns/blob/main/x.py",
+        "https://OWNER.github.io/x.pdf",
+    ]
+    ignored = [
+        uri
+        for uri in own + others
+        if any(re.match(line, uri) for line in CONFIG["linkcheck_ignore"])
+    ]
     assert ignored == own
     asked = [load("book/_ext/bookext.py").ask_the_register(None, uri) for uri in others]
     assert asked == ["https://doi.org/api/handles/10.1/x", *others[1:]]

@@ -13,7 +13,6 @@ BOX = """<div class="proof lemma admonition" id="{}">
 <p>{}Let it be so.</p>"""
 
 
-
 def marked(body):
     context = {"body": body, "pathto": lambda page: f"../{page}.html"}
     statements.mark_statements(SimpleNamespace(), "page", "page.html", context, None)
@@ -22,7 +21,7 @@ def marked(body):
 
 def test_mark_and_row_move_to_the_number():
     body = marked(BOX.format("lemma-selection", "<strong>[ours, attained]</strong> "))
-    assert "(A title) <span class=\"mha-known\">ours, attained · <a" in body
+    assert '(A title) <span class="mha-known">ours, attained · <a' in body
     assert 'href="../book/ledger.html#ledger-lemma-selection"' in body
     assert "<p>Let it be so.</p>" in body
 
@@ -30,8 +29,13 @@ def test_mark_and_row_move_to_the_number():
 def test_a_mark_may_end_in_a_formula():
     mark = '<strong>[ours, for every <span class="mha-together"><i>r</i>]</span></strong> '
     first = BOX.format("prop-head-scale", mark)
-    body = marked(first + "</section></div>" + BOX.format("lemma-selection", "<strong>[ours]</strong> "))
-    assert '<span class="mha-known">ours, for every <span class="mha-together"><i>r</i></span> · <a' in body
+    body = marked(
+        first + "</section></div>" + BOX.format("lemma-selection", "<strong>[ours]</strong> ")
+    )
+    assert (
+        '<span class="mha-known">ours, for every <span class="mha-together"><i>r</i></span> · <a'
+        in body
+    )
     assert body.count("in the ledger") == 2 and "<strong>" not in body
 
 
@@ -48,5 +52,8 @@ def test_other_boxes_stay_as_they_are():
 def test_every_statement_of_the_built_book_has_its_row_once():
     pages = [page.read_text("utf-8") for page in (BUILD / "book").rglob("*.html")]
     assert pages, "no built book: run `make book` first"
-    rows = {one.id: sum(page.count(f'aria-label="{one.id} in the ledger"') for page in pages) for one in mhabook.ledger}
+    rows = {
+        one.id: sum(page.count(f'aria-label="{one.id} in the ledger"') for page in pages)
+        for one in mhabook.ledger
+    }
     assert {id: n for id, n in rows.items() if n != 1} == {}

@@ -26,13 +26,19 @@ def set_in(icons, html):
 
 def test_an_icon_is_its_shape(icons):
     made = set_in(icons, '<i class="fab   fa-github fa-lg" aria-hidden="true"></i>')
-    assert made == ('<svg class="svg-inline--fa fa-github fa-lg" aria-hidden="true" role="img" viewBox="0 0 496 512">'
-                    '<path fill="currentColor" d="M3 4z"/></svg>')
+    assert made == (
+        '<svg class="svg-inline--fa fa-github fa-lg" aria-hidden="true" role="img" viewBox="0 0 496 512">'
+        '<path fill="currentColor" d="M3 4z"/></svg>'
+    )
 
 
 def test_an_icon_with_a_title_says_it(icons):
-    made = set_in(icons, '<span class="theme-switch fa-solid fa-sun" data-mode="light" title="Light"></span>')
-    assert '<title>Light</title>' in made and 'data-mode="light"' in made and "aria-hidden" not in made
+    made = set_in(
+        icons, '<span class="theme-switch fa-solid fa-sun" data-mode="light" title="Light"></span>'
+    )
+    assert (
+        "<title>Light</title>" in made and 'data-mode="light"' in made and "aria-hidden" not in made
+    )
 
 
 def test_an_icon_without_a_title_is_decoration(icons):
@@ -40,15 +46,20 @@ def test_an_icon_without_a_title_is_decoration(icons):
 
 
 def test_an_icon_that_does_not_exist_stops_the_build(icons):
-    with pytest.raises(ExtensionError, match='expected an icon of Font Awesome, got <i class="fas fa-github">'):
+    with pytest.raises(
+        ExtensionError, match='expected an icon of Font Awesome, got <i class="fas fa-github">'
+    ):
         set_in(icons, '<i class="fas fa-github"></i>')
 
 
 def test_scripts_wait_and_those_that_no_reader_needs_are_gone(icons):
-    assert set_in(icons, SCRIPTS).strip() == """
+    assert (
+        set_in(icons, SCRIPTS).strip()
+        == """
 <script src="../_static/figures.js?v=1"></script><script src="../_static/documentation_options.js?v=1"></script>
 <script defer src="../_static/doctools.js?v=1"></script><script>let hint;</script><script async src="a.js"></script>
 """.strip()
+    )
 
 
 def test_the_page_of_the_search_keeps_its_scripts(icons):

@@ -1,4 +1,5 @@
-"""The type checker reads what both packages say of their types: it refuses what does not fit, and what says nothing."""
+"""The type checker reads what both packages say of their types: it refuses what does not fit, and
+what says nothing."""
 
 import os
 import re
@@ -29,10 +30,16 @@ WRONG = {
 
 def checked(*arguments, more=ROOT):
     """What the checker of this environment says, with the packages of the working tree."""
-    paths = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-             "PYTHONPATH": os.pathsep.join(map(str, (more, ROOT, ROOT / "book")))}
-    return subprocess.run([sys.executable, "-m", "basedpyright", *map(str, arguments)], capture_output=True, text=True,
-                          env=os.environ | paths)
+    paths = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join(map(str, (more, ROOT, ROOT / "book"))),
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "basedpyright", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=os.environ | paths,
+    )
 
 
 @pytest.mark.xdist_group("types")
@@ -51,8 +58,17 @@ def test_calls_that_do_not_fit_are_refused_and_others_are_not(tmp_path):
 @pytest.mark.xdist_group("types")
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_public_function_without_types_is_found(package, tmp_path):
-    assert package in re.search(r"for package in (.*);", (ROOT / "Makefile").read_text("utf-8"))[1].split()
-    shutil.copytree(PACKAGES[package] / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    assert (
+        package
+        in re.search(r"for package in (.*);", (ROOT / "Makefile").read_text("utf-8"))[1].split()
+    )
+    shutil.copytree(
+        PACKAGES[package] / package,
+        tmp_path / package,
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     (tmp_path / package / "planted.py").write_text("def double(x):\n    return 2 * x\n", "utf-8")
     found = checked("--verifytypes", package, "--ignoreexternal", more=tmp_path)
-    assert found.returncode == 1 and 'annotation for parameter "x" is missing' in found.stdout, found.stdout
+    assert found.returncode == 1 and 'annotation for parameter "x" is missing' in found.stdout, (
+        found.stdout
+    )

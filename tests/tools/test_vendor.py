@@ -1,4 +1,5 @@
-"""The third-party files that the book serves itself are those of the manifest, no more, no fewer."""
+"""The third-party files that the book serves itself are those of the manifest, no more, no
+fewer."""
 
 import json
 import shutil
@@ -21,8 +22,12 @@ def test_files_are_those_of_the_manifest(tmp_path):
     (copy / "anywidget.js").unlink()
     (copy / "paths.js").unlink()
     (copy / "extra.js").write_text("")
-    assert vendor.faults(copy) == ["anywidget.js: listed, but not there", "paths.js: listed, but not there",
-                                   "extra.js: there, but not listed", "require.js: not the file of the manifest"]
+    assert vendor.faults(copy) == [
+        "anywidget.js: listed, but not there",
+        "paths.js: listed, but not there",
+        "extra.js: there, but not listed",
+        "require.js: not the file of the manifest",
+    ]
 
 
 @pytest.mark.parametrize("name", ["anywidget", "ipywidgets"])
@@ -49,14 +54,25 @@ def test_every_package_has_its_license_text():
 
 
 def test_scripts_name_no_source_map():
-    assert not [path.name for path in vendor.VENDOR.rglob("*.js") if b"sourceMappingURL=" in path.read_bytes()[-300:]]
+    assert not [
+        path.name
+        for path in vendor.VENDOR.rglob("*.js")
+        if b"sourceMappingURL=" in path.read_bytes()[-300:]
+    ]
 
 
-@pytest.mark.parametrize(("script", "words"), [
-    (None, "fetching needs npm, which is not on PATH$"),
-    ("echo 'npm warn old' >&2; echo 'npm error code ENOTFOUND' >&2; echo 'npm error offline' >&2; exit 1",
-     "npm could not fetch x@1: npm error code ENOTFOUND npm error offline$"),
-    ("exit 3", "npm could not fetch x@1: Command .* returned non-zero exit status 3.$")])
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (None, "fetching needs npm, which is not on PATH$"),
+        (
+            "echo 'npm warn old' >&2; echo 'npm error code ENOTFOUND' >&2; echo 'npm error "
+            "offline' >&2; exit 1",
+            "npm could not fetch x@1: npm error code ENOTFOUND npm error offline$",
+        ),
+        ("exit 3", "npm could not fetch x@1: Command .* returned non-zero exit status 3.$"),
+    ],
+)
 def test_what_npm_says_is_said_in_a_line(tmp_path, monkeypatch, script, words):
     if script:
         (tmp_path / "npm").write_text(f"#!/bin/sh\n{script}\n")

@@ -28,7 +28,9 @@ def build(clone, text):
 
 
 def copy(clone, *new):
-    return subprocess.run([clone / ".ci" / "working_copy", *new], check=True, text=True, capture_output=True).stdout
+    return subprocess.run(
+        [clone / ".ci" / "working_copy", *new], check=True, text=True, capture_output=True
+    ).stdout
 
 
 def notebooks(clone):
@@ -52,5 +54,8 @@ def test_renewed_it_stays_beside_the_new_one_every_time(clone):
     assert notebooks(clone) == {"01_a_model.ipynb": "second", "01_a_model.mine-1.ipynb": "mine"}
     (clone / "notebooks" / PATH).write_text("mine again")
     copy(clone, "1")
-    assert notebooks(clone) == {"01_a_model.ipynb": "second", "01_a_model.mine-1.ipynb": "mine",
-                                "01_a_model.mine-2.ipynb": "mine again"}
+    assert notebooks(clone) == {
+        "01_a_model.ipynb": "second",
+        "01_a_model.mine-1.ipynb": "mine",
+        "01_a_model.mine-2.ipynb": "mine again",
+    }

@@ -17,11 +17,15 @@ from mhalib.training import recorded_steps, train
 NOISES = (0.0, 0.2, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 
-def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, steps: int = 500) -> LiveFigure:
-    """A live figure of the run that these arguments describe: does a head find the token that carries the label?
+def finding(
+    data: Dataset, start: MultiHeadAttention, rule: GradientDescent, steps: int = 500
+) -> LiveFigure:
+    """A live figure of the run that these arguments describe: does a head find the token that
+    carries the label?
 
-    Sliders change the step size, the noise on the other tokens and how many tokens carry the label. The page carries
-    the draws of ``data`` and of as many fresh samples, and assembles both anew for every share ζ and noise σ.
+    Sliders change the step size, the noise on the other tokens and how many tokens carry the label.
+    The page carries the draws of ``data`` and of as many fresh samples, and assembles both anew for
+    every share ζ and noise σ.
 
     Parameters
     ----------
@@ -30,7 +34,8 @@ def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, ste
     rule : ``GradientDescent`` with a number as its step size
     steps : how many steps a run has
 
-    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number ≥ 1.
+    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number
+    ≥ 1.
 
     Source: Deora et al. 2023, data model DM1 [recalled].
     """
@@ -45,7 +50,14 @@ def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, ste
 
     def run(values):
         seen = sample(**values)
-        return train(start, seen, GradientDescent(values["lr"]), steps, test=seen.truth.sample(n, 1), record=record)
+        return train(
+            start,
+            seen,
+            GradientDescent(values["lr"]),
+            steps,
+            test=seen.truth.sample(n, 1),
+            record=record,
+        )
 
     def attention(path, values):
         return path[-1].attention(sample(**values).X[:1]).mean(axis=1)[0].tolist()
@@ -58,26 +70,36 @@ def finding(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, ste
     double = [share for share in shares if abs(share - 2 * own["zeta"]) < 1e-9]
     if double:
         tries["Twice as many tokens carry the label"] = {"zeta": double[0]}
-    return LiveFigure(FigureSpec(
-        title="Does the head find the token?",
-        alt=f"Left, over {steps} steps of one run from zero: the share of right labels in training and on fresh "
-            "samples, and the weight on the token that carries the label, which rises later. Right, where the tokens "
-            "of the first sample look after the last step: the column of that token, which carries a star, stands out.",
-        model="multihead", data=mixture_draws(mixture, n, (mixture.seed, 1)), start={"kind": "zeros"},
-        test=mixture_draws(mixture, n, (mixture.seed, 2, 1)), record=tuple(record),
-        fixed={"H": H, "shortcut": True, "optimizer": "gd"},
-        curves=("loss", "accuracy", "test_accuracy", "attention_score"), final=("attention", "token_names"),
-        controls=(Control("lr", "step size η", with_own(STEP_SIZES, own["lr"]), own["lr"]),
-                  Control("sigma", "noise σ", with_own(NOISES, own["sigma"]), own["sigma"]),
-                  Control("zeta", "tokens that carry the label, share ζ", shares, own["zeta"])),
-        tries=tries,
-        frame=_frame(T, steps),
-        summary="With step size {lr}, noise {sigma}, and a share {zeta} of tokens that carry the label, after {steps} "
-                "steps: training loss {loss}, share of fresh labels right {test_accuracy}, weight on the token "
-                "{attention_score}.",
-        train=run, measure={"attention": attention, "token_names": token_names}))
-
-
+    return LiveFigure(
+        FigureSpec(
+            title="Does the head find the token?",
+            alt=f"Left, over {steps} steps of one run from zero: the share of right labels in "
+            f"training and on fresh "
+            "samples, and the weight on the token that carries the label, which rises later. "
+            "Right, where the tokens of the first sample look after the last step: the column of "
+            "that token, which carries a star, stands out.",
+            model="multihead",
+            data=mixture_draws(mixture, n, (mixture.seed, 1)),
+            start={"kind": "zeros"},
+            test=mixture_draws(mixture, n, (mixture.seed, 2, 1)),
+            record=tuple(record),
+            fixed={"H": H, "shortcut": True, "optimizer": "gd"},
+            curves=("loss", "accuracy", "test_accuracy", "attention_score"),
+            final=("attention", "token_names"),
+            controls=(
+                Control("lr", "step size η", with_own(STEP_SIZES, own["lr"]), own["lr"]),
+                Control("sigma", "noise σ", with_own(NOISES, own["sigma"]), own["sigma"]),
+                Control("zeta", "tokens that carry the label, share ζ", shares, own["zeta"]),
+            ),
+            tries=tries,
+            frame=_frame(T, steps),
+            summary="With step size {lr}, noise {sigma}, and a share {zeta} of tokens that carry "
+            "the label, after {steps} steps: training loss {loss}, share of fresh labels right "
+            "{test_accuracy}, weight on the token {attention_score}.",
+            train=run,
+            measure={"attention": attention, "token_names": token_names},
+        )
+    )
 
 
 def _frame(T, steps):
@@ -87,11 +109,25 @@ def _frame(T, steps):
     line(frame, "weight on the token, as it starts", 1, shows="attention_score", once=True)
     line(frame, "weight on the token", 1, shows="attention_score", color=2)
     guess(frame, "chapter-1-1b", 1)
-    frame.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight"}, row=1, col=2,
-                      meta={"z": "attention", "xaxis": {"ticktext": "token_names"}})
+    frame.add_heatmap(
+        zmin=0,
+        zmax=1,
+        colorscale=SEQUENTIAL,
+        colorbar={"title": "weight"},
+        row=1,
+        col=2,
+        meta={"z": "attention", "xaxis": {"ticktext": "token_names"}},
+    )
     step_axis(frame, steps, col=1)
     frame.update_yaxes(range=[0, 1.03], col=1)
-    frame.update_xaxes(title="token that is looked at", tickvals=list(range(T)), constrain="domain", col=2)
-    frame.update_yaxes(title="token that looks", autorange="reversed", tickvals=list(range(T)), constrain="domain",
-                       col=2)
+    frame.update_xaxes(
+        title="token that is looked at", tickvals=list(range(T)), constrain="domain", col=2
+    )
+    frame.update_yaxes(
+        title="token that looks",
+        autorange="reversed",
+        tickvals=list(range(T)),
+        constrain="domain",
+        col=2,
+    )
     return frame

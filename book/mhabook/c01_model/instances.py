@@ -1,4 +1,5 @@
-"""Instances on which statements are checked: random ones at all scales, and the extremal ones that bounds meet."""
+"""Instances on which statements are checked: random ones at all scales, and the extremal ones that
+bounds meet."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -16,7 +17,8 @@ ZERO = "all parameters start at zero"
 
 
 class Heads(Model, Protocol):
-    """Heads with one decoder each: a ``MultiHeadAttention``, or one that stands for groups of equal heads."""
+    """Heads with one decoder each: a ``MultiHeadAttention``, or one that stands for groups of equal
+    heads."""
 
     @property
     def W(self) -> Array:
@@ -65,14 +67,17 @@ def from_zero(start: Any = None, **_: Any) -> dict[str, bool]:
 
 
 def problem(seed: int, largest: int = 4) -> Instance:
-    """A random model and dataset, sizes and scales drawn too: n, H ≤ largest, 2 ≤ T, d ≤ largest."""
+    """A random model and dataset, sizes and scales drawn too: n, H ≤ largest, 2 ≤ T, d ≤
+    largest."""
     rng = np.random.default_rng([seed, 11])
     n, H = rng.integers(1, largest + 1, size=2)
     T, d = rng.integers(2, largest + 1, size=2)
     scale_X, scale_W, scale_U = 10.0 ** rng.uniform([-1, -2, -2], [0.5, 1, 1])
     X = scale_X * rng.standard_normal((n, T, d))
     y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
-    model = MultiHeadAttention(scale_W * rng.standard_normal((H, d, d)), scale_U * rng.standard_normal((H, T, d)))
+    model = MultiHeadAttention(
+        scale_W * rng.standard_normal((H, d, d)), scale_U * rng.standard_normal((H, T, d))
+    )
     return {"model": model, "data": from_arrays(X, y)}
 
 
@@ -83,58 +88,68 @@ def equal_tokens(T: int = 4, R: float = 1.5, H: int = 3) -> Instance:
     return {"model": MultiHeadAttention.zeros(H, T, 2), "data": from_arrays(X, np.ones(1))}
 
 
-def opposite_tokens(u: float = 0.0, T: int = 4, R: float = 1.5, H: int = 3, mean: float = 0.0) -> Instance:
-    """Half of the tokens R e₁, half −R e₁, decoders of norm u along ±e₁; a query sees ``mean`` · itself on average.
+def opposite_tokens(
+    u: float = 0.0, T: int = 4, R: float = 1.5, H: int = 3, mean: float = 0.0
+) -> Instance:
+    """Half of the tokens R e₁, half −R e₁, decoders of norm u along ±e₁; a query sees ``mean`` ·
+    itself on average.
 
-    At mean 0 attention is uniform, and the tokens' covariance R² e₁e₁ᵀ is the largest there is: the Hessian bound is
-    attained at u = 0, and the gradient bound approached as u grows. At mean 1/√3 the third moment is largest, and
-    the sharper Hessian bound is approached as u grows.
+    At mean 0 attention is uniform, and the tokens' covariance R² e₁e₁ᵀ is the largest there is: the
+    Hessian bound is attained at u = 0, and the gradient bound approached as u grows. At mean 1/√3
+    the third moment is largest, and the sharper Hessian bound is approached as u grows.
     """
     sign = np.where(np.arange(T) < T // 2, 1.0, -1.0)
     X, W, U = np.zeros((1, T, 2)), np.zeros((H, 2, 2)), np.zeros((H, T, 2))
     X[0, :, 0] = R * sign
-    W[:, 0, 0] = np.arctanh(mean) / R ** 2
-    U[:, :, 0] = u * sign / T ** 0.5
+    W[:, 0, 0] = np.arctanh(mean) / R**2
+    U[:, :, 0] = u * sign / T**0.5
     return {"model": MultiHeadAttention(W, U), "data": from_arrays(X, np.ones(1))}
 
 
 def confident(z: float = 30.0, R: float = 1e-4, T: int = 4, H: int = 3) -> Instance:
-    """Equal short tokens with margin z: for z → ±∞ slope over loss tends to its bound, and the gradient with it."""
+    """Equal short tokens with margin z: for z → ±∞ slope over loss tends to its bound, and the
+    gradient with it."""
     instance = equal_tokens(T=T, R=R, H=H)
     U = np.zeros((H, T, 2))
-    U[..., 0] = z / (T * R * H ** 0.5)
+    U[..., 0] = z / (T * R * H**0.5)
     return instance | {"model": MultiHeadAttention(np.zeros((H, 2, 2)), U)}
 
 
-def leaning(z: float = 10.0, R: float = 1e-5, T: int = 4, H: int = 3, lean: float = 0.01) -> Instance:
-    """Opposite short tokens that lean a little to e₂, where the decoders read a margin z: −λ_min nears (B/√H) L."""
+def leaning(
+    z: float = 10.0, R: float = 1e-5, T: int = 4, H: int = 3, lean: float = 0.01
+) -> Instance:
+    """Opposite short tokens that lean a little to e₂, where the decoders read a margin z: −λ_min
+    nears (B/√H) L."""
     X = opposite_tokens(T=T, H=H)["data"].X.copy()
     X[..., 1] = lean * abs(X[..., 0])
     X *= R / np.linalg.norm(X[0, 0])
     U = np.zeros((H, T, 2))
-    U[..., 1] = z / (T * X[0, 0, 1] * H ** 0.5)
+    U[..., 1] = z / (T * X[0, 0, 1] * H**0.5)
     return {"model": MultiHeadAttention(np.zeros((H, 2, 2)), U), "data": from_arrays(X, np.ones(1))}
 
 
 def valley(distance: float = 1.0, T: int = 4, R: float = 1.0, H: int = 1) -> Instance:
-    """Two models (W, U) and (−W, −U) with the same logit, so that the loss has a hump halfway between them."""
+    """Two models (W, U) and (−W, −U) with the same logit, so that the loss has a hump halfway
+    between them."""
     instance = opposite_tokens(T=T, R=R, H=H)
     sign, reach = instance["data"].X[0, :, 0] / R, distance / (8 * H) ** 0.5
     W, U = np.zeros((H, 2, 2)), np.zeros((H, T, 2))
-    W[:, 0, 0], U[:, :, 0] = reach, reach * sign / T ** 0.5
+    W[:, 0, 0], U[:, :, 0] = reach, reach * sign / T**0.5
     model = MultiHeadAttention(W, U)
     return {"model": model, "other": -model, "data": instance["data"]}
 
 
 def ridge(curvature: float = 0.4, R: float = 1e-5) -> Instance:
-    """Two models on either side of a ``leaning`` one, so far apart that κD² = ``curvature``: there L ~ e^{−Φ}."""
+    """Two models on either side of a ``leaning`` one, so far apart that κD² = ``curvature``: there
+    L ~ e^{−Φ}."""
     (model, data), (H, T, _) = leaning(R=R).values(), leaning()["model"].sizes
-    step = valley((curvature * (H / T) ** 0.5 / R ** 3) ** 0.5, H=H)["model"]
+    step = valley((curvature * (H / T) ** 0.5 / R**3) ** 0.5, H=H)["model"]
     return {"model": model + step, "other": model - step, "data": data}
 
 
 def between(seed: int, low: float, high: float) -> float:
-    """A number between the two that goes with the seed: what makes the instances of a twin different."""
+    """A number between the two that goes with the seed: what makes the instances of a twin
+    different."""
     return float(np.random.default_rng([seed, 13]).uniform(low, high))
 
 
@@ -145,7 +160,8 @@ def short(seed: int, make: Callable[..., Instance], **sizes: Any) -> Instance:
 
 
 def several_heads(seed: int) -> Instance:
-    """A random problem with two heads or more, at scales where no derivative is lost in rounding."""
+    """A random problem with two heads or more, at scales where no derivative is lost in
+    rounding."""
     rng = np.random.default_rng([seed, 18])
     n, H, T, d = rng.integers(2, 4, size=4)
     X, y = rng.standard_normal((n, T, d)), np.where(rng.random(n) < 0.5, -1.0, 1.0)

@@ -7,11 +7,16 @@ from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
 from mhalib.training import Path, train
 
-CURVES = {"training accuracy": "accuracy", "test accuracy": "test_accuracy", "attention score": "attention_score"}
+CURVES = {
+    "training accuracy": "accuracy",
+    "test accuracy": "test_accuracy",
+    "attention score": "attention_score",
+}
 
 
 def noisy(sigma: float) -> Path:
-    """The first and the last of 1,000 steps on a ``tokenized_mixture`` of noise σ, tested on 2,000 fresh samples."""
+    """The first and the last of 1,000 steps on a ``tokenized_mixture`` of noise σ, tested on 2,000
+    fresh samples."""
     data = tokenized_mixture(sigma=sigma)
     zero = MultiHeadAttention.zeros(H=1, T=10, d=8)
     return train(zero, data, GradientDescent(lr=0.5), 1000, test=data.fresh(2000), record=[0, 1000])

@@ -1,4 +1,5 @@
-"""The live figures of chapter 2: how much the loss curves downward, and curvature along training with its bounds."""
+"""The live figures of chapter 2: how much the loss curves downward, and curvature along training
+with its bounds."""
 
 from dataclasses import replace
 
@@ -24,13 +25,15 @@ STEP_SIZES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 SCALES = (0.03, 0.1, 0.3, 1.0, 3.0)
 
 
-def downward(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, steps: int = 400,
-             seed: int = 0) -> LiveFigure:
-    """A live figure of the run that these arguments describe: how much does the loss curve downward as it falls?
+def downward(
+    data: Dataset, start: MultiHeadAttention, rule: GradientDescent, steps: int = 400, seed: int = 0
+) -> LiveFigure:
+    """A live figure of the run that these arguments describe: how much does the loss curve downward
+    as it falls?
 
-    Sliders change the number of heads, the step size and the size of the start. The page computes the smallest
-    eigenvalue of ∇²L from Hessian-vector products (Lanczos' method); Python from the dense Hessian, whose size grows
-    like H (d² + T d): small problems only.
+    Sliders change the number of heads, the step size and the size of the start. The page computes
+    the smallest eigenvalue of ∇²L from Hessian-vector products (Lanczos' method); Python from the
+    dense Hessian, whose size grows like H (d² + T d): small problems only.
 
     Parameters
     ----------
@@ -40,7 +43,8 @@ def downward(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, st
     steps : how many steps a run has
     seed : that of the start
 
-    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number ≥ 1.
+    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number
+    ≥ 1.
 
     Source: Corollary 1 (ours).
     """
@@ -54,24 +58,36 @@ def downward(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, st
         tries["Eight heads"] = {"H": HEADS[-1]}
     if own["scale"] != SCALES[-1]:
         tries["A large start"] = {"scale": SCALES[-1]}
-    return LiveFigure(FigureSpec(
-        title="How much does the loss curve downward?",
-        alt=f"On logarithmic axes, over {steps} steps of one run from a random start: left, step by step, the loss, "
-            "its downward curvature, and the bound on it. All three fall together, the curvature below the loss and "
-            "the bound above. Right, the downward curvature against the loss, a nearly straight line of slope one, "
-            "and the bound, a line two orders of magnitude above it.",
-        model="multihead", data=arrays(data), record=tuple(record), fixed={"optimizer": "gd"},
-        curves=("loss", "negative_curvature", "weak_convexity_bound"),
-        start={"kind": "normal", "stream": normals(heads[-1] * (d * d + T * d), seed).tolist()},
-        controls=(Control("H", "heads H", heads, H),
-                  Control("lr", "step size η", with_own(STEP_SIZES[:-1], own["lr"]), own["lr"]),
-                  Control("scale", "size of the start", with_own(SCALES, scale), scale)),
-        tries=tries,
-        frame=_downward_frame(steps),
-        summary="Heads: {H}. With step size {lr}, and a start of size {scale}, {steps} steps bring the loss from "
-                "{first_loss} to {loss}, and its downward curvature from {first_negative_curvature} to "
-                "{negative_curvature}; the bound ends at {weak_convexity_bound}.",
-        train=lambda values: _random_run(data, values, record, seed)), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="How much does the loss curve downward?",
+            alt=f"On logarithmic axes, over {steps} steps of one run from a random start: left, "
+            f"step by step, the loss, "
+            "its downward curvature, and the bound on it. All three fall together, the curvature "
+            "below the loss and the bound above. Right, the downward curvature against the loss, "
+            "a nearly straight line of slope one, and the bound, a line two orders of magnitude "
+            "above it.",
+            model="multihead",
+            data=arrays(data),
+            record=tuple(record),
+            fixed={"optimizer": "gd"},
+            curves=("loss", "negative_curvature", "weak_convexity_bound"),
+            start={"kind": "normal", "stream": normals(heads[-1] * (d * d + T * d), seed).tolist()},
+            controls=(
+                Control("H", "heads H", heads, H),
+                Control("lr", "step size η", with_own(STEP_SIZES[:-1], own["lr"]), own["lr"]),
+                Control("scale", "size of the start", with_own(SCALES, scale), scale),
+            ),
+            tries=tries,
+            frame=_downward_frame(steps),
+            summary="Heads: {H}. With step size {lr}, and a start of size {scale}, {steps} steps "
+            "bring the loss from {first_loss} to {loss}, and its downward curvature from "
+            "{first_negative_curvature} to {negative_curvature}; the bound ends at "
+            "{weak_convexity_bound}.",
+            train=lambda values: _random_run(data, values, record, seed),
+        ),
+        __file__,
+    )
 
 
 def _downward_frame(steps):
@@ -79,33 +95,64 @@ def _downward_frame(steps):
     line(frame, "loss", 1, shows="loss", color=0)
     line(frame, "downward curvature", 1, shows="negative_curvature", color=3)
     line(frame, "its bound (B/√H) L", 1, shows="weak_convexity_bound", color=4)
-    line(frame, "downward curvature, as it starts", 2, shows="negative_curvature", over="loss", once=True, legend=True)
-    line(frame, "downward curvature", 2, shows="negative_curvature", over="loss", color=3, legend=False)
-    line(frame, "its bound (B/√H) L", 2, shows="weak_convexity_bound", over="loss", color=4, legend=False)
+    line(
+        frame,
+        "downward curvature, as it starts",
+        2,
+        shows="negative_curvature",
+        over="loss",
+        once=True,
+        legend=True,
+    )
+    line(
+        frame,
+        "downward curvature",
+        2,
+        shows="negative_curvature",
+        over="loss",
+        color=3,
+        legend=False,
+    )
+    line(
+        frame,
+        "its bound (B/√H) L",
+        2,
+        shows="weak_convexity_bound",
+        over="loss",
+        color=4,
+        legend=False,
+    )
     step_axis(frame, steps, col=1)
-    frame.update_xaxes(title="loss", type="log", range=[-5, 1], dtick=1, exponentformat="power", col=2)
+    frame.update_xaxes(
+        title="loss", type="log", range=[-5, 1], dtick=1, exponentformat="power", col=2
+    )
     return frame.update_yaxes(type="log", range=[-6, 3.2], dtick=2, exponentformat="power")
 
 
 def _random_run(data, values, record, seed):
-    start = MultiHeadAttention.random(values["H"], *data.X.shape[1:], scale=values["scale"], seed=seed)
+    start = MultiHeadAttention.random(
+        values["H"], *data.X.shape[1:], scale=values["scale"], seed=seed
+    )
     path = train(start, data, GradientDescent(values["lr"]), record[-1], record=record)
     return replace(path, curves=path.curves | _spectrum_ends(path, data, values["lr"]))
 
 
 def curvature(data: Dataset, steps: int = 400, scale: float = 0.3, seed: int = 0) -> LiveFigure:
-    """A live figure: the ends of the spectrum of ∇²L along training, with their bounds, from a random start.
+    """A live figure: the ends of the spectrum of ∇²L along training, with their bounds, from a
+    random start.
 
-    The page computes both ends from Hessian-vector products (Lanczos' method); Python from the dense Hessian, whose
-    size grows like H (d² + T d): small problems only.
+    The page computes both ends from Hessian-vector products (Lanczos' method); Python from the
+    dense Hessian, whose size grows like H (d² + T d): small problems only.
 
     Parameters
     ----------
     data : a ``Dataset``; the page carries it
     steps : how many steps a run has
-    scale, seed : the random start, as in ``MultiHeadAttention.random``; scale is one of 0.03, 0.1, 0.3, 1, 3
+    scale, seed : the random start, as in ``MultiHeadAttention.random``; scale is one of 0.03, 0.1,
+        0.3, 1, 3
 
-    Raises TypeError or ValueError if data is no ``Dataset``, steps no whole number ≥ 1, or scale none of those.
+    Raises TypeError or ValueError if data is no ``Dataset``, steps no whole number ≥ 1, or scale
+    none of those.
 
     Source: Corollary 1 (ours).
     """
@@ -125,22 +172,41 @@ def curvature(data: Dataset, steps: int = 400, scale: float = 0.3, seed: int = 0
     frame.update_yaxes(type="log", exponentformat="power", dtick=2)
     frame.update_yaxes(range=[-5, 4], col=1)
     frame.update_yaxes(range=[-6, 4], col=2)
-    curves = ("sharpness", "smoothness_bound", "edge", "negative_curvature", "weak_convexity_bound", "loss")
-    return LiveFigure(FigureSpec(
-        title="Curvature along training, against its bounds",
-        alt="Curves over training steps on logarithmic axes. Left, the largest eigenvalue of the loss's Hessian, the "
-            "bound rho two to nearly five orders of magnitude above it, and the line 2 over eta. Right, the negative "
-            "curvature, its bound two orders of magnitude above it, and the loss: all three fall together.",
-        model="multihead", data=arrays(data), record=tuple(record), curves=curves, fixed={"optimizer": "gd"},
-        start={"kind": "normal", "stream": normals(HEADS[-1] * (d * d + T * d), seed).tolist()},
-        controls=(Control("H", "heads H", HEADS, 2),
-                  Control("lr", "step size η", STEP_SIZES, 1.0),
-                  Control("scale", "start scale", SCALES, scale)),
-        frame=frame,
-        summary="In {steps} steps with H = {H}, η = {lr}, start scale {scale} the loss goes from {first_loss} to "
-                "{loss}, the largest eigenvalue from {first_sharpness} to {sharpness}, the negative curvature from "
-                "{first_negative_curvature} to {negative_curvature}.",
-        train=lambda values: _random_run(data, values, record, seed)), __file__)
+    curves = (
+        "sharpness",
+        "smoothness_bound",
+        "edge",
+        "negative_curvature",
+        "weak_convexity_bound",
+        "loss",
+    )
+    return LiveFigure(
+        FigureSpec(
+            title="Curvature along training, against its bounds",
+            alt="Curves over training steps on logarithmic axes. Left, the largest eigenvalue of "
+            "the loss's Hessian, the bound rho two to nearly five orders of magnitude above it, "
+            "and the line 2 over eta. Right, the negative curvature, its bound two orders of "
+            "magnitude above it, and the loss: all three fall together.",
+            model="multihead",
+            data=arrays(data),
+            record=tuple(record),
+            curves=curves,
+            fixed={"optimizer": "gd"},
+            start={"kind": "normal", "stream": normals(HEADS[-1] * (d * d + T * d), seed).tolist()},
+            controls=(
+                Control("H", "heads H", HEADS, 2),
+                Control("lr", "step size η", STEP_SIZES, 1.0),
+                Control("scale", "start scale", SCALES, scale),
+            ),
+            frame=frame,
+            summary="In {steps} steps with H = {H}, η = {lr}, start scale {scale} the loss goes "
+            "from {first_loss} to {loss}, the largest eigenvalue from {first_sharpness} to "
+            "{sharpness}, the negative curvature from {first_negative_curvature} to "
+            "{negative_curvature}.",
+            train=lambda values: _random_run(data, values, record, seed),
+        ),
+        __file__,
+    )
 
 
 def _spectrum_ends(path, data, lr):
@@ -149,6 +215,10 @@ def _spectrum_ends(path, data, lr):
     ends = [np.linalg.eigvalsh(sum(loss_hessian(model, data)))[[0, -1]] for model in path.models]
     ends = np.array(ends).reshape(-1, 2)  # a run that stopped at its start has none
     kappa = np.array([curvature_constant(model, data, R) for model in path.models])
-    return {"sharpness": ends[:, 1], "negative_curvature": -ends[:, 0], "edge": np.full(len(path), 2 / lr),
-            "smoothness_bound": np.array([smoothness_constant(model, R) for model in path.models]),
-            "weak_convexity_bound": kappa * path.loss}
+    return {
+        "sharpness": ends[:, 1],
+        "negative_curvature": -ends[:, 0],
+        "edge": np.full(len(path), 2 / lr),
+        "smoothness_bound": np.array([smoothness_constant(model, R) for model in path.models]),
+        "weak_convexity_bound": kappa * path.loss,
+    }

@@ -1,4 +1,5 @@
-"""What Proposition 1 says of a model, for the live figures of chapters 2 and 7 and of the laboratory."""
+"""What Proposition 1 says of a model, for the live figures of chapters 2 and 7 and of the
+laboratory."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +14,18 @@ from mhalib.models.programs import places
 
 def program() -> Program:
     """G, ρ and κ, an entry each."""
+
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         model, R = MultiHeadAttention(a["W"], a["U"]), token_radius(a["X"])
-        return {"gradient": {"G": gradient_constant(model, R)}, "smoothness": {"rho": smoothness_constant(model, R)},
-                "curvature": {"kappa": curvature_constant(model, SimpleNamespace(X=a["X"]))}}
+        return {
+            "gradient": {"G": gradient_constant(model, R)},
+            "smoothness": {"rho": smoothness_constant(model, R)},
+            "curvature": {"kappa": curvature_constant(model, SimpleNamespace(X=a["X"]))},
+        }
 
-    return Program(formulas, {"W": "H d d", "U": "H T d", "X": "n T d"}, "n", places(MultiHeadAttention.axes, "theta"))
+    return Program(
+        formulas,
+        {"W": "H d d", "U": "H T d", "X": "n T d"},
+        "n",
+        places(MultiHeadAttention.axes, "theta"),
+    )

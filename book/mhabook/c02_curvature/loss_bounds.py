@@ -1,4 +1,5 @@
-"""Corollary 1: what the bounds on the logit say about the loss, and how the heads enter its Hessian."""
+"""Corollary 1: what the bounds on the logit say about the loss, and how the heads enter its
+Hessian."""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,21 +46,26 @@ def _fit_and_logistic(data, R=None, loss=logistic, **_):
 
 
 def loss_gradient(model: MultiHeadAttention, data: Dataset, loss: Loss = logistic) -> np.ndarray:
-    """∇L (p,) = (1/n) Σ ℓ′(z_i) y_i ∇Φ(X_i), in the order of ``model.ravel``, for any loss of the margin."""
+    """∇L (p,) = (1/n) Σ ℓ′(z_i) y_i ∇Φ(X_i), in the order of ``model.ravel``, for any loss of the
+    margin."""
     slope = loss.slope(model.margins(data.X, data.y))
     return (slope * data.y) @ model.features(data.X) / len(data)
 
 
-def loss_hessian(model: MultiHeadAttention, data: Dataset, loss: Loss = logistic) -> tuple[Array, Array]:
-    """The two parts of ∇²L (H p, H p), p = d² + T d, in the order of ``model.ravel``, for any loss of the margin.
+def loss_hessian(
+    model: MultiHeadAttention, data: Dataset, loss: Loss = logistic
+) -> tuple[Array, Array]:
+    """The two parts of ∇²L (H p, H p), p = d² + T d, in the order of ``model.ravel``, for any loss
+    of the margin.
 
-    (1/n) Σ ℓ″ ∇Φ ∇Φᵀ, positive, of rank ≤ n, couples the heads; (1/n) Σ ℓ′ y ∇²Φ is block-diagonal over heads.
+    (1/n) Σ ℓ″ ∇Φ ∇Φᵀ, positive, of rank ≤ n, couples the heads; (1/n) Σ ℓ′ y ∇²Φ is block-diagonal
+    over heads.
     """
     X, y = data.X, data.y
     z, n, H = model.margins(X, y), len(y), model.sizes[0]
     features = model.features(X)
     positive = (features.mT * (loss.curvature(z) / n)) @ features
-    weight = y * loss.slope(z) / (n * H ** 0.5)
+    weight = y * loss.slope(z) / (n * H**0.5)
     signed = namespace(X).zeros_like(positive)
     for h, block in enumerate(namespace(X).einsum("n,nhpq->hpq", weight, logit_hessian(model, X))):
         at = slice(h * len(block), (h + 1) * len(block))
@@ -67,23 +73,45 @@ def loss_hessian(model: MultiHeadAttention, data: Dataset, loss: Loss = logistic
     return positive, signed
 
 
-@statement(id="cor-1-gradient", title="The loss is steep only where it is large", mark="ours", source=SOURCE,
-           chapter=FURTHER, assumptions=f"{TOKENS}; logistic loss", random=problem,
-           extremal=(equal_tokens, confident, lambda: confident(-30.0)), slack=(None, 4e-7, 4e-7),
-           broken=lambda seed: equal_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
-           breaks="the loss is logistic: (1 − z)²/2 instead", hypotheses=_fit_and_logistic)
-def self_bounded_gradient(model: MultiHeadAttention, data: Dataset, R: float | None = None,
-                          loss: Loss = logistic) -> Check:
+@statement(
+    id="cor-1-gradient",
+    title="The loss is steep only where it is large",
+    mark="ours",
+    source=SOURCE,
+    chapter=FURTHER,
+    assumptions=f"{TOKENS}; logistic loss",
+    random=problem,
+    extremal=(equal_tokens, confident, lambda: confident(-30.0)),
+    slack=(None, 4e-7, 4e-7),
+    broken=lambda seed: equal_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
+    breaks="the loss is logistic: (1 − z)²/2 instead",
+    hypotheses=_fit_and_logistic,
+)
+def self_bounded_gradient(
+    model: MultiHeadAttention, data: Dataset, R: float | None = None, loss: Loss = logistic
+) -> Check:
     """‖∇L‖ ≤ G min(1, L): a small loss has a small gradient.  Source: Corollary 1 (ours)."""
     G = gradient_constant(model, radius_or_given(data, R))
     L = float(loss(model.margins(data.X, data.y)).mean())
-    return Check(float(np.linalg.norm(loss_gradient(model, data, loss))), G * min(1, L), "‖∇L‖ ≤ G min(1, L)")
+    return Check(
+        float(np.linalg.norm(loss_gradient(model, data, loss))), G * min(1, L), "‖∇L‖ ≤ G min(1, L)"
+    )
 
 
-@statement(id="cor-1-smoothness", title="Smoothness", mark="ours", source=SOURCE, chapter=FURTHER,
-           assumptions=f"{TOKENS}; logistic loss", random=problem,
-           extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)), slack=(None, None, 2e-6),
-           broken=lambda seed: short(seed, equal_tokens), breaks=TOKENS, hypotheses=tokens_fit)
+@statement(
+    id="cor-1-smoothness",
+    title="Smoothness",
+    mark="ours",
+    source=SOURCE,
+    chapter=FURTHER,
+    assumptions=f"{TOKENS}; logistic loss",
+    random=problem,
+    extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)),
+    slack=(None, None, 2e-6),
+    broken=lambda seed: short(seed, equal_tokens),
+    breaks=TOKENS,
+    hypotheses=tokens_fit,
+)
 def smoothness(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
     """‖∇²L‖₂ ≤ ρ = G²/4 + B/√H, in particular λ_max(∇²L) ≤ ρ.  Source: Corollary 1 (ours).
 
@@ -93,31 +121,55 @@ def smoothness(model: MultiHeadAttention, data: Dataset, R: float | None = None)
     return Check(max(map(abs, _eigenvalues(model, data))), rho, "‖∇²L‖ ≤ ρ")
 
 
-@statement(id="cor-1-weak-convexity", title="Weak convexity", mark="ours", source=SOURCE, chapter=FURTHER,
-           assumptions=f"{TOKENS}; logistic loss", random=problem, extremal=(opposite_tokens,),
-           broken=lambda seed: short(seed, opposite_tokens), breaks=TOKENS, hypotheses=tokens_fit)
+@statement(
+    id="cor-1-weak-convexity",
+    title="Weak convexity",
+    mark="ours",
+    source=SOURCE,
+    chapter=FURTHER,
+    assumptions=f"{TOKENS}; logistic loss",
+    random=problem,
+    extremal=(opposite_tokens,),
+    broken=lambda seed: short(seed, opposite_tokens),
+    breaks=TOKENS,
+    hypotheses=tokens_fit,
+)
 def weak_convexity(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
-    """−λ_min(∇²L) ≤ (B/√H) mean|ℓ′|: the negative curvature dies with the loss's slope.  Source: Corollary 1 (ours)."""
+    """−λ_min(∇²L) ≤ (B/√H) mean|ℓ′|: the negative curvature dies with the loss's slope. Source:
+    Corollary 1 (ours)."""
     kappa = curvature_constant(model, data, R)
     slope = float(abs(logistic.slope(model.margins(data.X, data.y))).mean())
     return Check(-_eigenvalues(model, data)[0], kappa * slope, "−λ_min(∇²L) ≤ (B/√H) mean|ℓ′|")
 
 
-@statement(id="cor-1-self-bounded", title="Negative curvature is at most B/√H times the loss", mark="ours",
-           source=SOURCE, chapter=CHAPTER, assumptions=f"{TOKENS}; logistic loss", random=problem,
-           extremal=(opposite_tokens, leaning), slack=(None, 0.002),
-           broken=lambda seed: opposite_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
-           breaks="the loss is logistic: (1 − z)²/2 instead", hypotheses=_fit_and_logistic)
-def self_bounded_weak_convexity(model: MultiHeadAttention, data: Dataset, R: float | None = None,
-                                loss: Loss = logistic) -> Check:
+@statement(
+    id="cor-1-self-bounded",
+    title="Negative curvature is at most B/√H times the loss",
+    mark="ours",
+    source=SOURCE,
+    chapter=CHAPTER,
+    assumptions=f"{TOKENS}; logistic loss",
+    random=problem,
+    extremal=(opposite_tokens, leaning),
+    slack=(None, 0.002),
+    broken=lambda seed: opposite_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
+    breaks="the loss is logistic: (1 − z)²/2 instead",
+    hypotheses=_fit_and_logistic,
+)
+def self_bounded_weak_convexity(
+    model: MultiHeadAttention, data: Dataset, R: float | None = None, loss: Loss = logistic
+) -> Check:
     """−λ_min(∇²L) ≤ (B/√H) L.  Source: Corollary 1 (ours)."""
     L = float(loss(model.margins(data.X, data.y)).mean())
     lhs = -_eigenvalues(model, data, loss)[0]
     return Check(lhs, curvature_constant(model, data, R) * L, "−λ_min(∇²L) ≤ (B/√H) L")
 
 
-def numerical_hessian(gradient: Callable[[Any], Array], model: Any, step: float = 1e-4) -> np.ndarray:
-    """Hessian (p, p) by central differences of ``gradient``: model → (p,), in the order of ``model.ravel``."""
+def numerical_hessian(
+    gradient: Callable[[Any], Array], model: Any, step: float = 1e-4
+) -> np.ndarray:
+    """Hessian (p, p) by central differences of ``gradient``: model → (p,), in the order of
+    ``model.ravel``."""
     theta = model.ravel()
     shifts = step * np.eye(len(theta))
     rows = [gradient(model.unravel(theta + e)) - gradient(model.unravel(theta - e)) for e in shifts]
@@ -134,83 +186,135 @@ def _eigenvalues(model, data, loss=logistic):
 
 
 def _segment(seed):
-    """A random model and a second one at a random distance, often near the largest that κD² < 8 allows."""
+    """A random model and a second one at a random distance, often near the largest that κD² < 8
+    allows."""
     instance, rng = problem(seed), np.random.default_rng([seed, 17])
     model = instance["model"]
     step = model.random(*model.sizes, seed=seed)
     kappa = curvature_constant(model, instance["data"])
     distance = rng.random() * (8 / kappa) ** 0.5
     other = model + (distance / step.norm()) * step
-    while segment_curvature(model, other, instance["data"]) >= 7.9:  # B grows with the far end's decoders
+    # B grows with the far end's decoders
+    while segment_curvature(model, other, instance["data"]) >= 7.9:
         other = (other + model) / 2
     return instance | {"other": other}
 
 
-def segment_curvature(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset,
-                      R: float | None = None) -> float:
-    """κD² of the segment between two models: κ = B/√H with the larger decoders of the ends, D their distance."""
+def segment_curvature(
+    model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None
+) -> float:
+    """κD² of the segment between two models: κ = B/√H with the larger decoders of the ends, D their
+    distance."""
     # ‖U_h‖ is convex, so on a segment it is largest at an end.
     kappa = max(curvature_constant(end, data, R) for end in (model, other))
     return kappa * (other - model).norm() ** 2
 
 
-def short_segment(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None) -> float:
+def short_segment(
+    model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None
+) -> float:
     """κD² of a segment as short as Corollary 1 asks for.
 
     Raises ValueError if κD² ≥ 8: nothing is known of models so far apart.
     """
     curvature = segment_curvature(model, other, data, R)
     if not curvature < 8:
-        raise ValueError(f"model, other: expected models so close that κD² < 8, got κD² = {curvature:.4g}")
+        raise ValueError(
+            f"model, other: expected models so close that κD² < 8, got κD² = {curvature:.4g}"
+        )
     return curvature
 
 
-@statement(id="cor-1-quasi-convexity", title="Local quasi-convexity", mark="ours", source=SOURCE, chapter=FURTHER,
-           assumptions=f"{TOKENS}; logistic loss; κD² < 8", random=_segment,
-           extremal=(lambda: valley(0.05), lambda: valley(1.0), ridge), slack=(0.0003, None, 0.002),
-           broken=lambda seed: short(seed, valley, distance=0.5), breaks=TOKENS,
-           hypotheses=lambda model, other, data, R=None: tokens_fit(data, R) | {
-               "κD² < 8": segment_curvature(model, other, data, R) < 8})
-def quasi_convexity(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None,
-                    points: int = 201) -> Check:
-    """max over the segment of L ≤ max(L at its ends)/(1 − κD²/8), evaluated at ``points`` points of it.
+@statement(
+    id="cor-1-quasi-convexity",
+    title="Local quasi-convexity",
+    mark="ours",
+    source=SOURCE,
+    chapter=FURTHER,
+    assumptions=f"{TOKENS}; logistic loss; κD² < 8",
+    random=_segment,
+    extremal=(lambda: valley(0.05), lambda: valley(1.0), ridge),
+    slack=(0.0003, None, 0.002),
+    broken=lambda seed: short(seed, valley, distance=0.5),
+    breaks=TOKENS,
+    hypotheses=lambda model, other, data, R=None: (
+        tokens_fit(data, R) | {"κD² < 8": segment_curvature(model, other, data, R) < 8}
+    ),
+)
+def quasi_convexity(
+    model: MultiHeadAttention,
+    other: MultiHeadAttention,
+    data: Dataset,
+    R: float | None = None,
+    points: int = 201,
+) -> Check:
+    """max over the segment of L ≤ max(L at its ends)/(1 − κD²/8), evaluated at ``points`` points of
+    it.
 
-    Raises ValueError if κD² ≥ 8: the statement says nothing about so long a segment; if ``points`` is no whole number ≥
-    2, or R no finite number ≥ 0.
+    Raises ValueError if κD² ≥ 8: the statement says nothing about so long a segment; if ``points``
+    is no whole number ≥ 2, or R no finite number ≥ 0.
     """
     require_count(points=points)
     if points == 1:
         raise ValueError("points: expected a whole number ≥ 2, for both ends are among them, got 1")
     curvature = short_segment(model, other, data, R)
-    losses = [float((model + share * (other - model)).loss(data.X, data.y)) for share in np.linspace(0, 1, points)]
-    return Check(max(losses), max(losses[0], losses[-1]) / (1 - curvature / 8),
-                 "max_segment L ≤ max_ends L / (1 − κD²/8)")
+    losses = [
+        float((model + share * (other - model)).loss(data.X, data.y))
+        for share in np.linspace(0, 1, points)
+    ]
+    return Check(
+        max(losses),
+        max(losses[0], losses[-1]) / (1 - curvature / 8),
+        "max_segment L ≤ max_ends L / (1 − κD²/8)",
+    )
 
 
-@statement(id="lemma-1-blocks", title="The logit's Hessian is block-diagonal over heads", mark="ours",
-           source="this book", chapter=CHAPTER,
-           assumptions="each head has parameters of its own", random=several_heads,
-           broken=several_heads, breaks="it is the logit that is differentiated: the loss instead",
-           false_claim=lambda model, data: _blocks(model, lambda m: loss_gradient(m, data)), hypotheses=lambda **_: {})
+@statement(
+    id="lemma-1-blocks",
+    title="The logit's Hessian is block-diagonal over heads",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions="each head has parameters of its own",
+    random=several_heads,
+    broken=several_heads,
+    breaks="it is the logit that is differentiated: the loss instead",
+    false_claim=lambda model, data: _blocks(model, lambda m: loss_gradient(m, data)),
+    hypotheses=lambda **_: {},
+)
 def block_diagonal(model: MultiHeadAttention, data: Dataset) -> Checks:
-    """∇²Φ has the blocks H^{−1/2} ∇²Φ_h on its diagonal and zeros elsewhere, so ‖∇²Φ‖₂ = H^{−1/2} max_h ‖∇²Φ_h‖₂.
+    """∇²Φ has the blocks H^{−1/2} ∇²Φ_h on its diagonal and zeros elsewhere, so ‖∇²Φ‖₂ = H^{−1/2}
+    max_h ‖∇²Φ_h‖₂.
 
-    Hessians are central differences of the gradient, those of Φ_h of one head alone. In each check lhs is the largest
-    error relative to the largest entry of ∇²Φ, or to its norm; rhs is 1e-12 for the zeros, and 1e-9 for the blocks and
-    the norm. The twin differentiates the loss, which couples the heads.
+    Hessians are central differences of the gradient, those of Φ_h of one head alone. In each check
+    lhs is the largest error relative to the largest entry of ∇²Φ, or to its norm; rhs is 1e-12 for
+    the zeros, and 1e-9 for the blocks and the norm. The twin differentiates the loss, which couples
+    the heads.
     """
     if model.sizes[0] < 2:
-        raise ValueError("model: expected two heads or more, got one, which has no mixed derivatives")
+        raise ValueError(
+            "model: expected two heads or more, got one, which has no mixed derivatives"
+        )
     return _blocks(model, lambda m: m.features(data.X)[0])
 
 
 def _blocks(model, gradient):
     hessian, H = numerical_hessian(gradient, model), model.sizes[0]
-    alone = [numerical_hessian(gradient, MultiHeadAttention(W[None], U[None])) / H ** 0.5
-             for W, U in zip(model.W, model.U, strict=True)]
+    alone = [
+        numerical_hessian(gradient, MultiHeadAttention(W[None], U[None])) / H**0.5
+        for W, U in zip(model.W, model.U, strict=True)
+    ]
     head = np.repeat(np.arange(H), len(hessian) // H)
     own, largest = head[:, None] == head, abs(hessian).max()
     norm, norms = np.linalg.norm(hessian, 2), [np.linalg.norm(block, 2) for block in alone]
-    return (Check(float(abs(hessian[~own]).max() / largest), 1e-12, "mixed derivatives of two heads = 0"),
-            Check(float(abs(hessian[own] - np.ravel(alone)).max() / largest), 1e-9, "block h = H^{−1/2} ∇²Φ_h"),
-            Check(float(abs(norm - max(norms)) / norm), 1e-9, "‖∇²Φ‖₂ = H^{−1/2} max_h ‖∇²Φ_h‖₂"))
+    return (
+        Check(
+            float(abs(hessian[~own]).max() / largest), 1e-12, "mixed derivatives of two heads = 0"
+        ),
+        Check(
+            float(abs(hessian[own] - np.ravel(alone)).max() / largest),
+            1e-9,
+            "block h = H^{−1/2} ∇²Φ_h",
+        ),
+        Check(float(abs(norm - max(norms)) / norm), 1e-9, "‖∇²Φ‖₂ = H^{−1/2} max_h ‖∇²Φ_h‖₂"),
+    )

@@ -1,4 +1,5 @@
-"""What chapter 2's page measures: shares of the Hessian bounds, curvature along runs, gradients without softmax."""
+"""What chapter 2's page measures: shares of the Hessian bounds, curvature along runs, gradients
+without softmax."""
 
 from collections.abc import Iterable
 
@@ -22,33 +23,52 @@ from mhalib.training import Path, train
 
 
 def hills(path: Path, data: Dataset, distances: Iterable[float]) -> dict[str, list[float]]:
-    """The loss on both sides of each recorded model, in the direction in which it curves downward the most."""
+    """The loss on both sides of each recorded model, in the direction in which it curves downward
+    the most."""
     lines, distances = {}, list(distances)
     for step, model in zip(path.steps, path.models, strict=True):
         _, directions = np.linalg.eigh(sum(loss_hessian(model, data)))
         lowest = model.unravel(directions[:, 0])
-        lines[f"step {step}"] = [float((model + distance * lowest).loss(data.X, data.y)) for distance in distances]
+        lines[f"step {step}"] = [
+            float((model + distance * lowest).loss(data.X, data.y)) for distance in distances
+        ]
     return lines
 
 
 def shares_of_bounds(decoders: Iterable[float]) -> dict[str, list[float]]:
-    """What share of the Hessian bound, and of the sharper one, ``opposite_tokens`` use with decoders of these norms."""
-    families, bounds = {"uniform": 0.0, "mean 1/√3": 3 ** -0.5}, {"B": hessian_bound, "sharper": sharp_hessian_bound}
-    return {f"{family} attention, {bound} bound":
-            [1 - check(**opposite_tokens(u=u, R=1.0, mean=mean)).slack for u in decoders]
-            for bound, check in bounds.items() for family, mean in families.items()}
+    """What share of the Hessian bound, and of the sharper one, ``opposite_tokens`` use with
+    decoders of these norms."""
+    families, bounds = (
+        {"uniform": 0.0, "mean 1/√3": 3**-0.5},
+        {"B": hessian_bound, "sharper": sharp_hessian_bound},
+    )
+    return {
+        f"{family} attention, {bound} bound": [
+            1 - check(**opposite_tokens(u=u, R=1.0, mean=mean)).slack for u in decoders
+        ]
+        for bound, check in bounds.items()
+        for family, mean in families.items()
+    }
 
 
 def curvature_along(H: int, data: Dataset, scale: float) -> tuple[Path, Along, Along]:
-    """400 steps of size 1 from random heads, with ``smoothness`` and ``self_bounded_weak_convexity`` along them."""
+    """400 steps of size 1 from random heads, with ``smoothness`` and
+    ``self_bounded_weak_convexity`` along them."""
     start = MultiHeadAttention.random(H, *data.X.shape[1:], scale=scale, seed=0)
     path = train(start, data, GradientDescent(lr=1.0), steps=400, record=9)
     return path, along(path, data, smoothness), along(path, data, self_bounded_weak_convexity)
 
 
-def steepness_by_scale(start: MultiHeadAttention, X: Array, factors: Iterable[float]) -> dict[str, list[float]]:
-    """max_i ‖∇Φ(X_i)‖/G at multiples of W, for softmax and for the weights e^S/T, which nothing normalizes."""
-    G, X, lines = gradient_constant(start, token_radius(X)), X[:, None], {"softmax": [], "no normalization": []}
+def steepness_by_scale(
+    start: MultiHeadAttention, X: Array, factors: Iterable[float]
+) -> dict[str, list[float]]:
+    """max_i ‖∇Φ(X_i)‖/G at multiples of W, for softmax and for the weights e^S/T, which nothing
+    normalizes."""
+    G, X, lines = (
+        gradient_constant(start, token_radius(X)),
+        X[:, None],
+        {"softmax": [], "no normalization": []},
+    )
     for factor in factors:
         S, P = X @ (factor * start.W) @ X.mT, start.U @ X.mT
         E, A = np.exp(S) / S.shape[-1], softmax(S)
@@ -59,11 +79,14 @@ def steepness_by_scale(start: MultiHeadAttention, X: Array, factors: Iterable[fl
 
 def _steepness(weights, dS, X):
     grads = weights @ X, X.mT @ dS @ X  # ∇_U Φ (n, H, T, d) and ∇_W Φ (n, H, d, d), both times √H
-    return np.sqrt(sum((grad ** 2).sum(axis=(1, 2, 3)) for grad in grads) / weights.shape[1]).max()
+    return np.sqrt(sum((grad**2).sum(axis=(1, 2, 3)) for grad in grads) / weights.shape[1]).max()
 
 
-def shares_along(start: MultiHeadAttention, data: Dataset, loss: Loss, lr: float) -> tuple[list[int], list[float]]:
-    """Every 40th of 800 steps, and the share of the bound that ``self_bounded_weak_convexity`` finds in use there.
+def shares_along(
+    start: MultiHeadAttention, data: Dataset, loss: Loss, lr: float
+) -> tuple[list[int], list[float]]:
+    """Every 40th of 800 steps, and the share of the bound that ``self_bounded_weak_convexity``
+    finds in use there.
 
     Where descent diverges, as on longer tokens, the lists end.
     """

@@ -1,4 +1,5 @@
-"""The live figure of chapter 3: the maximum margin of a start's features, its parts, and the closed forms."""
+"""The live figure of chapter 3: the maximum margin of a start's features, its parts, and the closed
+forms."""
 
 from collections.abc import Callable
 from functools import cache
@@ -28,7 +29,8 @@ from mhalib.training import Path
 STARTS: dict[str, Callable[..., MultiHeadAttention]] = {
     "zero": lambda data, seed: MultiHeadAttention.zeros(1, *data.X.shape[1:]),
     "gaussian": lambda data, seed: gaussian_of_equal_norm(data, 1, seed),
-    "first": lambda data, seed: first_phase(data, 1, seed)}
+    "first": lambda data, seed: first_phase(data, 1, seed),
+}
 START_NAMES = {"zero": "zero", "gaussian": "Gaussian of equal norm", "first": "first phase"}
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
@@ -36,44 +38,77 @@ PATTERNS = (1, 2, 3, 5, 8)
 
 
 def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveFigure:
-    """A live figure: the maximum NTK margin of one head at a start, from U, from W and from both, on a mixture.
+    """A live figure: the maximum NTK margin of one head at a start, from U, from W and from both,
+    on a mixture.
 
-    It is a computation and no training: assembly of the data, start, features, and the hard margin by active sets, in
-    the browser as in Python.
+    It is a computation and no training: assembly of the data, start, features, and the hard margin
+    by active sets, in the browser as in Python.
 
     Parameters
     ----------
-    n, T, d, seed : as in ``tokenized_mixture``; n is even, T is 10 or a multiple of it, and d at least 10
+    n, T, d, seed : as in ``tokenized_mixture``; n is even, T is 10 or a multiple of it, and d at
+        least 10
 
     Raises ValueError for what ``tokenized_mixture`` refuses, or if n is odd.
 
-    Source: Propositions "Margins after the first phase" and "The margin that cannot be passed from zero", Theorem
-    "The exact margin" (this book).
+    Source: Propositions "Margins after the first phase" and "The margin that cannot be passed from
+    zero", Theorem "The exact margin" (this book).
     """
     require_count(n=n)
     if n % 2:
-        raise ValueError(f"n: expected an even number, half of the samples and half mirrors, got {n}")
+        raise ValueError(
+            f"n: expected an even number, half of the samples and half mirrors, got {n}"
+        )
     margins = _Margins(n, T, d, seed)
-    return LiveFigure(FigureSpec(
-        title="What a start can already separate",
-        alt="Left, after the first phase, bars of the maximum margin of the features in U, in W, and in both, 0.894, "
-            "0.865 and 1.24, with the closed forms on them. Right, the margin over the noise for three starts: the "
-            "first phase is highest everywhere, zero lowest.",
-        model="realizability", data=_carried(n, T, d, seed), record=(0,),
-        start={"kind": "decoder", "stream": normals(T * d, seed).tolist(), "sign": signs(1, seed).item()},
-        fixed={"optimizer": "gd", "grid": list(NOISES)},
-        curves=("loss", "margin_U", "margin_W", "margin"), final=tuple(margins.measures),
-        controls=(Control("zeta", "relevant share ζ", SHARES, 0.2),
-                  Control("S", "norm S of the patterns", (0.5, 0.75, 1.0, 1.5, 2.0, 3.0), 2.0),
-                  Control("M", "distracting patterns M", PATTERNS, 5),
-                  Control("sigma", "noise σ", NOISES, 0.0),
-                  Control("initialization", "start", tuple(STARTS), "first", tuple(START_NAMES.values()), "choice"),
-                  Control("mirror", "mirror the samples: no sampling noise", (False, True), True, kind="switch")),
-        frame=_frame(),
-        summary="Maximum margin at ζ = {zeta}, S = {S}, M = {M}, σ = {sigma}, start: {initialization}: {margin_U} from "
-                "U alone, {margin_W} from W alone, {margin} from both. After the first phase, without noise, the "
-                "witness has γ = {gamma}, and the best direction γ* = {gamma_star}.",
-        train=margins.path, measure=margins.measures), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="What a start can already separate",
+            alt="Left, after the first phase, bars of the maximum margin of the features in U, "
+            "in W, and in both, 0.894, 0.865 and 1.24, with the closed forms on them. Right, the "
+            "margin over the noise for three starts: the first phase is highest everywhere, zero "
+            "lowest.",
+            model="realizability",
+            data=_carried(n, T, d, seed),
+            record=(0,),
+            start={
+                "kind": "decoder",
+                "stream": normals(T * d, seed).tolist(),
+                "sign": signs(1, seed).item(),
+            },
+            fixed={"optimizer": "gd", "grid": list(NOISES)},
+            curves=("loss", "margin_U", "margin_W", "margin"),
+            final=tuple(margins.measures),
+            controls=(
+                Control("zeta", "relevant share ζ", SHARES, 0.2),
+                Control("S", "norm S of the patterns", (0.5, 0.75, 1.0, 1.5, 2.0, 3.0), 2.0),
+                Control("M", "distracting patterns M", PATTERNS, 5),
+                Control("sigma", "noise σ", NOISES, 0.0),
+                Control(
+                    "initialization",
+                    "start",
+                    tuple(STARTS),
+                    "first",
+                    tuple(START_NAMES.values()),
+                    "choice",
+                ),
+                Control(
+                    "mirror",
+                    "mirror the samples: no sampling noise",
+                    (False, True),
+                    True,
+                    kind="switch",
+                ),
+            ),
+            frame=_frame(),
+            summary="Maximum margin at ζ = {zeta}, S = {S}, M = {M}, σ = {sigma}, start: "
+            "{initialization}: {margin_U} from U alone, {margin_W} from W alone, {margin} from "
+            "both. After the first phase, without noise, the witness has γ = {gamma}, and the "
+            "best direction γ* = {gamma_star}.",
+            train=margins.path,
+            measure=margins.measures,
+        ),
+        __file__,
+    )
 
 
 class _Margins:
@@ -81,15 +116,22 @@ class _Margins:
 
     def __init__(self, n, T, d, seed):
         self.n, self.T, self.d, self.seed = n, T, d, seed
-        self.margin = cache(self._margin)  # each is asked for by a bar and by a curve over the noise
-        self.measures = {"bar_U": _bar("margin_U"), "bar_W": _bar("margin_W"), "bar_both": _bar("margin"),
-                         "closed": lambda path, values: [*self.closed(mixture_margins, values)],
-                         "gamma": lambda path, values: self.closed(mixture_margins, values).both,
-                         "exact": lambda path, values: [*self.closed(exact_margins, values)],
-                         "gamma_star": lambda path, values: self.closed(exact_margins, values).both,
-                         "over_zero": self.over_noise("zero"), "over_gaussian": self.over_noise("gaussian"),
-                         "over_first": self.over_noise("first"), "here": lambda path, values: [values["sigma"]],
-                         "here_margin": lambda path, values: [float(path.margin[0])]}
+        # each is asked for by a bar and by a curve over the noise
+        self.margin = cache(self._margin)
+        self.measures = {
+            "bar_U": _bar("margin_U"),
+            "bar_W": _bar("margin_W"),
+            "bar_both": _bar("margin"),
+            "closed": lambda path, values: [*self.closed(mixture_margins, values)],
+            "gamma": lambda path, values: self.closed(mixture_margins, values).both,
+            "exact": lambda path, values: [*self.closed(exact_margins, values)],
+            "gamma_star": lambda path, values: self.closed(exact_margins, values).both,
+            "over_zero": self.over_noise("zero"),
+            "over_gaussian": self.over_noise("gaussian"),
+            "over_first": self.over_noise("first"),
+            "here": lambda path, values: [values["sigma"]],
+            "here_margin": lambda path, values: [float(path.margin[0])],
+        }
 
     def sample(self, zeta, S, M, sigma, mirror):
         n = self.n // 2 if mirror else self.n
@@ -101,7 +143,9 @@ class _Margins:
         return ntk_margin(STARTS[kind](data, self.seed), data, only).margin
 
     def over_noise(self, kind):
-        return lambda path, values: [self.margin(kind, **_of_data(values) | {"sigma": sigma}) for sigma in NOISES]
+        return lambda path, values: [
+            self.margin(kind, **_of_data(values) | {"sigma": sigma}) for sigma in NOISES
+        ]
 
     def closed(self, formula, values):
         return formula(self.T, values["zeta"], values["S"], values["M"])
@@ -112,7 +156,11 @@ class _Margins:
         curves = {"loss": model.loss(data.X, data.y)}
         for name, only in (("margin_U", "U"), ("margin_W", "W"), ("margin", None)):
             curves[name] = self.margin(values["initialization"], only, **_of_data(values))
-        return Path(np.array([0]), (model,), {name: np.array([float(value)]) for name, value in curves.items()})
+        return Path(
+            np.array([0]),
+            (model,),
+            {name: np.array([float(value)]) for name, value in curves.items()},
+        )
 
 
 def _bar(name):
@@ -124,14 +172,18 @@ def _of_data(values):
 
 
 def _carried(n, T, d, seed):
-    """The draws, with patterns of norm 1 and their indices for each M: all else is the same for all M."""
+    """The draws, with patterns of norm 1 and their indices for each M: all else is the same for all
+    M."""
     draws = {M: draw(n, T, d, M, (seed, 1)) for M in PATTERNS}
     own = {}
     for M in PATTERNS:
         mu, nu = patterns(M, d, 1.0, seed)
-        own[str(M)] = {"mu": mu.ravel().tolist(), "nu": nu.ravel().tolist(),
-                       "pattern": draws[M].pattern.ravel().tolist(),
-                       "square": {zeta: even_square(T, zeta, M) for zeta in SHARES}}
+        own[str(M)] = {
+            "mu": mu.ravel().tolist(),
+            "nu": nu.ravel().tolist(),
+            "pattern": draws[M].pattern.ravel().tolist(),
+            "square": {zeta: even_square(T, zeta, M) for zeta in SHARES},
+        }
     shared = {name: getattr(draws[1], name).ravel().tolist() for name in ("sign", "rank", "normal")}
     return {"kind": "realizability", "n": n, "T": T, "d": d, "patterns": own} | shared
 
@@ -139,16 +191,42 @@ def _carried(n, T, d, seed):
 def _frame():
     frame = panels("maximum margin from …", "margin from both, over noise σ")
     for k, name in enumerate(("U", "W", "both")):
-        frame.add_scatter(x=[k, k], name=name, mode="lines", line={"color": COLORS[0], "width": 34}, row=1, col=1,
-                          showlegend=False, meta={"y": f"bar_{name}"})
-    for name, shown, color, size in (("γ* (exact)", "exact", 4, 13), ("γ (witness)", "closed", 1, 8)):
-        frame.add_scatter(x=[0, 1, 2], name=name, mode="markers", marker={"color": COLORS[color], "size": size}, row=1,
-                          col=1, meta={"y": shown})
+        frame.add_scatter(
+            x=[k, k],
+            name=name,
+            mode="lines",
+            line={"color": COLORS[0], "width": 34},
+            row=1,
+            col=1,
+            showlegend=False,
+            meta={"y": f"bar_{name}"},
+        )
+    for name, shown, color, size in (
+        ("γ* (exact)", "exact", 4, 13),
+        ("γ (witness)", "closed", 1, 8),
+    ):
+        frame.add_scatter(
+            x=[0, 1, 2],
+            name=name,
+            mode="markers",
+            marker={"color": COLORS[color], "size": size},
+            row=1,
+            col=1,
+            meta={"y": shown},
+        )
     for kind, color, dash in (("zero", 2, "dot"), ("gaussian", 3, "dash"), ("first", 0, "solid")):
         line(frame, START_NAMES[kind], 2, shows=f"over_{kind}", over=NOISES, color=color, dash=dash)
-    frame.add_scatter(name="here", mode="markers", marker={"color": GRAY, "size": 10}, row=1, col=2,
-                      meta={"x": "here", "y": "here_margin"})
-    frame.update_xaxes(tickvals=[0, 1, 2], ticktext=["U", "W", "both"], range=[-0.6, 2.6], showgrid=False, col=1)
+    frame.add_scatter(
+        name="here",
+        mode="markers",
+        marker={"color": GRAY, "size": 10},
+        row=1,
+        col=2,
+        meta={"x": "here", "y": "here_margin"},
+    )
+    frame.update_xaxes(
+        tickvals=[0, 1, 2], ticktext=["U", "W", "both"], range=[-0.6, 2.6], showgrid=False, col=1
+    )
     frame.update_xaxes(zeroline=False, col=1)
     frame.update_xaxes(range=[-0.04, 1.04], title="noise σ", col=2)
     frame.update_yaxes(rangemode="tozero")

@@ -1,4 +1,5 @@
-"""The live figure at the top of chapter 3: what the gradients of a head can tell apart, before and after one step."""
+"""The live figure at the top of chapter 3: what the gradients of a head can tell apart, before and
+after one step."""
 
 from functools import cache
 
@@ -27,12 +28,13 @@ LEAST = 1e-6
 
 
 def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) -> LiveFigure:
-    """A live figure of one step of ``rule`` from ``start``: what can the gradients tell apart, before and after it?
+    """A live figure of one step of ``rule`` from ``start``: what can the gradients tell apart,
+    before and after it?
 
-    Every sample is a point: its derivatives along the parts of the best direction in U and in W, each scaled to norm 1.
-    Controls choose the model before the step, after it, or with a random decoder as long as that of the step, and
-    change the noise, the norm of the patterns, and how many tokens carry the label. The browser draws the data anew for
-    each of them.
+    Every sample is a point: its derivatives along the parts of the best direction in U and in W,
+    each scaled to norm 1. Controls choose the model before the step, after it, or with a random
+    decoder as long as that of the step, and change the noise, the norm of the patterns, and how
+    many tokens carry the label. The browser draws the data anew for each of them.
 
     Parameters
     ----------
@@ -42,40 +44,76 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
 
     Raises TypeError or ValueError if data, start or rule are others.
 
-    Source: Propositions "The margin that cannot be passed from zero" and "Margins after the first phase" (this book).
+    Source: Propositions "The margin that cannot be passed from zero" and "Margins after the first
+    phase" (this book).
     """
     mixture, n, (H, T, d) = mixture_of(data), len(data), zero_heads(start).sizes
     if H != 1:
-        raise ValueError(f"start: expected one head, got {H}; the margin after a first phase does not depend on them")
+        raise ValueError(
+            f"start: expected one head, got {H}; the margin after a first phase does not depend "
+            f"on them"
+        )
     if (T, d) != data.X.shape[1:]:
-        raise ValueError(f"start: expected a head for the data's T, d = {data.X.shape[1:]}, got {(T, d)}")
+        raise ValueError(
+            f"start: expected a head for the data's T, d = {data.X.shape[1:]}, got {(T, d)}"
+        )
     size = plain_step(rule) / 2  # with a step size of 2 a step from zero is the first phase
     M, S, seed = len(mixture.nu), float(round(np.linalg.norm(mixture.nu[0]), 12)), mixture.seed
     steps = _Steps(n, T, d, M, seed, start, rule)
-    unit = mixture_draws(mixture, n, (seed, 1)) | {"kind": "step", "mu": (mixture.mu / S).ravel().tolist(),
-                                                   "nu": (mixture.nu / S).ravel().tolist()}
+    unit = mixture_draws(mixture, n, (seed, 1)) | {
+        "kind": "step",
+        "mu": (mixture.mu / S).ravel().tolist(),
+        "nu": (mixture.nu / S).ravel().tolist(),
+    }
     shares, own = [k / T for k in range(1, T)], mixture.n_relevant / T
-    return LiveFigure(FigureSpec(
-        title="What can the gradients tell apart?",
-        alt="Left, a point for each sample: how fast the logit changes, at unit speed, across if only the decoder "
-            "moves along its part of the best direction, and up if only attention does. After the step positive "
-            "samples lie to the upper right and negative ones to the lower left, with a wide empty band between. "
-            "Right, the margin, half the width of the band, over the noise: largest after the step, least before it.",
-        model="step", data=unit, record=(0,), fixed={"optimizer": "gd", "grid": with_own(NOISES, mixture.sigma)},
-        start={"kind": "decoder", "stream": normals(T * d, seed).tolist(), "sign": 1, "size": size},
-        curves=("loss", "margin_U", "margin_W", "margin"), final=tuple(steps.measures(with_own(NOISES, mixture.sigma))),
-        controls=(Control("initialization", "the model stands", tuple(STARTS), "first", tuple(STARTS.values()),
-                          "choice"),
-                  Control("sigma", "noise σ", with_own(NOISES, mixture.sigma), mixture.sigma),
-                  Control("S", "length S of the patterns", with_own(NORMS, S), S),
-                  Control("zeta", "share ζ of tokens with the label", tuple(shares), own)),
-        tries={"After the step": {}, "Before the step": {"initialization": "zero"},
-               "A random decoder": {"initialization": "gaussian"}, "Noise": {"sigma": 0.5}},
-        frame=_frame(with_own(NOISES, mixture.sigma)),
-        summary="Model: {initialization}. With noise {sigma}, patterns of length {S}, and a share {zeta} of tokens "
-                "that carry the label, the margin is {margin}. By moving the decoder alone it is {margin_U}, by "
-                "moving attention alone {margin_W}.",
-        train=steps.path, measure=steps.measures(with_own(NOISES, mixture.sigma))), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="What can the gradients tell apart?",
+            alt="Left, a point for each sample: how fast the logit changes, at unit speed, "
+            "across if only the decoder moves along its part of the best direction, and up if "
+            "only attention does. After the step positive samples lie to the upper right and "
+            "negative ones to the lower left, with a wide empty band between. Right, the margin, "
+            "half the width of the band, over the noise: largest after the step, least before it.",
+            model="step",
+            data=unit,
+            record=(0,),
+            fixed={"optimizer": "gd", "grid": with_own(NOISES, mixture.sigma)},
+            start={
+                "kind": "decoder",
+                "stream": normals(T * d, seed).tolist(),
+                "sign": 1,
+                "size": size,
+            },
+            curves=("loss", "margin_U", "margin_W", "margin"),
+            final=tuple(steps.measures(with_own(NOISES, mixture.sigma))),
+            controls=(
+                Control(
+                    "initialization",
+                    "the model stands",
+                    tuple(STARTS),
+                    "first",
+                    tuple(STARTS.values()),
+                    "choice",
+                ),
+                Control("sigma", "noise σ", with_own(NOISES, mixture.sigma), mixture.sigma),
+                Control("S", "length S of the patterns", with_own(NORMS, S), S),
+                Control("zeta", "share ζ of tokens with the label", tuple(shares), own),
+            ),
+            tries={
+                "After the step": {},
+                "Before the step": {"initialization": "zero"},
+                "A random decoder": {"initialization": "gaussian"},
+                "Noise": {"sigma": 0.5},
+            },
+            frame=_frame(with_own(NOISES, mixture.sigma)),
+            summary="Model: {initialization}. With noise {sigma}, patterns of length {S}, and a "
+            "share {zeta} of tokens that carry the label, the margin is {margin}. By moving the "
+            "decoder alone it is {margin_U}, by moving attention alone {margin_W}.",
+            train=steps.path,
+            measure=steps.measures(with_own(NOISES, mixture.sigma)),
+        ),
+        __file__,
+    )
 
 
 class _Steps:
@@ -83,7 +121,8 @@ class _Steps:
 
     def __init__(self, n, T, d, M, seed, start, rule):
         self.sizes, self.seed, self.start, self.rule = (n, T, d, M), seed, start, rule
-        self.margin = cache(self._margin)  # each is asked for by a curve over the noise, and by the sentence
+        # each is asked for by a curve over the noise, and by the sentence
+        self.margin = cache(self._margin)
         self.shown = cache(self._shown)
 
     def data(self, zeta, S, sigma):
@@ -94,7 +133,9 @@ class _Steps:
             return self.start
         if kind == "first":
             return train(self.start, data, self.rule, 1)[-1]
-        return MultiHeadAttention(self.start.W, self.rule.lr / 2 * gaussian_of_equal_norm(data, 1, self.seed).U)
+        return MultiHeadAttention(
+            self.start.W, self.rule.lr / 2 * gaussian_of_equal_norm(data, 1, self.seed).U
+        )
 
     def _margin(self, kind, only=None, **values):
         data = self.data(**values)
@@ -108,18 +149,31 @@ class _Steps:
         kind, rest = values["initialization"], _of_data(values)
         data = self.data(**rest)
         model = self.model(kind, data)
-        curves = {"loss": model.loss(data.X, data.y), "margin_U": self.margin(kind, "U", **rest),
-                  "margin_W": self.margin(kind, "W", **rest), "margin": self.shown(**values)["margin"]}
-        return Path(np.array([0]), (model,), {name: np.array([float(value)]) for name, value in curves.items()})
+        curves = {
+            "loss": model.loss(data.X, data.y),
+            "margin_U": self.margin(kind, "U", **rest),
+            "margin_W": self.margin(kind, "W", **rest),
+            "margin": self.shown(**values)["margin"],
+        }
+        return Path(
+            np.array([0]),
+            (model,),
+            {name: np.array([float(value)]) for name, value in curves.items()},
+        )
 
     def measures(self, noises) -> Measures:
         names = [f"{name}_{part}" for name in ("plus", "minus", *LINES) for part in "UW"]
-        found: Measures = {name: lambda path, values, name=name: self.shown(**values)[name] for name in names}
+        found: Measures = {
+            name: lambda path, values, name=name: self.shown(**values)[name] for name in names
+        }
         for kind in STARTS:
             found[f"over_{kind}"] = lambda path, values, kind=kind: [
-                self.margin(kind, **_of_data(values) | {"sigma": sigma}) for sigma in noises]
-        return found | {"here": lambda path, values: [values["sigma"]],
-                        "here_margin": lambda path, values: [self.shown(**values)["margin"]]}
+                self.margin(kind, **_of_data(values) | {"sigma": sigma}) for sigma in noises
+            ]
+        return found | {
+            "here": lambda path, values: [values["sigma"]],
+            "here_margin": lambda path, values: [self.shown(**values)["margin"]],
+        }
 
 
 def _of_data(values):
@@ -127,7 +181,8 @@ def _of_data(values):
 
 
 def _plane(model, data):
-    """The samples as points (U, W), and the lines where the logit changes by −γ, 0 and γ along the best direction.
+    """The samples as points (U, W), and the lines where the logit changes by −γ, 0 and γ along the
+    best direction.
 
     U and W are derivatives along the two parts of the direction, each scaled to norm 1.
 
@@ -138,33 +193,57 @@ def _plane(model, data):
         margin, direction = 0.0, data.y @ model.features(data.X)
         direction = direction / np.linalg.norm(direction)
     d = data.X.shape[2]
-    parts = {"U": direction[d * d:], "W": direction[:d * d]}
+    parts = {"U": direction[d * d :], "W": direction[: d * d]}
     lengths = {name: float(np.linalg.norm(part)) for name, part in parts.items()}
-    points = {name: ntk_features(model, data.X, name) @ part / (lengths[name] or 1) for name, part in parts.items()}
+    points = {
+        name: ntk_features(model, data.X, name) @ part / (lengths[name] or 1)
+        for name, part in parts.items()
+    }
     reach = np.hypot(points["U"], points["W"]).max()
     found = {"margin": margin}
     for name, label in (("plus", 1), ("minus", -1)):
-        found |= {f"{name}_{part}": values[data.y == label].tolist() for part, values in points.items()}
+        found |= {
+            f"{name}_{part}": values[data.y == label].tolist() for part, values in points.items()
+        }
     for name, level in zip(LINES, (-margin, 0.0, margin), strict=True):
         for part, turn in (("U", -lengths["W"]), ("W", lengths["U"])):
-            found[f"{name}_{part}"] = [level * lengths[part] + end * turn for end in (-reach, reach)]
+            found[f"{name}_{part}"] = [
+                level * lengths[part] + end * turn for end in (-reach, reach)
+            ]
     return found
 
 
 def _frame(noises):
     frame = panels("how fast each logit changes", "margin, over the noise")
     for name, color, symbol in (("plus", 0, "circle"), ("minus", 1, "diamond")):
-        frame.add_scatter(name="label +1" if name == "plus" else "label −1", mode="markers", row=1, col=1,
-                          marker={"color": COLORS[color], "symbol": symbol, "size": 7, "opacity": 0.75},
-                          meta={"x": f"{name}_U", "y": f"{name}_W"})
+        frame.add_scatter(
+            name="label +1" if name == "plus" else "label −1",
+            mode="markers",
+            row=1,
+            col=1,
+            marker={"color": COLORS[color], "symbol": symbol, "size": 7, "opacity": 0.75},
+            meta={"x": f"{name}_U", "y": f"{name}_W"},
+        )
     for name in LINES:
-        line(frame, "border" if name == "border" else "margin", 1, shows=f"{name}_W", over=f"{name}_U",
-             legend=name != "below")
+        line(
+            frame,
+            "border" if name == "border" else "margin",
+            1,
+            shows=f"{name}_W",
+            over=f"{name}_U",
+            legend=name != "below",
+        )
         frame.data[-1].line = {"color": GRAY, "dash": "solid" if name == "border" else "dot"}
     for kind, color, dash in (("zero", 2, "dot"), ("gaussian", 3, "dash"), ("first", 4, "solid")):
         line(frame, STARTS[kind], 2, shows=f"over_{kind}", over=noises, color=color, dash=dash)
-    frame.add_scatter(name="here", mode="markers", marker={"color": GRAY, "size": 10}, row=1, col=2,
-                      meta={"x": "here", "y": "here_margin"})
+    frame.add_scatter(
+        name="here",
+        mode="markers",
+        marker={"color": GRAY, "size": 10},
+        row=1,
+        col=2,
+        meta={"x": "here", "y": "here_margin"},
+    )
     frame.update_xaxes(title="through the decoder U", col=1)
     frame.update_yaxes(title="through attention W", scaleanchor="x", col=1)
     frame.update_xaxes(range=[-0.04, 1.04], title="noise σ", col=2)

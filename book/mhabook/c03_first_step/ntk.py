@@ -1,4 +1,5 @@
-"""Chapter 3: the NTK margins of a tokenized mixture: at zero, after the first phase, and with saturated attention."""
+"""Chapter 3: the NTK margins of a tokenized mixture: at zero, after the first phase, and with
+saturated attention."""
 
 from dataclasses import replace
 from itertools import combinations, permutations
@@ -24,8 +25,19 @@ from mhalib.data import Dataset, tokenized_mixture
 from mhalib.data.mixture import Mixture
 from mhalib.models import MultiHeadAttention
 
-__all__ = ["Margins", "exact_margins", "first_phase", "gaussian_of_equal_norm", "mirrored", "mixture_margins",
-           "randomized_step", "saturated", "saturation", "signs", "witness"]
+__all__ = [
+    "Margins",
+    "exact_margins",
+    "first_phase",
+    "gaussian_of_equal_norm",
+    "mirrored",
+    "mixture_margins",
+    "randomized_step",
+    "saturated",
+    "saturation",
+    "signs",
+    "witness",
+]
 ORTHOGONAL = "orthogonal patterns, all of norm S"
 PATTERNS = f"{ORTHOGONAL}; no noise on the tokens"
 PHASE = "the model is that of the first phase"
@@ -41,7 +53,8 @@ class Margins(NamedTuple):
 
 
 def mixture_margins(T: int, zeta: float, S: float, M: int) -> Margins:
-    r"""The margins of one explicit direction on noise-free samples, after the first phase without sampling noise.
+    r"""The margins of one explicit direction on noise-free samples, after the first phase without
+    sampling noise.
 
     .. math:: \gamma_U = \zeta S\sqrt{T/2},\qquad
               \gamma_W = \frac{\zeta^2(1-\zeta)\,T S^4}{2\sqrt{2(M+2)}},\qquad \gamma = \sqrt{\gamma_U^2+\gamma_W^2}
@@ -49,18 +62,19 @@ def mixture_margins(T: int, zeta: float, S: float, M: int) -> Margins:
     Source: Proposition "Margins after the first phase" (this book, after Deora et al. 2023).
     """
     U = zeta * S * (T / 2) ** 0.5
-    W = zeta ** 2 * (1 - zeta) * T * S ** 4 / (2 * (2 * (M + 2)) ** 0.5)
+    W = zeta**2 * (1 - zeta) * T * S**4 / (2 * (2 * (M + 2)) ** 0.5)
     return Margins(U, W, (U * U + W * W) ** 0.5)
 
 
 def exact_margins(T: int, zeta: float, S: float, M: int) -> Margins:
-    r"""The largest margins that hold for every noise-free sample, after the first phase without sampling noise.
+    r"""The largest margins that hold for every noise-free sample, after the first phase without
+    sampling noise.
 
     .. math:: \gamma_W^{*2} = \Bigl(\frac{T\zeta^2S^4}{2}\Bigr)^2\Bigl[\frac{\zeta^2(1-\zeta)^2}{2}\Bigl(1+\frac1M\Bigr)
               + \frac{(1-\zeta)^4}{2M} + \frac{\|\pi_*\|^4}{M} + \frac{((1-\zeta)^2-\|\pi_*\|^2)^2}{M(M-1)}\Bigr]
 
-    where π_* are the shares of the M patterns among T tokens if they are as even as they can be; the last term is 0
-    for M = 1. γ_U is as in ``mixture_margins``, and γ* = √(γ_U² + γ_W*²).
+    where π_* are the shares of the M patterns among T tokens if they are as even as they can be;
+    the last term is 0 for M = 1. γ_U is as in ``mixture_margins``, and γ* = √(γ_U² + γ_W*²).
 
     Source: Theorem "The exact margin" (this book).
     """
@@ -70,28 +84,31 @@ def exact_margins(T: int, zeta: float, S: float, M: int) -> Margins:
 def margins_of_shares(T: int, zeta: float, S: float, M: int, square: float) -> Margins:
     """``exact_margins``, given ``square`` = ‖π_*‖²."""
     U, rest = zeta * S * (T / 2) ** 0.5, 1 - zeta
-    mixed = (rest ** 2 - square) ** 2 / np.maximum(M * (M - 1), 1)
-    squared = (zeta * rest) ** 2 * (1 + 1 / M) / 2 + rest ** 4 / (2 * M) + square ** 2 / M + mixed
-    W = T * zeta ** 2 * S ** 4 / 2 * squared ** 0.5
+    mixed = (rest**2 - square) ** 2 / np.maximum(M * (M - 1), 1)
+    squared = (zeta * rest) ** 2 * (1 + 1 / M) / 2 + rest**4 / (2 * M) + square**2 / M + mixed
+    W = T * zeta**2 * S**4 / 2 * squared**0.5
     return Margins(U, W, (U * U + W * W) ** 0.5)
 
 
 def even_counts(tokens: int, M: int) -> np.ndarray:
-    """How often each of M patterns occurs among so many tokens if they share as evenly as they can, (M,)."""
+    """How often each of M patterns occurs among so many tokens if they share as evenly as they can,
+    (M,)."""
     return np.array([(tokens + j) // M for j in range(M)])
 
 
 def even_square(T: int, zeta: float, M: int) -> float:
-    """‖π_*‖² for the shares of M patterns among T tokens, ζT of them relevant, if they are as even as they can be."""
+    """‖π_*‖² for the shares of M patterns among T tokens, ζT of them relevant, if they are as even
+    as they can be."""
     counts = even_counts(round((1 - zeta) * T), M)
-    return float(counts @ counts) / T ** 2
+    return float(counts @ counts) / T**2
 
 
 def witness(model: MultiHeadAttention, mixture: Mixture) -> MultiHeadAttention:
-    """The unit direction of Proposition "Margins after the first phase", for a ``first_phase`` model on a ``Mixture``.
+    """The unit direction of Proposition "Margins after the first phase", for a ``first_phase``
+    model on a ``Mixture``.
 
-    Head h has (γ_U/γ) Û/√H and (γ_W/γ) ε_h Ŵ/√H, with Û = 1(μ₊ − μ₋)ᵀ/(S√(2T)), Ŵ = ξωᵀ/(‖ξ‖‖ω‖), ξ the sum of all
-    patterns and ω = μ₊ + μ₋; ε_h is read off from U_h.
+    Head h has (γ_U/γ) Û/√H and (γ_W/γ) ε_h Ŵ/√H, with Û = 1(μ₊ − μ₋)ᵀ/(S√(2T)), Ŵ = ξωᵀ/(‖ξ‖‖ω‖), ξ
+    the sum of all patterns and ω = μ₊ + μ₋; ε_h is read off from U_h.
     """
     minus, plus = mixture.mu
     S, T = float(np.linalg.norm(plus)), mixture.T
@@ -114,41 +131,49 @@ def unit_decoder(mixture: Mixture) -> np.ndarray:
 
 
 def unit_keys(mixture: Mixture) -> np.ndarray:
-    """Ŵ = ξωᵀ/(‖ξ‖‖ω‖), (d, d), ξ the sum of all patterns, ω = μ₊ + μ₋: every query asks for relevant tokens."""
+    """Ŵ = ξωᵀ/(‖ξ‖‖ω‖), (d, d), ξ the sum of all patterns, ω = μ₊ + μ₋: every query asks for
+    relevant tokens."""
     omega = mixture.mu.sum(axis=0)
     W = np.outer(omega + mixture.nu.sum(axis=0), omega)
     return W / np.linalg.norm(W)
 
 
 def saturated(mixture: Mixture, strength: float) -> MultiHeadAttention:
-    """One head with decoder Û and key–query matrix ``strength`` · Ŵ: attention moved to the relevant tokens."""
+    """One head with decoder Û and key–query matrix ``strength`` · Ŵ: attention moved to the
+    relevant tokens."""
     return MultiHeadAttention(strength * unit_keys(mixture)[None], unit_decoder(mixture)[None])
 
 
 def saturation(mixture: Mixture, strength: float) -> tuple[float, float]:
-    """The mass on relevant tokens and the margin of ``saturated`` on noise-free samples: (mass, mass · S√(T/2)).
+    """The mass on relevant tokens and the margin of ``saturated`` on noise-free samples: (mass,
+    mass · S√(T/2)).
 
     mass = ζe^g/(ζe^g + 1 − ζ) with g = ΓS²/√(2(M+2)), Γ = ``strength``.  Source: this book.
     """
     S = float(np.linalg.norm(mixture.mu[1]))
-    gap = strength * S ** 2 / (2 * (len(mixture.nu) + 2)) ** 0.5
+    gap = strength * S**2 / (2 * (len(mixture.nu) + 2)) ** 0.5
     mass = float(selected_mass(mixture.n_relevant / mixture.T, gap))
     return mass, mass * S * (mixture.T / 2) ** 0.5
 
 
 def with_patterns(data: Dataset, longer: float) -> Dataset:
-    """The same samples with distracting patterns ``longer`` times as long: what a twin does to the norms."""
+    """The same samples with distracting patterns ``longer`` times as long: what a twin does to the
+    norms."""
     X = np.where(data.relevant[..., None], data.X, longer * data.X)
     return replace(data, X=X, truth=replace(data.truth, nu=longer * data.truth.nu))
 
 
 def _patterned(data, quiet=True):
-    """Whether patterns are orthogonal and of one norm, and, if asked, whether every token is one of them."""
-    patterns, S2 = np.concatenate([data.truth.mu, data.truth.nu]), float(data.truth.mu[1] @ data.truth.mu[1])
+    """Whether patterns are orthogonal and of one norm, and, if asked, whether every token is one of
+    them."""
+    patterns, S2 = (
+        np.concatenate([data.truth.mu, data.truth.nu]),
+        float(data.truth.mu[1] @ data.truth.mu[1]),
+    )
     shown = np.sqrt(((data.X[:, :, None] - patterns) ** 2).sum(axis=-1)).min(axis=2)
     off = abs(patterns @ patterns.T / S2 - np.eye(len(patterns))).max()
     found = {"orthogonal patterns, all of norm S": bool(off < 1e-9)}
-    return found | ({"no noise on the tokens": bool(shown.max() < 1e-9 * S2 ** 0.5)} if quiet else {})
+    return found | ({"no noise on the tokens": bool(shown.max() < 1e-9 * S2**0.5)} if quiet else {})
 
 
 def _is_first_phase(model):
@@ -161,65 +186,95 @@ def _is_first_phase(model):
 def _has_no_sampling_noise(model, data):
     """Whether ψ = ±ψ₀."""
     row, psi_0 = model.U[0, 0], signal(data.truth)
-    return bool(min(np.linalg.norm(row - sign * psi_0) for sign in (1, -1)) < 1e-9 * np.linalg.norm(psi_0))
+    return bool(
+        min(np.linalg.norm(row - sign * psi_0) for sign in (1, -1)) < 1e-9 * np.linalg.norm(psi_0)
+    )
 
 
 def _after(data, seed, strict=True):
-    """A model after the first phase on the sample; ``strict``: on its mirrored form, without sampling noise."""
+    """A model after the first phase on the sample; ``strict``: on its mirrored form, without
+    sampling noise."""
     H = int(np.random.default_rng([seed, 38]).integers(1, 5))
     return {"model": first_phase(mirrored(data) if strict else data, H, seed), "data": data}
 
 
-@statement(id="prop-ntk-margins", title="Margins after the first phase", mark="ours", source=f"{FIRST}, Proposition 2",
-           chapter=CHAPTER, assumptions=f"{PATTERNS}; {PHASE}",
-           random=lambda seed: _after(small_mixture(seed, sigma=0.0), seed, strict=seed % 2 == 0),
-           broken=lambda seed: _after(small_mixture(seed, sigma=0.5), seed), breaks="no noise on the tokens",
-           hypotheses=lambda model, data: _patterned(data) | {PHASE: _is_first_phase(model)})
+@statement(
+    id="prop-ntk-margins",
+    title="Margins after the first phase",
+    mark="ours",
+    source=f"{FIRST}, Proposition 2",
+    chapter=CHAPTER,
+    assumptions=f"{PATTERNS}; {PHASE}",
+    random=lambda seed: _after(small_mixture(seed, sigma=0.0), seed, strict=seed % 2 == 0),
+    broken=lambda seed: _after(small_mixture(seed, sigma=0.5), seed),
+    breaks="no noise on the tokens",
+    hypotheses=lambda model, data: _patterned(data) | {PHASE: _is_first_phase(model)},
+)
 def witness_margins(model: MultiHeadAttention, data: Dataset) -> Check | Checks:
     """On every sample y⟨∇_U Φ, U-part⟩ = γ_U and y⟨∇_W Φ, W-part⟩ = γ_W · 2y⟨ψ, μ_y − m̂⟩/(ζS²).
 
-    m̂ is the mean distracting token; parts are those of the witness, each of norm 1. lhs is the largest error relative
-    to γ_U or γ_W, rhs 1e-11. Without sampling noise both parts together give γ: that error is relative to γ.
+    m̂ is the mean distracting token; parts are those of the witness, each of norm 1. lhs is the
+    largest error relative to γ_U or γ_W, rhs 1e-11. Without sampling noise both parts together give
+    γ: that error is relative to γ.
 
     Source: this book, after Deora et al. 2023, Proposition 2.
     """
     T, mixture, y = data.X.shape[1], data.truth, data.y
     S, zeta = float(np.linalg.norm(mixture.mu[1])), mixture.n_relevant / T
     margins, direction = mixture_margins(T, zeta, S, len(mixture.nu)), witness(model, mixture)
-    parts = {name: MultiHeadAttention(direction.W * (name == "W"), direction.U * (name == "U")) for name in "UW"}
-    found = {name: y * (model.features(data.X) @ part.ravel()) / part.norm() for name, part in parts.items()}
+    parts = {
+        name: MultiHeadAttention(direction.W * (name == "W"), direction.U * (name == "U"))
+        for name in "UW"
+    }
+    found = {
+        name: y * (model.features(data.X) @ part.ravel()) / part.norm()
+        for name, part in parts.items()
+    }
     psi = model.U[0, 0] * np.sign(model.U[0, 0] @ (mixture.mu[1] - mixture.mu[0]))
     mean = (data.X * ~data.relevant[..., None]).sum(axis=1) / (T - mixture.n_relevant)
     own = mixture.mu[(y > 0).astype(int)]
-    expected = margins.W * 2 * y * ((own - mean) @ psi) / (zeta * S ** 2)
+    expected = margins.W * 2 * y * ((own - mean) @ psi) / (zeta * S**2)
     errors = abs(found["U"] / margins.U - 1).max(), abs(found["W"] - expected).max() / margins.W
-    apart = Check(float(max(errors)), 1e-11, "y⟨∇_U Φ, Û⟩ = γ_U and y⟨∇_W Φ, Ŵ⟩ = γ_W · 2y⟨ψ, μ_y − m̂⟩/(ζS²)")
+    apart = Check(
+        float(max(errors)), 1e-11, "y⟨∇_U Φ, Û⟩ = γ_U and y⟨∇_W Φ, Ŵ⟩ = γ_W · 2y⟨ψ, μ_y − m̂⟩/(ζS²)"
+    )
     if not _has_no_sampling_noise(model, data):
         return apart
     both = y * (model.features(data.X) @ direction.ravel())
-    return apart, Check(float(abs(both / margins.both - 1).max()), 1e-11, "y⟨∇Φ, witness⟩ = γ where ψ = ψ₀")
+    return apart, Check(
+        float(abs(both / margins.both - 1).max()), 1e-11, "y⟨∇Φ, witness⟩ = γ where ψ = ψ₀"
+    )
 
 
-def even_sample(T: int = 5, zeta: float = 0.2, S: float = 1.0, M: int = 3, seed: int = 0) -> Dataset:
-    """Noise-free samples of both labels in which the patterns share the distracting tokens as evenly as they can.
+def even_sample(
+    T: int = 5, zeta: float = 0.2, S: float = 1.0, M: int = 3, seed: int = 0
+) -> Dataset:
+    """Noise-free samples of both labels in which the patterns share the distracting tokens as
+    evenly as they can.
 
-    All choices of which patterns get one token more occur once with each label: 2 · binomial(M, b) samples.
+    All choices of which patterns get one token more occur once with each label: 2 · binomial(M, b)
+    samples.
     """
     mixture = tokenized_mixture(n=1, T=T, d=M + 2, M=M, zeta=zeta, S=S, sigma=0.0, seed=seed).truth
     N = T - mixture.n_relevant
     rows = [sorted([*range(M)] * (N // M) + [*more]) for more in combinations(range(M), N % M)]
     y = np.repeat([-1.0, 1.0], len(rows))
     own = np.repeat(mixture.mu[:, None], mixture.n_relevant, axis=1)  # (2, ζT, d)
-    X = np.concatenate([np.concatenate([own[i], mixture.nu[row]])[None] for i in range(2) for row in rows])
+    X = np.concatenate(
+        [np.concatenate([own[i], mixture.nu[row]])[None] for i in range(2) for row in rows]
+    )
     return Dataset(X, y, np.tile(np.arange(T) < mixture.n_relevant, (len(y), 1)), mixture)
 
 
 def has_every_even_sample(data: Dataset) -> bool:
-    """Whether for both labels and every way to share the tokens as evenly as can be the data hold such a sample."""
+    """Whether for both labels and every way to share the tokens as evenly as can be the data hold
+    such a sample."""
     mixture, S2 = data.truth, float(data.truth.mu[1] @ data.truth.mu[1])
     counts = (data.X @ mixture.nu.T > S2 / 2).sum(axis=1)  # (n, M)
     held = {(float(y), *map(int, row)) for y, row in zip(data.y, counts, strict=True)}
-    shares = set(permutations(even_counts(mixture.T - mixture.n_relevant, len(mixture.nu)).tolist()))
+    shares = set(
+        permutations(even_counts(mixture.T - mixture.n_relevant, len(mixture.nu)).tolist())
+    )
     return all((y, *share) in held for y in (-1.0, 1.0) for share in shares)
 
 
@@ -227,36 +282,65 @@ def _mirrored_or_even(seed):
     """Mirrored random samples, or for odd seeds all the most even ones of such a mixture."""
     data = mirrored(small_mixture(seed, sigma=0.0))
     (M, _), mixture = data.truth.nu.shape, data.truth
-    even = even_sample(mixture.T, mixture.n_relevant / mixture.T, float(np.linalg.norm(mixture.mu[1])), M, seed)
+    even = even_sample(
+        mixture.T, mixture.n_relevant / mixture.T, float(np.linalg.norm(mixture.mu[1])), M, seed
+    )
     return _after(data if seed % 2 == 0 else even, seed)
 
 
-@statement(id="thm-exact-margin", title="The exact margin", mark="ours", source="this book", chapter=FURTHER,
-           assumptions=f"{PATTERNS}; {PHASE}; ψ = ψ₀, no sampling noise",
-           random=_mirrored_or_even,
-           hypotheses=lambda model, data: _patterned(data) | {
-               PHASE: _is_first_phase(model), "ψ = ψ₀, no sampling noise": _has_no_sampling_noise(model, data)},
-           extremal=(lambda: _after(even_sample(), 0), lambda: _after(even_sample(T=4, zeta=0.5, S=3.0, M=2), 0),
-                     lambda: _after(even_sample(T=10, zeta=0.2, S=2.0, M=5), 0)),
-           broken=lambda seed: _after(with_patterns(even_sample(S=1.0 + seed), 0.5), seed), breaks="all of norm S")
+@statement(
+    id="thm-exact-margin",
+    title="The exact margin",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"{PATTERNS}; {PHASE}; ψ = ψ₀, no sampling noise",
+    random=_mirrored_or_even,
+    hypotheses=lambda model, data: (
+        _patterned(data)
+        | {
+            PHASE: _is_first_phase(model),
+            "ψ = ψ₀, no sampling noise": _has_no_sampling_noise(model, data),
+        }
+    ),
+    extremal=(
+        lambda: _after(even_sample(), 0),
+        lambda: _after(even_sample(T=4, zeta=0.5, S=3.0, M=2), 0),
+        lambda: _after(even_sample(T=10, zeta=0.2, S=2.0, M=5), 0),
+    ),
+    broken=lambda seed: _after(with_patterns(even_sample(S=1.0 + seed), 0.5), seed),
+    breaks="all of norm S",
+)
 def exact_margin(model: MultiHeadAttention, data: Dataset) -> Checks:
-    """γ* ≤ the maximum NTK margin, with equality as soon as all most even samples of both labels occur.
+    """γ* ≤ the maximum NTK margin, with equality as soon as all most even samples of both labels
+    occur.
 
     Source: this book.
     """
     mixture, T = data.truth, data.X.shape[1]
     S = float(np.linalg.norm(mixture.mu[1]))
-    least, found = exact_margins(T, mixture.n_relevant / T, S, len(mixture.nu)).both, ntk_margin(model, data).margin
-    checks = Check(least, found, "γ* ≤ maximum NTK margin"), Check(found, least, "maximum NTK margin ≤ γ*")
+    least, found = (
+        exact_margins(T, mixture.n_relevant / T, S, len(mixture.nu)).both,
+        ntk_margin(model, data).margin,
+    )
+    checks = (
+        Check(least, found, "γ* ≤ maximum NTK margin"),
+        Check(found, least, "maximum NTK margin ≤ γ*"),
+    )
     return checks if has_every_even_sample(data) else checks[:1]
 
 
 def has_a_pair(data: Dataset) -> bool:
-    """Whether two samples differ in nothing but the label and its pattern, μ₊ in the one where the other has μ₋."""
+    """Whether two samples differ in nothing but the label and its pattern, μ₊ in the one where the
+    other has μ₋."""
     X, mu = data.X, data.truth.mu
     shown = [np.linalg.norm(X - mu[sign], axis=2) < 1e-9 * np.linalg.norm(mu[1]) for sign in (0, 1)]
-    return any((np.where(shown[1][i][:, None], mu[0], X[i]) == X[j]).all() and (shown[1][i] == shown[0][j]).all()
-               for i in np.flatnonzero(data.y > 0) for j in np.flatnonzero(data.y < 0))
+    return any(
+        (np.where(shown[1][i][:, None], mu[0], X[i]) == X[j]).all()
+        and (shown[1][i] == shown[0][j]).all()
+        for i in np.flatnonzero(data.y > 0)
+        for j in np.flatnonzero(data.y < 0)
+    )
 
 
 def _at_zero(seed, **given):
@@ -264,22 +348,34 @@ def _at_zero(seed, **given):
     return {"model": MultiHeadAttention.zeros(1 + seed % 3, *data.X.shape[1:]), "data": data}
 
 
-@statement(id="prop-zero-margin", title="The margin that cannot be passed from zero", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{ORTHOGONAL}; θ = 0; {PAIR}",
-           random=_at_zero, extremal=(lambda: _at_zero(3, sigma=0.0),),
-           broken=lambda seed: _at_zero(seed) | {"data": small_mixture(seed, n=1)},
-           breaks="the data hold a pair that differs in the label's pattern alone",
-           hypotheses=lambda model, data: _patterned(data, quiet=False) | {
-               "θ = 0": not model.norm(), PAIR: has_a_pair(data)})
+@statement(
+    id="prop-zero-margin",
+    title="The margin that cannot be passed from zero",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions=f"{ORTHOGONAL}; θ = 0; {PAIR}",
+    random=_at_zero,
+    extremal=(lambda: _at_zero(3, sigma=0.0),),
+    broken=lambda seed: _at_zero(seed) | {"data": small_mixture(seed, n=1)},
+    breaks="the data hold a pair that differs in the label's pattern alone",
+    hypotheses=lambda model, data: (
+        _patterned(data, quiet=False) | {"θ = 0": not model.norm(), PAIR: has_a_pair(data)}
+    ),
+)
 def zero_margin(model: MultiHeadAttention, data: Dataset) -> Checks:
-    """At θ = 0 the maximum NTK margin is at most γ_U = ζ · S√(T/2), for every H and any noise; equality without noise.
+    """At θ = 0 the maximum NTK margin is at most γ_U = ζ · S√(T/2), for every H and any noise;
+    equality without noise.
 
     Source: this book.
     """
     mixture, T = data.truth, data.X.shape[1]
     limit = mixture.n_relevant / T * float(np.linalg.norm(mixture.mu[1])) * (T / 2) ** 0.5
     found = ntk_margin(model, data).margin
-    checks = Check(found, limit, "NTK margin at zero ≤ ζS√(T/2)"), Check(limit, found, "ζS√(T/2) ≤ NTK margin at zero")
+    checks = (
+        Check(found, limit, "NTK margin at zero ≤ ζS√(T/2)"),
+        Check(limit, found, "ζS√(T/2) ≤ NTK margin at zero"),
+    )
     return checks if all(_patterned(data).values()) else checks[:1]
 
 
@@ -288,23 +384,35 @@ def _saturated(seed, sigma=0.0):
     return {"data": small_mixture(seed, sigma=sigma), "strength": strength}
 
 
-@statement(id="prop-saturated", title="Saturated attention", mark="ours", source=FIRST, chapter=FURTHER,
-           assumptions=f"{PATTERNS}; Γ ≥ 0",
-           random=_saturated, broken=lambda seed: _saturated(seed, sigma=0.5) | {"strength": 1.0},
-           breaks="no noise on the tokens",
-           hypotheses=lambda data, strength: _patterned(data) | {"Γ ≥ 0": strength >= 0})
+@statement(
+    id="prop-saturated",
+    title="Saturated attention",
+    mark="ours",
+    source=FIRST,
+    chapter=FURTHER,
+    assumptions=f"{PATTERNS}; Γ ≥ 0",
+    random=_saturated,
+    broken=lambda seed: _saturated(seed, sigma=0.5) | {"strength": 1.0},
+    breaks="no noise on the tokens",
+    hypotheses=lambda data, strength: _patterned(data) | {"Γ ≥ 0": strength >= 0},
+)
 def saturated_attention(data: Dataset, strength: float) -> Checks:
-    """Decoder Û, key–query ΓŴ: every query puts ζe^g/(ζe^g + 1 − ζ) on relevant tokens; margin = mass · S√(T/2).
+    """Decoder Û, key–query ΓŴ: every query puts ζe^g/(ζe^g + 1 − ζ) on relevant tokens; margin =
+    mass · S√(T/2).
 
-    And where the gap of the scores is g = 60, the margin is the limit S√(T/2). lhs is the larger error relative to 1
-    and to S√(T/2), rhs 1e-12.  Source: this book.
+    And where the gap of the scores is g = 60, the margin is the limit S√(T/2). lhs is the larger
+    error relative to 1 and to S√(T/2), rhs 1e-12. Source: this book.
     """
     mixture, model = data.truth, saturated(data.truth, strength)
     mass, margin = saturation(mixture, strength)
     found = (model.attention(data.X)[:, 0] * data.relevant[:, None]).sum(axis=-1)
     limit = float(np.linalg.norm(mixture.mu[1])) * (mixture.T / 2) ** 0.5
     errors = abs(found - mass).max(), abs(model.margins(data.X, data.y) - margin).max() / limit
-    strong = saturated(mixture, 60 * (2 * (len(mixture.nu) + 2)) ** 0.5 / float(mixture.mu[1] @ mixture.mu[1]))
+    strong = saturated(
+        mixture, 60 * (2 * (len(mixture.nu) + 2)) ** 0.5 / float(mixture.mu[1] @ mixture.mu[1])
+    )
     off = abs(strong.margins(data.X, data.y) / limit - 1).max()
-    return (Check(float(max(errors)), 1e-12, "mass = ζe^g/(ζe^g + 1 − ζ) and margin = mass · S√(T/2)"),
-            Check(float(off), 1e-12, "margin → S√(T/2)"))
+    return (
+        Check(float(max(errors)), 1e-12, "mass = ζe^g/(ζe^g + 1 − ζ) and margin = mass · S√(T/2)"),
+        Check(float(off), 1e-12, "margin → S√(T/2)"),
+    )

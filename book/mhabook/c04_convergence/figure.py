@@ -1,4 +1,5 @@
-"""The live figures of chapter 4: a run and a good model nearby, and what the training theorem asks for and promises."""
+"""The live figures of chapter 4: a run and a good model nearby, and what the training theorem asks
+for and promises."""
 
 from dataclasses import replace
 
@@ -20,31 +21,66 @@ from mhalib.plots import GRAY
 from mhalib.training import recorded_steps, train
 
 CURVES = ("loss", "guarantee", "from_start", "from_reference", "limit", "attention_score")
-FINAL = ("distance", "margin", "largest_step", "heads_needed", "fewer_heads_needed", "grid", "heads_line", "fewer_line",
-         "asked_at", "asked", "run_line")
+FINAL = (
+    "distance",
+    "margin",
+    "largest_step",
+    "heads_needed",
+    "fewer_heads_needed",
+    "grid",
+    "heads_line",
+    "fewer_line",
+    "asked_at",
+    "asked",
+    "run_line",
+)
 NUMBERS = ("distance", "heads_needed", "largest_step")
-ALT = ("Four panels for a trillion heads. The loss falls under the formula of the training theorem. The distance from "
-       "the start stays a fifth of its bound. The attention score does not move. The heads that two theorems ask for "
-       "grow with the sixth and the fourth power of the distance to the reference.")
-SUMMARY = ("After {steps} steps with {H} heads and η = {lr}: loss {loss}, where the formula of the training theorem "
-           "says {guarantee}; distance {from_start}, where it says {limit}; attention score {attention_score}. The "
-           "training theorem asks for {heads_needed} heads, the theorem with fewer heads for {fewer_heads_needed}. At "
-           "this H the training theorem allows η up to {largest_step}.")
+ALT = (
+    "Four panels for a trillion heads. The loss falls under the formula of the training theorem. "
+    "The distance from the start stays a fifth of its bound. The attention score does not move. "
+    "The heads that two theorems ask for grow with the sixth and the fourth power of the "
+    "distance to the reference."
+)
+SUMMARY = (
+    "After {steps} steps with {H} heads and η = {lr}: loss {loss}, where the formula of the "
+    "training theorem says {guarantee}; distance {from_start}, where it says {limit}; attention "
+    "score {attention_score}. The training theorem asks for {heads_needed} heads, the theorem "
+    "with fewer heads for {fewer_heads_needed}. At this H the training theorem allows η up to "
+    "{largest_step}."
+)
 GRID = 10 ** (np.arange(31) / 15)
-HEADS = (2, *(10 ** k for k in range(2, 13)))
-HEADS_IN_WORDS = ("2", "100", "1000", "10⁴", "10⁵", "10⁶", "10⁷", "10⁸", "10⁹", "10¹⁰", "10¹¹", "10¹²")
-CONTROLS = (Control("H", "heads H of the run", HEADS, 10 ** 12, HEADS_IN_WORDS),
-            Control("lr", "step size η", (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0), 0.3),
-            Control("zeta", "relevant share ζ", (0.2, 0.4, 0.6, 0.8), 0.2),
-            Control("S", "norm S of the patterns", (0.5, 1.0, 2.0), 1.0),
-            Control("T", "tokens T", (5, 10, 20), 10))
+HEADS = (2, *(10**k for k in range(2, 13)))
+HEADS_IN_WORDS = (
+    "2",
+    "100",
+    "1000",
+    "10⁴",
+    "10⁵",
+    "10⁶",
+    "10⁷",
+    "10⁸",
+    "10⁹",
+    "10¹⁰",
+    "10¹¹",
+    "10¹²",
+)
+CONTROLS = (
+    Control("H", "heads H of the run", HEADS, 10**12, HEADS_IN_WORDS),
+    Control("lr", "step size η", (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0), 0.3),
+    Control("zeta", "relevant share ζ", (0.2, 0.4, 0.6, 0.8), 0.2),
+    Control("S", "norm S of the patterns", (0.5, 1.0, 2.0), 1.0),
+    Control("T", "tokens T", (5, 10, 20), 10),
+)
 
 
-def nearer(data: Dataset, start: HeadGroups, rule: GradientDescent, steps: int = 1000) -> LiveFigure:
-    """A live figure of the run that these arguments describe: does it come nearer to a good model, and how fast?
+def nearer(
+    data: Dataset, start: HeadGroups, rule: GradientDescent, steps: int = 1000
+) -> LiveFigure:
+    """A live figure of the run that these arguments describe: does it come nearer to a good model,
+    and how fast?
 
-    The good model is the reference of Corollary 2 for ``steps`` steps. Sliders change the number of heads, half of
-    which have either sign, the step size, and how many tokens carry the label.
+    The good model is the reference of Corollary 2 for ``steps`` steps. Sliders change the number of
+    heads, half of which have either sign, the step size, and how many tokens carry the label.
 
     Parameters
     ----------
@@ -53,7 +89,8 @@ def nearer(data: Dataset, start: HeadGroups, rule: GradientDescent, steps: int =
     rule : ``GradientDescent`` with a number as its step size
     steps : how many steps a run has, K
 
-    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number ≥ 1.
+    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number
+    ≥ 1.
 
     Source: this book, Theorem "Training" and Corollary "A start that separates".
     """
@@ -61,14 +98,20 @@ def nearer(data: Dataset, start: HeadGroups, rule: GradientDescent, steps: int =
     mixture, H, lr = mixture_of(data), _two_halves(start, data), plain_step(rule)
     if mixture.sigma:
         raise ValueError(f"data: expected a mixture without noise, got σ = {mixture.sigma:g}")
-    (n, T, d), (M, _), S = data.X.shape, mixture.nu.shape, float(round(np.linalg.norm(mixture.nu[0]), 12))
+    (n, T, d), (M, _), S = (
+        data.X.shape,
+        mixture.nu.shape,
+        float(round(np.linalg.norm(mixture.nu[0]), 12)),
+    )
     own, seed = mixture.n_relevant / T, mixture.seed
     heads = tuple(sorted({*HEADS, H}))
     record = [k for k in recorded_steps(steps, 80) if k]
     shares = with_own([k / T for k in range(1, T)], own)
 
     def problem(values):
-        return _problem(tokenized_mixture(n, T, d, M, values["zeta"], S, 0.0, seed), values["H"], steps)
+        return _problem(
+            tokenized_mixture(n, T, d, M, values["zeta"], S, 0.0, seed), values["H"], steps
+        )
 
     def numbers(values):
         known = told(*problem(values), steps, np.ones(1))
@@ -82,24 +125,37 @@ def nearer(data: Dataset, start: HeadGroups, rule: GradientDescent, steps: int =
     triple = [share for share in shares if abs(share - 3 * own) < 1e-9]
     if triple:
         tries["Three times as many tokens"] = {"zeta": triple[0]}
-    return LiveFigure(FigureSpec(
-        title="Does the run come nearer to a good model?",
-        alt=f"Over {steps} steps of one run. Left, the loss falls below the formula of the training theorem at every "
-            "step and toward the loss of the good model. Right, the distance to the good model falls all the time, and "
-            "that to the start grows.",
-        model="groups", data=_carried(n, T, d, M, seed), start={"kind": "first_phase"}, record=tuple(record),
-        fixed={"optimizer": "gd", "steps": steps, "grid": [1.0], "S": S},
-        curves=("loss", "guarantee", "reference_loss", "from_start", "from_reference"), final=NUMBERS,
-        controls=(Control("H", "heads H", heads, H, tuple(map(_in_words, heads))),
-                  Control("lr", "step size η", with_own(STEP_SIZES, lr), lr),
-                  Control("zeta", "share ζ of tokens with the label", shares, own)),
-        tries=tries, frame=_nearer_frame(steps),
-        summary="With {H} heads, step size {lr}, and a share {zeta} of tokens that carry the label, {steps} steps end "
-                "at a loss of {loss}; the formula of the theorem ends at {guarantee}. The distance to the good model "
-                "goes from {distance} to {from_reference}. The theorem asks for {heads_needed} heads, and at this H "
-                "for a step size of at most {largest_step}.",
-        train=lambda values: _measured_run(*problem(values), values["lr"], record),
-        measure=together(NUMBERS, numbers)), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="Does the run come nearer to a good model?",
+            alt=f"Over {steps} steps of one run. Left, the loss falls below the formula of the "
+            f"training theorem at every "
+            "step and toward the loss of the good model. Right, the distance to the good model "
+            "falls all the time, and that to the start grows.",
+            model="groups",
+            data=_carried(n, T, d, M, seed),
+            start={"kind": "first_phase"},
+            record=tuple(record),
+            fixed={"optimizer": "gd", "steps": steps, "grid": [1.0], "S": S},
+            curves=("loss", "guarantee", "reference_loss", "from_start", "from_reference"),
+            final=NUMBERS,
+            controls=(
+                Control("H", "heads H", heads, H, tuple(map(_in_words, heads))),
+                Control("lr", "step size η", with_own(STEP_SIZES, lr), lr),
+                Control("zeta", "share ζ of tokens with the label", shares, own),
+            ),
+            tries=tries,
+            frame=_nearer_frame(steps),
+            summary="With {H} heads, step size {lr}, and a share {zeta} of tokens that carry the "
+            "label, {steps} steps end at a loss of {loss}; the formula of the theorem ends at "
+            "{guarantee}. The distance to the good model goes from {distance} to "
+            "{from_reference}. The theorem asks for {heads_needed} heads, and at this H for a "
+            "step size of at most {largest_step}.",
+            train=lambda values: _measured_run(*problem(values), values["lr"], record),
+            measure=together(NUMBERS, numbers),
+        ),
+        __file__,
+    )
 
 
 def _two_halves(start, data):
@@ -108,15 +164,17 @@ def _two_halves(start, data):
         first = first_phase_groups(data, start.copies)
         if first.U.shape == start.U.shape and (start - first).norm() <= 1e-12 * first.norm():
             return sum(start.copies)
-    raise TypeError("start: expected first_phase_groups(data, (H // 2, H // 2)), got another model; mha.live.figure "
-                    "takes any")
+    raise TypeError(
+        "start: expected first_phase_groups(data, (H // 2, H // 2)), got another model; "
+        "mha.live.figure takes any"
+    )
 
 
 def _in_words(H):
     """100, 10⁴, 1,234,567."""
     power = len(str(H)) - 1
     digits = str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"10{digits}" if 10 ** power == H and power > 3 else f"{H:,}" if H > 9999 else str(H)
+    return f"10{digits}" if 10**power == H and power > 3 else f"{H:,}" if H > 9999 else str(H)
 
 
 def _nearer_frame(steps):
@@ -124,7 +182,9 @@ def _nearer_frame(steps):
     line(frame, "loss", 1, shows="loss", color=0)
     line(frame, "formula of the theorem", 1, shows="guarantee", color=1)
     line(frame, "loss of the good model", 1, shows="reference_loss", color=2)
-    line(frame, "to the good model, as it starts", 2, shows="from_reference", once=True, legend=True)
+    line(
+        frame, "to the good model, as it starts", 2, shows="from_reference", once=True, legend=True
+    )
     line(frame, "to the good model", 2, shows="from_reference", color=3)
     line(frame, "to the start", 2, shows="from_start", color=4)
     step_axis(frame, steps)
@@ -135,25 +195,37 @@ def _nearer_frame(steps):
 def _problem(data, H, steps):
     """The start with H heads, the reference for that many steps, and the data."""
     start = first_phase_groups(data, (H // 2,) * 2)
-    return start, chain.reference_along(start, mixture_witness(data, start.copies), data, steps), data
+    return (
+        start,
+        chain.reference_along(start, mixture_witness(data, start.copies), data, steps),
+        data,
+    )
 
 
 def _measured_run(start, reference, data, lr, record):
     path = train(start, data, GradientDescent(lr), record[-1], record=record)
     losses = [float(model.loss(data.X, data.y)) for model in (reference.model, start)]
-    return replace(path, curves=path.curves | {
-        "guarantee": chain.guarantee(reference.distance, *losses, lr, path.steps),
-        "reference_loss": np.full(len(path), losses[0]),
-        "from_start": np.array([(model - start).norm() for model in path.models]),
-        "from_reference": np.array([(model - reference.model).norm() for model in path.models]),
-        "limit": np.full(len(path), 3 * reference.distance)})
+    return replace(
+        path,
+        curves=path.curves
+        | {
+            "guarantee": chain.guarantee(reference.distance, *losses, lr, path.steps),
+            "reference_loss": np.full(len(path), losses[0]),
+            "from_start": np.array([(model - start).norm() for model in path.models]),
+            "from_reference": np.array([(model - reference.model).norm() for model in path.models]),
+            "limit": np.full(len(path), 3 * reference.distance),
+        },
+    )
 
 
-def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, seed: int = 0) -> LiveFigure:
-    """A live figure: the heads, the distance and the loss that the training theorem speaks of, beside those of a run.
+def theory_and_practice(
+    n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, seed: int = 0
+) -> LiveFigure:
+    """A live figure: the heads, the distance and the loss that the training theorem speaks of,
+    beside those of a run.
 
-    The run starts from the first phase on a mixture without noise, with half of its H heads of either sign: so its
-    H heads are two. The reference is that of Corollary 2 for ``steps`` steps.
+    The run starts from the first phase on a mixture without noise, with half of its H heads of
+    either sign: so its H heads are two. The reference is that of Corollary 2 for ``steps`` steps.
 
     Parameters
     ----------
@@ -175,26 +247,51 @@ def theory_and_practice(n: int = 16, d: int = 7, M: int = 5, steps: int = 1000, 
         found = told(*problem(values), steps, GRID) | {"grid": GRID}
         return {name: np.asarray(found[name]).tolist() for name in FINAL}
 
-    return LiveFigure(FigureSpec(
-        title="Theory against practice", alt=ALT, model="groups",
-        data={"by": "T", "choices": {T: _carried(n, T, d, M, seed) for T in (5, 10, 20)}},
-        start={"kind": "first_phase"}, record=tuple(record),
-        fixed={"optimizer": "gd", "steps": steps, "grid": GRID.tolist()},
-        curves=CURVES, final=FINAL, controls=CONTROLS, frame=_frame(steps), summary=SUMMARY,
-        train=lambda values: _measured_run(*problem(values), values["lr"], record),
-        measure=together(FINAL, numbers)), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="Theory against practice",
+            alt=ALT,
+            model="groups",
+            data={"by": "T", "choices": {T: _carried(n, T, d, M, seed) for T in (5, 10, 20)}},
+            start={"kind": "first_phase"},
+            record=tuple(record),
+            fixed={"optimizer": "gd", "steps": steps, "grid": GRID.tolist()},
+            curves=CURVES,
+            final=FINAL,
+            controls=CONTROLS,
+            frame=_frame(steps),
+            summary=SUMMARY,
+            train=lambda values: _measured_run(*problem(values), values["lr"], record),
+            measure=together(FINAL, numbers),
+        ),
+        __file__,
+    )
 
 
 def _carried(n, T, d, M, seed):
-    draws, clean = draw(n, T, d, M, (seed, 1)), tokenized_mixture(1, T, d, M, 1.0, 1.0, 0.0, seed).truth
-    parts = {name: getattr(draws, name) for name in ("sign", "rank", "pattern")} | {"mu": clean.mu, "nu": clean.nu}
-    return {"kind": "clean", "n": n, "T": T, "d": d} | {name: part.ravel().tolist() for name, part in parts.items()}
+    draws, clean = (
+        draw(n, T, d, M, (seed, 1)),
+        tokenized_mixture(1, T, d, M, 1.0, 1.0, 0.0, seed).truth,
+    )
+    parts = {name: getattr(draws, name) for name in ("sign", "rank", "pattern")} | {
+        "mu": clean.mu,
+        "nu": clean.nu,
+    }
+    return {"kind": "clean", "n": n, "T": T, "d": d} | {
+        name: part.ravel().tolist() for name, part in parts.items()
+    }
 
 
 def _frame(steps):
-    # What lies along the x axis stands in the titles: under an axis it would meet the panel below it on a phone.
-    frame = panels("loss over steps", "distance over steps", "attention score over steps", "heads asked for over D₀",
-                   height=640)
+    # What lies along the x axis stands in the titles: under an axis it would meet the panel below
+    # it on a phone.
+    frame = panels(
+        "loss over steps",
+        "distance over steps",
+        "attention score over steps",
+        "heads asked for over D₀",
+        height=640,
+    )
     line(frame, "loss", 1, 1, shows="loss", color=0)
     line(frame, "formula of the theorem", 1, 1, shows="guarantee", color=1)
     line(frame, "distance ‖θₖ − θ₀‖", 2, 1, shows="from_start", color=0)
@@ -204,11 +301,23 @@ def _frame(steps):
     line(frame, "heads: training theorem", 2, 2, shows="heads_line", over="grid", color=1)
     line(frame, "heads: with fewer", 2, 2, shows="fewer_line", over="grid", color=2)
     line(frame, "heads: the run", 2, 2, shows="run_line", over="grid", color=0)
-    frame.add_scatter(name="heads at D₀", mode="markers", marker={"color": GRAY, "size": 10}, row=2, col=2,
-                      meta={"x": "asked_at", "y": "asked"})
+    frame.add_scatter(
+        name="heads at D₀",
+        mode="markers",
+        marker={"color": GRAY, "size": 10},
+        row=2,
+        col=2,
+        meta={"x": "asked_at", "y": "asked"},
+    )
     for column, row in ((1, 1), (2, 1), (1, 2)):
-        frame.update_xaxes(type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power",
-                           row=row, col=column)
+        frame.update_xaxes(
+            type="log",
+            range=[0, np.log10(steps)],
+            dtick=1,
+            exponentformat="power",
+            row=row,
+            col=column,
+        )
     frame.update_yaxes(type="log", range=[-5, 5], dtick=2, exponentformat="power", row=1, col=1)
     frame.update_yaxes(type="log", range=[-3, 3], dtick=1, exponentformat="power", row=1, col=2)
     frame.update_yaxes(range=[0, 1.03], row=2, col=1)

@@ -1,4 +1,5 @@
-"""Groups of equal heads: any number of heads in F groups is F heads with other decoders and other step sizes."""
+"""Groups of equal heads: any number of heads in F groups is F heads with other decoders and other
+step sizes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ class HeadGroups(Vector):
     .. math:: \Phi(X) = H^{-1/2} \sum_f N_f \langle U_f, \mathrm{softmax}(X W_f X^\top)\, X \rangle,
               \qquad H = \sum_f N_f
 
-    A point of the space of all H heads: ``dot``, ``norm`` and gradients are those of H heads, at the cost of F.
+    A point of the space of all H heads: ``dot``, ``norm`` and gradients are those of H heads, at
+    the cost of F.
 
     Parameters
     ----------
@@ -34,7 +36,8 @@ class HeadGroups(Vector):
     U : (F, T, d) decoders
     copies : N_1, …, N_F, how many heads each group has: whole numbers ≥ 1
 
-    Raises TypeError or ValueError as ``MultiHeadAttention`` does, or if copies are not F whole numbers ≥ 1.
+    Raises TypeError or ValueError as ``MultiHeadAttention`` does, or if copies are not F whole
+    numbers ≥ 1.
 
     Source: this book, Proposition "Groups of equal heads".
     """
@@ -48,7 +51,9 @@ class HeadGroups(Vector):
         require("W", self.W, (len(self.copies), "d", "d"))
         counts = [n for n in self.copies if not getattr(n, "is_meta", False)]
         if any(isinstance(n, bool) or not isinstance(n, Integral) or n < 1 for n in counts):
-            raise ValueError(f"copies: expected whole numbers ≥ 1, one for each group, got {self.copies}")
+            raise ValueError(
+                f"copies: expected whole numbers ≥ 1, one for each group, got {self.copies}"
+            )
         object.__setattr__(self, "copies", tuple(map(int, counts)) or self.copies)
 
     @classmethod
@@ -59,7 +64,9 @@ class HeadGroups(Vector):
 
     def expand(self) -> MultiHeadAttention:
         """All H heads, one by one."""
-        return MultiHeadAttention(*(np.repeat(part, self.copies, axis=0) for part in (self.W, self.U)))
+        return MultiHeadAttention(
+            *(np.repeat(part, self.copies, axis=0) for part in (self.W, self.U))
+        )
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -100,13 +107,15 @@ class HeadGroups(Vector):
         """The inner product in the space of all H heads."""
         self._require_same_copies(other)
         product = self.W * other.W, self.U * other.U
-        return as_number(sum(part.sum(axis=(1, 2)) for part in product) @ self._counts().reshape(-1))
+        return as_number(
+            sum(part.sum(axis=(1, 2)) for part in product) @ self._counts().reshape(-1)
+        )
 
     def norms(self) -> dict[str, float]:
         """norm_W = (1/H) Σ‖W_h‖ and norm_U = H^{−1/2} Σ‖U_h‖, over all H heads."""
         H, few = self.sizes[0], self.map(lambda a: np.sqrt((a * a).sum(axis=(1, 2), keepdims=True)))
         total = {name: float((self._counts() * a).sum()) for name, a in few.arrays().items()}
-        return {"norm_W": total["W"] / H, "norm_U": total["U"] / H ** 0.5}
+        return {"norm_W": total["W"] / H, "norm_U": total["U"] / H**0.5}
 
     def workspace(self, X: Array, y: Array) -> ClassifierWorkspace:
         """Buffers for many fast steps on one batch; the attention score counts every head."""
@@ -119,8 +128,10 @@ class HeadGroups(Vector):
 
     def _require_same_copies(self, other):
         if not isinstance(other, HeadGroups) or other.copies != self.copies:
-            raise ValueError(f"other: expected HeadGroups with the copies {self.copies}, "
-                             f"got {getattr(other, 'copies', type(other).__name__)}")
+            raise ValueError(
+                f"other: expected HeadGroups with the copies {self.copies}, "
+                f"got {getattr(other, 'copies', type(other).__name__)}"
+            )
 
     def _counts(self):
         return np.stack([as_number(n) for n in self.copies])[:, None, None]
@@ -132,7 +143,8 @@ class HeadGroups(Vector):
 class _GroupsWorkspace(ClassifierWorkspace):
     def __init__(self, model, X, y):
         super().__init__(model, X, y)
-        # Of a random model, because the workspace of one with equal heads insists on their staying equal.
+        # Of a random model, because the workspace of one with equal heads insists on their staying
+        # equal.
         self.few = MultiHeadAttention.random(*model.U.shape).workspace(X, y)
 
     def loss_and_grad(self, theta):
@@ -140,7 +152,10 @@ class _GroupsWorkspace(ClassifierWorkspace):
         return loss, theta.share(self.few.unpack(grad))
 
     def attention_score(self, theta, relevant):
-        on_relevant = (theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean(axis=(0, 2))  # (F,)
+        # (F,)
+        on_relevant = (
+            (theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean(axis=(0, 2))
+        )
         return float(on_relevant @ theta.copies / sum(theta.copies))
 
 
@@ -151,30 +166,54 @@ def _groups(seed, largest=5):
     copies = tuple(rng.integers(1, largest, size=rng.integers(1, 4)).tolist())
     start = MultiHeadAttention.random(len(copies), T, d, scale=rng.choice([0.1, 1.0]), seed=seed)
     data = from_arrays(X / token_radius(X), np.where(rng.random(n) < 0.5, -1.0, 1.0))
-    return {"heads": HeadGroups(start.W, start.U, copies).expand(), "copies": copies, "data": data,
-            "lr": float(rng.choice([0.1, 1.0]))}
+    return {
+        "heads": HeadGroups(start.W, start.U, copies).expand(),
+        "copies": copies,
+        "data": data,
+        "lr": float(rng.choice([0.1, 1.0])),
+    }
 
 
 def _unequal(seed):
     instance = _groups(seed)
     H = sum(instance["copies"]) + 1
     copies = (instance["copies"][0] + 1, *instance["copies"][1:])
-    return instance | {"heads": MultiHeadAttention.random(H, *instance["heads"].sizes[1:], seed=seed), "copies": copies}
+    return instance | {
+        "heads": MultiHeadAttention.random(H, *instance["heads"].sizes[1:], seed=seed),
+        "copies": copies,
+    }
 
 
 def _equal_in_groups(heads, copies, **_):
     first = np.repeat(np.cumsum((0, *copies))[:-1], copies)
-    return {"the heads of a group start equal": not (heads - MultiHeadAttention(heads.W[first], heads.U[first])).norm()}
+    return {
+        "the heads of a group start equal": not (
+            heads - MultiHeadAttention(heads.W[first], heads.U[first])
+        ).norm()
+    }
 
 
-@statement(id="prop-groups", title="Groups of equal heads", mark="ours", source="this book", chapter=FURTHER,
-           assumptions="the heads of a group start equal", random=_groups, broken=_unequal,
-           breaks="the heads of a group start equal", hypotheses=_equal_in_groups)
-def groups(heads: MultiHeadAttention, copies: Sequence[int], data: Dataset, lr: float, steps: int = 20) -> Checks:
-    """H heads in groups of N_f equal ones are F heads (W_f, √(F/H) N_f U_f) with step sizes η/N_f and η F N_f/H.
+@statement(
+    id="prop-groups",
+    title="Groups of equal heads",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="the heads of a group start equal",
+    random=_groups,
+    broken=_unequal,
+    breaks="the heads of a group start equal",
+    hypotheses=_equal_in_groups,
+)
+def groups(
+    heads: MultiHeadAttention, copies: Sequence[int], data: Dataset, lr: float, steps: int = 20
+) -> Checks:
+    """H heads in groups of N_f equal ones are F heads (W_f, √(F/H) N_f U_f) with step sizes η/N_f
+    and η F N_f/H.
 
-    ``heads`` holds all H heads, group after group. lhs is the largest distance of a head from its group's after
-    ``steps`` steps, relative to the norm of the H-head model, and then that of their logits, rhs 1e-11.
+    ``heads`` holds all H heads, group after group. lhs is the largest distance of a head from its
+    group's after ``steps`` steps, relative to the norm of the H-head model, and then that of their
+    logits, rhs 1e-11.
 
     Source: this book.
     """
@@ -187,5 +226,13 @@ def groups(heads: MultiHeadAttention, copies: Sequence[int], data: Dataset, lr: 
         few = MultiHeadAttention(few.W - lr / N * grad.W, few.U - lr * F * N / H * grad.U)
     told = HeadGroups(few.W, few.U / ((F / H) ** 0.5 * N), tuple(copies)).expand()
     logits = heads(data.X)
-    return (Check((heads - told).norm() / heads.norm(), 1e-11, "H heads in F groups = F heads, rescaled"),
-            Check(float(abs(few(data.X) - logits).max() / abs(logits).max()), 1e-11, "Φ of H heads = Φ of F heads"))
+    return (
+        Check(
+            (heads - told).norm() / heads.norm(), 1e-11, "H heads in F groups = F heads, rescaled"
+        ),
+        Check(
+            float(abs(few(data.X) - logits).max() / abs(logits).max()),
+            1e-11,
+            "Φ of H heads = Φ of F heads",
+        ),
+    )

@@ -1,4 +1,5 @@
-"""The picture of chapter 4: near a good model a loss cannot start flat, far away it can, and distance runs out."""
+"""The picture of chapter 4: near a good model a loss cannot start flat, far away it can, and
+distance runs out."""
 
 from itertools import pairwise
 from math import acos, cos, pi, sin
@@ -18,30 +19,39 @@ LEFT, BOTTOM, ACROSS, UP = 28, 160, 42, 120
 
 
 def downhill_leads_there() -> HTML:
-    """Near a good model a flat start ends too high; far away it does not; so the run comes nearer step by step."""
+    """Near a good model a flat start ends too high; far away it does not; so the run comes nearer
+    step by step."""
     end = flat(NEAR)
     near = _axis(Panel("Near: it cannot be flat here"), NEAR)
     near.curve(_points(flat, NEAR), dash="5 4", color=1, width=2)
-    near.words((_at(NEAR, end)[0] + 6, _at(NEAR, end)[1] + 4), "from a flat start", color=1, anchor="start")
-    near.words((_at(NEAR, end)[0] + 6, _at(NEAR, end)[1] + 20), "it ends too high", color=1, anchor="start")
+    near.words(
+        (_at(NEAR, end)[0] + 6, _at(NEAR, end)[1] + 4), "from a flat start", color=1, anchor="start"
+    )
+    near.words(
+        (_at(NEAR, end)[0] + 6, _at(NEAR, end)[1] + 20), "it ends too high", color=1, anchor="start"
+    )
     near.curve(_points(_sloping, NEAR), color=0)
     near.arrow(_at(0.25, _sloping(0.25) - 0.12), _at(1.1, _sloping(1.1) - 0.12), color=0)
     far = _axis(Panel("Far away: it can"), FAR)
     far.curve(_points(_reaching, FAR), color=1, width=2)
     far.words((_at(1.2, 1)[0], 34), "flat here, and still", color=1, anchor="start")
     far.words((_at(1.9, 1)[0], 50), "it falls as low", color=1, anchor="start")
-    return picture("downhill-leads-there",
-                   "Three panels. Left: a dot at a high loss, and near it a star, the good model, at a low one. A "
-                   "dashed curve starts flat at the dot and bends down as much as it may: it ends far above the star. "
-                   "The curve that reaches the star slopes down from the dot on. Middle: the star is far away, and a "
-                   "curve that starts flat reaches it. Right: circles around a star, and a path of steps from the "
-                   "outermost circle inward, the first steps longest.",
-                   [near, far, _steps()])
+    return picture(
+        "downhill-leads-there",
+        "Three panels. Left: a dot at a high loss, and near it a star, the good model, at a low "
+        "one. A dashed curve starts flat at the dot and bends down as much as it may: it ends "
+        "far above the star. The curve that reaches the star slopes down from the dot on. "
+        "Middle: the star is far away, and a curve that starts flat reaches it. Right: circles "
+        "around a star, and a path of steps from the outermost circle inward, the first steps "
+        "longest.",
+        [near, far, _steps()],
+    )
 
 
 def flat(x: float) -> float:
-    """The lowest loss at distance x after a flat start: it solves L'' = −κL with L = 1 and L' = 0 at 0."""
-    return HERE * cos(KAPPA ** 0.5 * x)
+    """The lowest loss at distance x after a flat start: it solves L'' = −κL with L = 1 and L' = 0
+    at 0."""
+    return HERE * cos(KAPPA**0.5 * x)
 
 
 def _sloping(x):
@@ -50,7 +60,8 @@ def _sloping(x):
 
 
 def _reaching(x):
-    """From a flat start to the good model far away, with less downward curvature than is allowed."""
+    """From a flat start to the good model far away, with less downward curvature than is
+    allowed."""
     return HERE * cos(acos(THERE / HERE) * x / FAR)
 
 
@@ -79,8 +90,13 @@ def _steps():
     for begin, end in pairwise([(62, 52), (92, 58), (116, 66), (131, 76), (139, 84)]):
         panel.arrow(begin, end, color=0, width=2)
         panel.dot(begin, size=3.5)
-    return panel.words((54, 44), "start", anchor="middle").words((130, 187), "high loss: a long way nearer")
+    return panel.words((54, 44), "start", anchor="middle").words(
+        (130, 187), "high loss: a long way nearer"
+    )
 
 
 def _circle(center, radius):
-    return [(center[0] + radius * cos(k * pi / 30), center[1] + radius * sin(k * pi / 30)) for k in range(61)]
+    return [
+        (center[0] + radius * cos(k * pi / 30), center[1] + radius * sin(k * pi / 30))
+        for k in range(61)
+    ]

@@ -13,35 +13,60 @@ from mhalib.optim import Adam, GradientDescent, Momentum, Rule
 
 CHAPTER, FURTHER = "multihead/05_more_heads_slower_or_faster", "multihead/05_further"
 RULES = (GradientDescent(0.3), Momentum(0.1), Adam(0.03), Adam(0.03, eps=1e-2))
-CLAIMS = ("W_h = W", "√H U_h = Ũ", "the same loss", "the same logits", "the same attention weights",
-          "(1/H) Σ‖W_h‖ = ‖W‖", "(1/√H) Σ‖U_h‖ = ‖Ũ‖")
+CLAIMS = (
+    "W_h = W",
+    "√H U_h = Ũ",
+    "the same loss",
+    "the same logits",
+    "the same attention weights",
+    "(1/H) Σ‖W_h‖ = ‖W‖",
+    "(1/√H) Σ‖U_h‖ = ‖Ũ‖",
+)
 
 
 def _equal_heads(seed):
     instance = problem(seed)
-    model, heads = instance["model"], np.zeros(np.random.default_rng([seed, 22]).integers(1, 9), dtype=int)
+    model, heads = (
+        instance["model"],
+        np.zeros(np.random.default_rng([seed, 22]).integers(1, 9), dtype=int),
+    )
     return instance | {"model": MultiHeadAttention(model.W[heads], model.U[heads])}
 
 
-@statement(id="prop-equal-heads", title="Equal heads are one head", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions="all heads are equal", random=_equal_heads,
-           broken=lambda seed: {"model": MultiHeadAttention.random(3, 10, 8, seed=seed), "data": tokenized_mixture()},
-           breaks="all heads are equal",
-           hypotheses=lambda model, **_: {
-               "all heads are equal": not any(np.ptp(part, axis=0).any() for part in (model.W, model.U))})
+@statement(
+    id="prop-equal-heads",
+    title="Equal heads are one head",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions="all heads are equal",
+    random=_equal_heads,
+    broken=lambda seed: {
+        "model": MultiHeadAttention.random(3, 10, 8, seed=seed),
+        "data": tokenized_mixture(),
+    },
+    breaks="all heads are equal",
+    hypotheses=lambda model, **_: {
+        "all heads are equal": not any(np.ptp(part, axis=0).any() for part in (model.W, model.U))
+    },
+)
 def equal_heads(model: MultiHeadAttention, data: Dataset) -> Checks:
-    """H heads (W, U) have the logit of one head (W, √H U), and H ∇_{W_h} L, √H ∇_{U_h} L are its two gradients.
+    """H heads (W, U) have the logit of one head (W, √H U), and H ∇_{W_h} L, √H ∇_{U_h} L are its
+    two gradients.
 
-    So a step η leaves the heads equal, moves √H U by −η ∇_Ũ L and W by −(η/H) ∇_W L. In the checks lhs is the largest
-    error relative to the bounds √T R ‖√H U‖, √T R³ ‖√H U‖ and √T R, and rhs 1e-12.  Source: this book.
+    So a step η leaves the heads equal, moves √H U by −η ∇_Ũ L and W by −(η/H) ∇_W L. In the checks
+    lhs is the largest error relative to the bounds √T R ‖√H U‖, √T R³ ‖√H U‖ and √T R, and rhs
+    1e-12. Source: this book.
     """
     (H, T, _), R = model.sizes, token_radius(data.X)
-    one = MultiHeadAttention(model.W[:1], H ** 0.5 * model.U[:1])
+    one = MultiHeadAttention(model.W[:1], H**0.5 * model.U[:1])
     (_, grad), (_, grad_1) = (each.loss_and_grad(data.X, data.y) for each in (model, one))
-    u, scale = np.linalg.norm(one.U), T ** 0.5 * R
-    errors = {"Φ is that of one head": abs(model(data.X) - one(data.X)).max() / (scale * u),
-              "H ∇_{W_h} L = ∇_W L of one head": abs(H * grad.W - grad_1.W).max() / (scale * R ** 2 * u),
-              "√H ∇_{U_h} L = ∇_Ũ L of one head": abs(H ** 0.5 * grad.U - grad_1.U).max() / scale}
+    u, scale = np.linalg.norm(one.U), T**0.5 * R
+    errors = {
+        "Φ is that of one head": abs(model(data.X) - one(data.X)).max() / (scale * u),
+        "H ∇_{W_h} L = ∇_W L of one head": abs(H * grad.W - grad_1.W).max() / (scale * R**2 * u),
+        "√H ∇_{U_h} L = ∇_Ũ L of one head": abs(H**0.5 * grad.U - grad_1.U).max() / scale,
+    }
     return tuple(Check(float(error), 1e-12, claim) for claim, error in errors.items())
 
 
@@ -51,12 +76,15 @@ def one_head_rules(rule: Rule, H: int) -> tuple[Rule, Rule]:
     Gradient descent and momentum: step sizes η/H and η. Adam: η with H ε, and √H η with √H ε.
     """
     if isinstance(rule, Adam):
-        return replace(rule, eps=H * rule.eps), replace(rule, lr=H ** 0.5 * rule.lr, eps=H ** 0.5 * rule.eps)
+        return replace(rule, eps=H * rule.eps), replace(
+            rule, lr=H**0.5 * rule.lr, eps=H**0.5 * rule.eps
+        )
     return replace(rule, lr=rule.lr / H), rule
 
 
 def one_head_path(data: Dataset, rule: Rule, H: int, steps: int) -> Iterator[MultiHeadAttention]:
-    """The one-head models (W, Ũ) after 0, 1, …, ``steps`` steps from zero, each array under its own rule."""
+    """The one-head models (W, Ũ) after 0, 1, …, ``steps`` steps from zero, each array under its own
+    rule."""
     one = MultiHeadAttention.zeros(1, *data.X.shape[1:])
     rules = dict(zip("WU", one_head_rules(rule, H), strict=True))
     states = {name: rules[name].start(array) for name, array in one.arrays().items()}
@@ -83,17 +111,33 @@ def _run(seed):
     return {"data": data, "rule": RULES[rng.integers(4)], "H": int(rng.integers(2, 17))}
 
 
-@statement(id="thm-collapse", title="Zero-initialization collapse", mark="ours", source="this book", chapter=CHAPTER,
-           assumptions=ZERO, random=_run,
-           broken=lambda seed: (instance := _run(seed)) | {
-               "start": MultiHeadAttention.random(instance["H"], *instance["data"].X.shape[1:], seed=seed)},
-           breaks=ZERO, hypotheses=from_zero)
-def collapse(data: Dataset, rule: Rule, H: int, start: MultiHeadAttention | None = None, steps: int = 25) -> Checks:
+@statement(
+    id="thm-collapse",
+    title="Zero-initialization collapse",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions=ZERO,
+    random=_run,
+    broken=lambda seed: (
+        (instance := _run(seed))
+        | {
+            "start": MultiHeadAttention.random(
+                instance["H"], *instance["data"].X.shape[1:], seed=seed
+            )
+        }
+    ),
+    breaks=ZERO,
+    hypotheses=from_zero,
+)
+def collapse(
+    data: Dataset, rule: Rule, H: int, start: MultiHeadAttention | None = None, steps: int = 25
+) -> Checks:
     """After every step W_h = W and √H U_h = Ũ for every head, where (W, Ũ) is the one-head run.
 
-    And the two runs have the same losses, logits, attention weights, and norms (1/H) Σ‖W_h‖ and (1/√H) Σ‖U_h‖. In each
-    check lhs is the largest difference in the run, relative to the largest value in it, and rhs 1e-11.
-    Source: this book.
+    And the two runs have the same losses, logits, attention weights, and norms (1/H) Σ‖W_h‖ and
+    (1/√H) Σ‖U_h‖. In each check lhs is the largest difference in the run, relative to the largest
+    value in it, and rhs 1e-11. Source: this book.
     """
     model = MultiHeadAttention.zeros(H, *data.X.shape[1:]) if start is None else start
     state, errors, sizes = rule.start(model), [], []
@@ -103,12 +147,20 @@ def collapse(data: Dataset, rule: Rule, H: int, start: MultiHeadAttention | None
         sizes.append([abs(single).max() for _, single in pairs])
         model, state = rule.step(model, model.loss_and_grad(data.X, data.y)[1], state, k)
     relative = (np.max(errors, axis=0) / np.max(sizes, axis=0)).tolist()
-    return tuple(Check(error, 1e-11, f"{claim} after every step")
-                 for error, claim in zip(relative, CLAIMS, strict=True))
+    return tuple(
+        Check(error, 1e-11, f"{claim} after every step")
+        for error, claim in zip(relative, CLAIMS, strict=True)
+    )
 
 
 def _measured(model, data):
     """What the claims compare, in their order."""
-    values = (model.W, model.sizes[0] ** 0.5 * model.U, model.loss(data.X, data.y), model(data.X),
-              model.attention(data.X), *model.norms().values())
+    values = (
+        model.W,
+        model.sizes[0] ** 0.5 * model.U,
+        model.loss(data.X, data.y),
+        model(data.X),
+        model.attention(data.X),
+        *model.norms().values(),
+    )
     return [np.asarray(value) for value in values]

@@ -1,4 +1,5 @@
-"""Chapter 5: the first steps from zero in closed form, and how long heads wait before they attend."""
+"""Chapter 5: the first steps from zero in closed form, and how long heads wait before they
+attend."""
 
 from math import exp
 
@@ -19,8 +20,9 @@ SAME = "the step size is the same for every H"
 def equal_rows_gradient(data: Dataset, row: Array) -> tuple[np.ndarray, np.ndarray]:
     """The gradient of one head at W = 0 and Ũ = 1 ũᵀ, where all rows of Ũ are ``row`` = ũ (d,).
 
-    ∇_W L = −T (1/n) Σ σ(−z_i) y_i x̄_i (C_i ũ)ᵀ (d, d), and every row of ∇_Ũ L is −(1/n) Σ σ(−z_i) y_i x̄_i (d,), with
-    z_i = T y_i x̄_iᵀ ũ and C_i the covariance of the tokens of sample i.  Source: this book.
+    ∇_W L = −T (1/n) Σ σ(−z_i) y_i x̄_i (C_i ũ)ᵀ (d, d), and every row of ∇_Ũ L is −(1/n) Σ σ(−z_i)
+    y_i x̄_i (d,), with z_i = T y_i x̄_iᵀ ũ and C_i the covariance of the tokens of sample i.
+    Source: this book.
     """
     n, T, _ = data.X.shape
     mean = data.X.mean(axis=1)  # (n, d)
@@ -31,7 +33,8 @@ def equal_rows_gradient(data: Dataset, row: Array) -> tuple[np.ndarray, np.ndarr
 
 
 def two_steps(data: Dataset, eta_U: float, eta_W: float) -> tuple[np.ndarray, np.ndarray]:
-    """One head (W, Ũ) after two steps of gradient descent from zero with step sizes η_u for Ũ and η_w for W."""
+    """One head (W, Ũ) after two steps of gradient descent from zero with step sizes η_u for Ũ and
+    η_w for W."""
     row = -eta_U * equal_rows_gradient(data, np.zeros(data.X.shape[2]))[1]
     dW, drow = equal_rows_gradient(data, row)
     return -eta_W * dW, np.tile(row - eta_U * drow, (data.X.shape[1], 1))
@@ -51,36 +54,72 @@ def _elsewhere(seed):
     return instance | {"start": MultiHeadAttention.random(*shape, scale=0.1, seed=seed)}
 
 
-@statement(id="prop-second-step", title="The second step, in closed form", mark="ours", source="this book",
-           chapter=FURTHER, assumptions=ZERO, random=_run, broken=_elsewhere, breaks=ZERO, hypotheses=from_zero)
-def second_step(data: Dataset, H: int, lr: float, start: MultiHeadAttention | None = None) -> Checks:
-    """After two steps of gradient descent from zero: W_h = η_u η_w T (1/n) Σ σ(−z_i) y_i x̄_i (C_i χ)ᵀ for every head.
+@statement(
+    id="prop-second-step",
+    title="The second step, in closed form",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=ZERO,
+    random=_run,
+    broken=_elsewhere,
+    breaks=ZERO,
+    hypotheses=from_zero,
+)
+def second_step(
+    data: Dataset, H: int, lr: float, start: MultiHeadAttention | None = None
+) -> Checks:
+    """After two steps of gradient descent from zero: W_h = η_u η_w T (1/n) Σ σ(−z_i) y_i x̄_i (C_i
+    χ)ᵀ for every head.
 
-    η_u = η, η_w = η/H, χ = (1/2n) Σ y_i x̄_i, z_i = η_u T y_i x̄_iᵀ χ the margins after one step; and every row of
-    √H U_h is η_u χ + η_u (1/n) Σ σ(−z_i) y_i x̄_i. In each check lhs is the largest error, relative to η_u η_w T R⁴,
-    η_u T R² and η_u R, and rhs 1e-13.  Source: this book.
+    η_u = η, η_w = η/H, χ = (1/2n) Σ y_i x̄_i, z_i = η_u T y_i x̄_iᵀ χ the margins after one step;
+    and every row of √H U_h is η_u χ + η_u (1/n) Σ σ(−z_i) y_i x̄_i. In each check lhs is the
+    largest error, relative to η_u η_w T R⁴, η_u T R² and η_u R, and rhs 1e-13. Source: this book.
     """
-    model, path, T = MultiHeadAttention.zeros(H, *data.X.shape[1:]) if start is None else start, [], data.X.shape[1]
+    model, path, T = (
+        MultiHeadAttention.zeros(H, *data.X.shape[1:]) if start is None else start,
+        [],
+        data.X.shape[1],
+    )
     for _ in range(2):
         model = model - lr * model.loss_and_grad(data.X, data.y)[1]
         path.append(model)
     (W, U), R, mean = two_steps(data, lr, lr / H), token_radius(data.X), data.X.mean(axis=1)
     z = lr * T * data.y * (mean @ (data.y @ mean)) / (2 * len(data))
-    return (Check(float(abs(model.W - W).max() / (lr * lr / H * T * R ** 4)), 1e-13, "W_h after two steps"),
-            Check(float(abs(path[0].margins(data.X, data.y) - z).max() / (lr * T * R ** 2)), 1e-13,
-                  "z_i after one step"),
-            Check(float(abs(H ** 0.5 * model.U - U).max() / (lr * R)), 1e-13, "√H U_h after two steps"))
+    return (
+        Check(
+            float(abs(model.W - W).max() / (lr * lr / H * T * R**4)), 1e-13, "W_h after two steps"
+        ),
+        Check(
+            float(abs(path[0].margins(data.X, data.y) - z).max() / (lr * T * R**2)),
+            1e-13,
+            "z_i after one step",
+        ),
+        Check(float(abs(H**0.5 * model.U - U).max() / (lr * R)), 1e-13, "√H U_h after two steps"),
+    )
 
 
-@statement(id="prop-second-step-adam", title="Adam's first two steps, in closed form", mark="ours",
-           source="this book", chapter=FURTHER, assumptions=ZERO, random=_run, broken=_elsewhere, breaks=ZERO,
-           hypotheses=from_zero)
-def second_step_adam(data: Dataset, H: int, lr: float, start: MultiHeadAttention | None = None) -> Checks:
-    """Two steps of Adam from zero move W_h by ±η √(1+b₂)/(1+b₁) · |g|/(|g| + ε √(1+b₂)) entry by entry, g = ∇_{W_h} L.
+@statement(
+    id="prop-second-step-adam",
+    title="Adam's first two steps, in closed form",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=ZERO,
+    random=_run,
+    broken=_elsewhere,
+    breaks=ZERO,
+    hypotheses=from_zero,
+)
+def second_step_adam(
+    data: Dataset, H: int, lr: float, start: MultiHeadAttention | None = None
+) -> Checks:
+    """Two steps of Adam from zero move W_h by ±η √(1+b₂)/(1+b₁) · |g|/(|g| + ε √(1+b₂)) entry by
+    entry, g = ∇_{W_h} L.
 
-    g is the gradient after one step, where W = 0 and every row of U_h is η χ/(|χ| + √H ε), with χ = (1/2n) Σ y_i x̄_i
-    and b₁, b₂ for beta1, beta2. In each check lhs is the largest error relative to η, and rhs 1e-9.
-    Source: this book.
+    g is the gradient after one step, where W = 0 and every row of U_h is η χ/(|χ| + √H ε), with χ =
+    (1/2n) Σ y_i x̄_i and b₁, b₂ for beta1, beta2. In each check lhs is the largest error relative
+    to η, and rhs 1e-9. Source: this book.
     """
     rule, (n, T, d), path = Adam(lr), data.X.shape, []
     model = MultiHeadAttention.zeros(H, T, d) if start is None else start
@@ -89,21 +128,27 @@ def second_step_adam(data: Dataset, H: int, lr: float, start: MultiHeadAttention
         model, state = rule.step(model, model.loss_and_grad(data.X, data.y)[1], state, k)
         path.append(model)
     chi, more = data.y @ data.X.mean(axis=1) / (2 * n), (1 + rule.beta2) ** 0.5
-    row = lr * chi / (abs(chi) + H ** 0.5 * rule.eps)
-    g = equal_rows_gradient(data, H ** 0.5 * row)[0] / H
+    row = lr * chi / (abs(chi) + H**0.5 * rule.eps)
+    g = equal_rows_gradient(data, H**0.5 * row)[0] / H
     W = -lr * more / (1 + rule.beta1) * g / (abs(g) + rule.eps * more)
-    return (Check(float(abs(path[0].U - row).max() / lr), 1e-9, "U_h after one step of Adam"),
-            Check(float(abs(model.W - W).max() / lr), 1e-9, "W_h after two steps of Adam"))
+    return (
+        Check(float(abs(path[0].U - row).max() / lr), 1e-9, "U_h after one step of Adam"),
+        Check(float(abs(model.W - W).max() / lr), 1e-9, "W_h after two steps of Adam"),
+    )
 
 
-def slow_attention_bound(data: Dataset, eta_U: float, eta_W: float, steps: int, loss: float) -> float:
-    """½ (1 − e^{−Λ})² η_u η_w T R⁴ k (k−1), Λ = ``loss``, the largest loss before step k: a bound on ‖W‖ after it."""
+def slow_attention_bound(
+    data: Dataset, eta_U: float, eta_W: float, steps: int, loss: float
+) -> float:
+    """½ (1 − e^{−Λ})² η_u η_w T R⁴ k (k−1), Λ = ``loss``, the largest loss before step k: a bound
+    on ‖W‖ after it."""
     T, R = data.X.shape[1], token_radius(data.X)
-    return (1 - exp(-loss)) ** 2 * eta_U * eta_W * T * R ** 4 * steps * (steps - 1) / 2
+    return (1 - exp(-loss)) ** 2 * eta_U * eta_W * T * R**4 * steps * (steps - 1) / 2
 
 
 def _short_opposite(eighths=7, R=1e-3):
-    """One sample of eight short tokens along one line, ``eighths`` of them one way: the nearest to the bound known."""
+    """One sample of eight short tokens along one line, ``eighths`` of them one way: the nearest to
+    the bound known."""
     X = np.zeros((1, 8, 2))
     X[0, :, 0] = R * np.where(np.arange(8) < eighths, 1.0, -1.0)
     return {"data": from_arrays(X, np.ones(1)), "H": 3, "lr": 1.0, "steps": 20}
@@ -115,15 +160,31 @@ def _long_decoder(seed):
     return {"data": instance["data"], "H": 2, "lr": 0.1, "steps": 2, "start": instance["model"]}
 
 
-@statement(id="thm-slow-attention", title="How far attention can have moved", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=f"{ZERO}; no loss before step k exceeds Λ",
-           random=lambda seed: _run(seed) | {"steps": int(np.random.default_rng([seed, 53]).integers(2, 30))},
-           extremal=(_short_opposite,), slack=(0.76,), broken=_long_decoder, breaks=ZERO, hypotheses=from_zero)
-def slow_attention(data: Dataset, H: int, lr: float, steps: int, start: MultiHeadAttention | None = None) -> Check:
-    """After k steps of gradient descent from zero ‖W_h‖ ≤ ½ (1 − e^{−Λ})² η_u η_w T R⁴ k (k−1), η_u η_w = η²/H.
+@statement(
+    id="thm-slow-attention",
+    title="How far attention can have moved",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions=f"{ZERO}; no loss before step k exceeds Λ",
+    random=lambda seed: (
+        _run(seed) | {"steps": int(np.random.default_rng([seed, 53]).integers(2, 30))}
+    ),
+    extremal=(_short_opposite,),
+    slack=(0.76,),
+    broken=_long_decoder,
+    breaks=ZERO,
+    hypotheses=from_zero,
+)
+def slow_attention(
+    data: Dataset, H: int, lr: float, steps: int, start: MultiHeadAttention | None = None
+) -> Check:
+    """After k steps of gradient descent from zero ‖W_h‖ ≤ ½ (1 − e^{−Λ})² η_u η_w T R⁴ k (k−1), η_u
+    η_w = η²/H.
 
-    Λ is the largest loss before step k. The constant ½ is not pinned: no instance that we know uses more than a quarter
-    of the bound, and for a short second step none can (ex-5-largest).  Source: this book.
+    Λ is the largest loss before step k. The constant ½ is not pinned: no instance that we know uses
+    more than a quarter of the bound, and for a short second step none can (ex-5-largest). Source:
+    this book.
     """
     model, losses = MultiHeadAttention.zeros(H, *data.X.shape[1:]) if start is None else start, []
     for _ in range(steps):
@@ -131,14 +192,19 @@ def slow_attention(data: Dataset, H: int, lr: float, steps: int, start: MultiHea
         losses.append(loss)
         model = model - lr * grad
     bound = slow_attention_bound(data, lr, lr / H, steps, max(losses))
-    return Check(float(np.linalg.norm(model.W, axis=(1, 2)).max()), float(bound),
-                 "‖W_h‖ ≤ ½ (1 − e^{−Λ})² η_u η_w T R⁴ k (k−1)")
+    return Check(
+        float(np.linalg.norm(model.W, axis=(1, 2)).max()),
+        float(bound),
+        "‖W_h‖ ≤ ½ (1 − e^{−Λ})² η_u η_w T R⁴ k (k−1)",
+    )
 
 
 def many_heads_run(data: Dataset, lr: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """The limit of infinitely many heads: the row ũ (d,) of Ũ and W̃ = lim H W_h (d, d) after ``steps`` steps.
+    """The limit of infinitely many heads: the row ũ (d,) of Ũ and W̃ = lim H W_h (d, d) after
+    ``steps`` steps.
 
-    ũ ← ũ + η (1/n) Σ σ(−z_i) y_i x̄_i and W̃ ← W̃ + η T (1/n) Σ σ(−z_i) y_i x̄_i (C_i ũ)ᵀ, from zero.
+    ũ ← ũ + η (1/n) Σ σ(−z_i) y_i x̄_i and W̃ ← W̃ + η T (1/n) Σ σ(−z_i) y_i x̄_i (C_i ũ)ᵀ, from
+    zero.
     """
     d = data.X.shape[2]
     row, W = np.zeros(d), np.zeros((d, d))
@@ -154,19 +220,36 @@ def _steps(seed):
     return {"data": data, "lr": float(lr), "steps": int(rng.integers(2, 12))}
 
 
-@statement(id="thm-many-heads", title="Infinitely many heads from zero do not attend", mark="ours",
-           source="this book", chapter=FURTHER, assumptions=f"{ZERO}; {SAME}", random=_steps,
-           broken=lambda seed: _steps(seed) | {"growth": 0.5}, breaks=SAME,
-           hypotheses=lambda growth=0.0, **_: {SAME: growth == 0})
-def many_heads(data: Dataset, lr: float, steps: int, H: int = 10 ** 9, growth: float = 0.0) -> Checks:
-    """With constant η, as H → ∞: √H U_h → 1 ũ_kᵀ and H W_h → W̃_k, the iterates of ``many_heads_run``.
+@statement(
+    id="thm-many-heads",
+    title="Infinitely many heads from zero do not attend",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"{ZERO}; {SAME}",
+    random=_steps,
+    broken=lambda seed: _steps(seed) | {"growth": 0.5},
+    breaks=SAME,
+    hypotheses=lambda growth=0.0, **_: {SAME: growth == 0},
+)
+def many_heads(data: Dataset, lr: float, steps: int, H: int = 10**9, growth: float = 0.0) -> Checks:
+    """With constant η, as H → ∞: √H U_h → 1 ũ_kᵀ and H W_h → W̃_k, the iterates of
+    ``many_heads_run``.
 
-    Run with H = 10⁹ heads and the step size η H^growth, growth 0. In each check lhs is the largest distance from the
-    limit, relative to η k R and ½ η² T R⁴ k (k−1), and rhs 10/H.  Source: this book.
+    Run with H = 10⁹ heads and the step size η H^growth, growth 0. In each check lhs is the largest
+    distance from the limit, relative to η k R and ½ η² T R⁴ k (k−1), and rhs 10/H. Source: this
+    book.
     """
     (_, T, _), R = data.X.shape, token_radius(data.X)
-    one, (row, W) = one_head_run(data, GradientDescent(lr * H ** growth), H, steps), many_heads_run(data, lr, steps)
-    size = lr ** 2 * T * R ** 4 * steps * (steps - 1) / 2
-    return (Check(float(abs(one.U[0] - row).max() / (lr * steps * R)), 10 / H, "√H U_h → 1ũ_kᵀ as H → ∞"),
-            Check(float(abs(H * one.W[0] - W).max() / size), 10 / H, "H W_h → W̃_k as H → ∞"),
-            Check(float(abs(one.W).max() / size), 10 / H, "W_h → 0 as H → ∞"))
+    one, (row, W) = (
+        one_head_run(data, GradientDescent(lr * H**growth), H, steps),
+        many_heads_run(data, lr, steps),
+    )
+    size = lr**2 * T * R**4 * steps * (steps - 1) / 2
+    return (
+        Check(
+            float(abs(one.U[0] - row).max() / (lr * steps * R)), 10 / H, "√H U_h → 1ũ_kᵀ as H → ∞"
+        ),
+        Check(float(abs(H * one.W[0] - W).max() / size), 10 / H, "H W_h → W̃_k as H → ∞"),
+        Check(float(abs(one.W).max() / size), 10 / H, "W_h → 0 as H → ∞"),
+    )

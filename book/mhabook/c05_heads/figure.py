@@ -1,4 +1,5 @@
-"""The live figures of chapter 5: how the step size goes with the number of heads, in two curves and in five."""
+"""The live figures of chapter 5: how the step size goes with the number of heads, in two curves and
+in five."""
 
 import numpy as np
 
@@ -6,7 +7,16 @@ from mhabook.frames import mixture_draws, rule_name, scaling_control, zero_heads
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
-from mhalib.live.frames import RULE_NAMES, RULES, STEP_SIZES, chosen_rule, line, panels, rule_control, step_axis
+from mhalib.live.frames import (
+    RULE_NAMES,
+    RULES,
+    STEP_SIZES,
+    chosen_rule,
+    line,
+    panels,
+    rule_control,
+    step_axis,
+)
 from mhalib.live.payload import arrays, in_doubles
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
@@ -19,26 +29,35 @@ HEADS = (1, 2, 4, 8, 16, 32, 64)
 CURVES = ("loss", "test_loss", "norm_W", "norm_U", "attention_score")
 
 
-def step_sizes(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 2000) -> LiveFigure:
+def step_sizes(
+    data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 2000
+) -> LiveFigure:
     """A live figure of the run that these arguments describe: are more heads slower, or faster?
 
-    Controls change the number of heads, the step size, how it goes with the number of heads, and the rule. Two broad
-    lines stay as they are: one head under ``rule``, and one head under Adam with the step size 0.01. Training starts at
-    zero, where the browser computes one head for any number of them.
+    Controls change the number of heads, the step size, how it goes with the number of heads, and
+    the rule. Two broad lines stay as they are: one head under ``rule``, and one head under Adam
+    with the step size 0.01. Training starts at zero, where the browser computes one head for any
+    number of them.
 
     Parameters
     ----------
     data : a ``Dataset`` that says which tokens are relevant; the page carries it
     start : heads that are zero, ``MultiHeadAttention.zeros(H, T, d)``
-    rule : ``GradientDescent``, ``Momentum`` or ``Adam`` with a number as its step size, all else as it is by itself
+    rule : ``GradientDescent``, ``Momentum`` or ``Adam`` with a number as its step size, all else as
+        it is by itself
     steps : how many steps a run has
 
-    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number ≥ 1.
+    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number
+    ≥ 1.
 
     Source: Zero-initialization collapse (ours).
     """
     require_count(steps=steps)
-    data, optimizer, H = _with_relevant(in_doubles(data)), rule_name(rule), zero_heads(start).sizes[0]
+    data, optimizer, H = (
+        _with_relevant(in_doubles(data)),
+        rule_name(rule),
+        zero_heads(start).sizes[0],
+    )
     record = recorded_steps(steps, 60)
 
     def run(values):
@@ -46,35 +65,60 @@ def step_sizes(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int 
 
     of_adam = rule if isinstance(rule, Adam) else Adam(0.01)
     names = dict(zip(RULES, RULE_NAMES, strict=True))
-    one_head = {f"one head, {names[rule_name(each)]}, {each.lr:g}": _from_zero(data, 1, each, record)
-                for each in dict.fromkeys((rule, of_adam))}
-    return LiveFigure(FigureSpec(
-        title="Are more heads slower, or faster?",
-        alt=f"Over {steps} steps from zero, left the training loss, right the attention score, the weight on the token "
-            "that carries the label. Broad gray lines show one head under the rule of the page and one head under "
-            "Adam, a thin line the run that the controls describe.",
-        model="multihead", data=arrays(data), start={"kind": "zeros"}, record=tuple(record),
-        curves=("loss", "attention_score"), fixed={"shortcut": True},
-        controls=(Control("H", "heads H", tuple(sorted({*HEADS, H})), H),
-                  Control("lr", "step size η", tuple(sorted({*STEP_SIZES, float(rule.lr)})), float(rule.lr)),
-                  scaling_control("step size of H heads"),
-                  rule_control(optimizer)),
-        tries={"1 head": {"H": 1}, "64 heads, the same step": {"H": 64},
-               "64 heads, step × √64": {"H": 64, "scaling": "root"},
-               "64 heads, Adam": {"H": 64, "optimizer": "adam", "lr": float(of_adam.lr)}},
-        frame=_two_panels(steps, record, one_head),
-        summary="Heads: {H}. With {optimizer}, and the step size {scaling} where η = {lr}, after {steps} steps: "
-                "training loss {loss}, attention score {attention_score}.", train=run))
+    one_head = {
+        f"one head, {names[rule_name(each)]}, {each.lr:g}": _from_zero(data, 1, each, record)
+        for each in dict.fromkeys((rule, of_adam))
+    }
+    return LiveFigure(
+        FigureSpec(
+            title="Are more heads slower, or faster?",
+            alt=f"Over {steps} steps from zero, left the training loss, right the attention "
+            f"score, the weight on the token "
+            "that carries the label. Broad gray lines show one head under the rule of the page "
+            "and one head under Adam, a thin line the run that the controls describe.",
+            model="multihead",
+            data=arrays(data),
+            start={"kind": "zeros"},
+            record=tuple(record),
+            curves=("loss", "attention_score"),
+            fixed={"shortcut": True},
+            controls=(
+                Control("H", "heads H", tuple(sorted({*HEADS, H})), H),
+                Control(
+                    "lr",
+                    "step size η",
+                    tuple(sorted({*STEP_SIZES, float(rule.lr)})),
+                    float(rule.lr),
+                ),
+                scaling_control("step size of H heads"),
+                rule_control(optimizer),
+            ),
+            tries={
+                "1 head": {"H": 1},
+                "64 heads, the same step": {"H": 64},
+                "64 heads, step × √64": {"H": 64, "scaling": "root"},
+                "64 heads, Adam": {"H": 64, "optimizer": "adam", "lr": float(of_adam.lr)},
+            },
+            frame=_two_panels(steps, record, one_head),
+            summary="Heads: {H}. With {optimizer}, and the step size {scaling} where η = {lr}, "
+            "after {steps} steps: training loss {loss}, attention score {attention_score}.",
+            train=run,
+        )
+    )
 
 
 def _from_zero(data, H, rule, record):
-    return train(MultiHeadAttention.zeros(H, *data.X.shape[1:]), data, rule, record[-1], record=record)
+    return train(
+        MultiHeadAttention.zeros(H, *data.X.shape[1:]), data, rule, record[-1], record=record
+    )
 
 
 def _with_relevant(data):
     if data.relevant is None:
-        raise TypeError("data: expected samples that say which of their tokens are relevant, such as those of "
-                        "tokenized_mixture; mha.live.heads(data) takes any Dataset")
+        raise TypeError(
+            "data: expected samples that say which of their tokens are relevant, such as those of "
+            "tokenized_mixture; mha.live.heads(data) takes any Dataset"
+        )
     return data
 
 
@@ -82,7 +126,15 @@ def _two_panels(steps, record, one_head):
     frame = panels("training loss, step by step", "attention score, step by step")
     for column, curve in enumerate(("loss", "attention_score"), 1):
         for k, (name, path) in enumerate(one_head.items()):
-            line(frame, name, column, shows=path.curves[curve], over=list(record), faint=True, legend=column == 1)
+            line(
+                frame,
+                name,
+                column,
+                shows=path.curves[curve],
+                over=list(record),
+                faint=True,
+                legend=column == 1,
+            )
             frame.data[-1].line.dash = ("solid", "dot")[k]
         line(frame, "H heads", column, shows=curve, legend=column == 1)
     step_axis(frame, steps)
@@ -90,9 +142,11 @@ def _two_panels(steps, record, one_head):
     return frame.update_yaxes(range=[0, 1.03], col=2)
 
 
-def width(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps: int = 500,
-          seed: int = 0) -> LiveFigure:
-    """A live figure: how many heads, whether the step size grows with them, and what both do to five curves.
+def width(
+    n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps: int = 500, seed: int = 0
+) -> LiveFigure:
+    """A live figure: how many heads, whether the step size grows with them, and what both do to
+    five curves.
 
     Training starts at zero, where the browser computes one head for any number of them.
 
@@ -116,24 +170,39 @@ def width(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 2.0, steps
         return train(zero, data, chosen_rule(values), steps, test=data.fresh(seed=1), record=record)
 
     source = sample().truth
-    return LiveFigure(FigureSpec(
-        title="Heads and how the step size goes with them, from zero",
-        alt="Four panels over 500 steps of gradient descent from zero, one head, step size 1. Training and test loss "
-            "fall together and end parallel to 1/t. The norm of W rises to 2.3 and that of U to 2.9. The attention "
-            "score rises from 0.125 to 0.79.",
-        model="multihead", data=mixture_draws(source, n, (seed, 1)), start={"kind": "zeros"},
-        test=mixture_draws(source, n, (seed, 2, 1)), record=tuple(record), curves=CURVES,
-        fixed={"shortcut": True},
-        controls=(Control("H", "heads H", HEADS, 1),
-                  Control("lr", "η", STEP_SIZES, 1.0),
-                  scaling_control(),
-                  rule_control(),
-                  Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, max(T // 2, 1) + 1)), 1 / T),
-                  Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2)),
-        frame=_frame(steps),
-        summary="After {steps} steps with H = {H}, {optimizer}, step size {scaling} at η = {lr}, ζ = {zeta}, "
-                "σ = {sigma}: training loss {loss}, test loss {test_loss}, ‖W‖ = {norm_W}, ‖U‖ = {norm_U}, "
-                "attention score {attention_score}.", train=run))
+    return LiveFigure(
+        FigureSpec(
+            title="Heads and how the step size goes with them, from zero",
+            alt="Four panels over 500 steps of gradient descent from zero, one head, step size "
+            "1. Training and test loss fall together and end parallel to 1/t. The norm of W "
+            "rises to 2.3 and that of U to 2.9. The attention score rises from 0.125 to 0.79.",
+            model="multihead",
+            data=mixture_draws(source, n, (seed, 1)),
+            start={"kind": "zeros"},
+            test=mixture_draws(source, n, (seed, 2, 1)),
+            record=tuple(record),
+            curves=CURVES,
+            fixed={"shortcut": True},
+            controls=(
+                Control("H", "heads H", HEADS, 1),
+                Control("lr", "η", STEP_SIZES, 1.0),
+                scaling_control(),
+                rule_control(),
+                Control(
+                    "zeta",
+                    "relevant share ζ",
+                    tuple(k / T for k in range(1, max(T // 2, 1) + 1)),
+                    1 / T,
+                ),
+                Control("sigma", "noise σ", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0), 0.2),
+            ),
+            frame=_frame(steps),
+            summary="After {steps} steps with H = {H}, {optimizer}, step size {scaling} at η = "
+            "{lr}, ζ = {zeta}, σ = {sigma}: training loss {loss}, test loss {test_loss}, ‖W‖ = "
+            "{norm_W}, ‖U‖ = {norm_U}, attention score {attention_score}.",
+            train=run,
+        )
+    )
 
 
 def _frame(steps):
@@ -149,11 +218,20 @@ def _frame(steps):
     line(frame, "norm W", 2, 1, shows="norm_W", legend=False)
     line(frame, "norm U", 1, 2, shows="norm_U", legend=False)
     line(frame, "attention score", 2, 2, shows="attention_score", legend=False)
-    frame.add_scatter(x=[1, steps], y=[0.3, 0.3 / steps], name="the slope of 1/t", mode="lines",
-                      line={"color": GRAY, "dash": "dot"}, row=1, col=1)
+    frame.add_scatter(
+        x=[1, steps],
+        y=[0.3, 0.3 / steps],
+        name="the slope of 1/t",
+        mode="lines",
+        line={"color": GRAY, "dash": "dot"},
+        row=1,
+        col=1,
+    )
     frame.update_xaxes(type="log", range=[0, np.log10(steps)], dtick=1, exponentformat="power")
     frame.update_yaxes(type="log", dtick=1, exponentformat="power")
     frame.update_yaxes(range=[-8, 4], dtick=2, row=1, col=1)
     frame.update_yaxes(range=[-2, 2], row=1, col=2)
     frame.update_yaxes(range=[-1, 2], row=2, col=1)
-    return frame.update_yaxes(type="linear", range=[0, 1.03], dtick=0.2, exponentformat="none", row=2, col=2)
+    return frame.update_yaxes(
+        type="linear", range=[0, 1.03], dtick=0.2, exponentformat="none", row=2, col=2
+    )

@@ -1,4 +1,5 @@
-"""The pictures of chapter 5: three ways through the plane of two step sizes, and heads that share a gradient."""
+"""The pictures of chapter 5: three ways through the plane of two step sizes, and heads that share a
+gradient."""
 
 from IPython.display import HTML
 
@@ -6,23 +7,31 @@ from mhabook.drawing import Panel, picture
 
 ONE = (104, 54)
 """Where one head stands in the plane; a factor of four is 28 units."""
-WAYS = {"The same step: straight down": (0, 28), "Step × √H: down a diagonal": (14, 14),
-        "Adam: to the right": (14, 0)}
+WAYS = {
+    "The same step: straight down": (0, 28),
+    "Step × √H: down a diagonal": (14, 14),
+    "Adam: to the right": (14, 0),
+}
 """Title → how far four times as many heads go, to the right and down."""
 HEADS = (52, 86, 120, 154)
 
 
 def three_ways() -> HTML:
-    """The plane of the two step sizes three times, with the way that 1, 4, 16 and 64 heads take under each rule."""
-    return picture("three-ways-through-the-plane",
-                   "Three times the same plane. To the right the decoder takes longer steps, upward attention does. "
-                   "Four dots are 1, 4, 16 and 64 heads, and an arrow goes through them: straight down if the step "
-                   "size stays the same, down a diagonal if it grows with the root of the number of heads, and to the "
-                   "right under Adam.", [_way(title, across, down) for title, (across, down) in WAYS.items()])
+    """The plane of the two step sizes three times, with the way that 1, 4, 16 and 64 heads take
+    under each rule."""
+    return picture(
+        "three-ways-through-the-plane",
+        "Three times the same plane. To the right the decoder takes longer steps, upward "
+        "attention does. Four dots are 1, 4, 16 and 64 heads, and an arrow goes through them: "
+        "straight down if the step size stays the same, down a diagonal if it grows with the "
+        "root of the number of heads, and to the right under Adam.",
+        [_way(title, across, down) for title, (across, down) in WAYS.items()],
+    )
 
 
 def equal_heads() -> HTML:
-    """Equal heads add up, each receives a share of the gradient, and the one head that they are takes two steps."""
+    """Equal heads add up, each receives a share of the gradient, and the one head that they are
+    takes two steps."""
     together, shares = Panel("Equal heads add up"), Panel("Each receives a share")
     for y in HEADS:
         _head(together, y).arrow((112, y), (186, 103 + 0.1 * (y - 103)), width=1.5)
@@ -30,25 +39,41 @@ def equal_heads() -> HTML:
     for panel in (together, shares):
         panel.words((36, 34), "W", color=1).words((83, 34), "U", color=0)
     together.dot((200, 103)).words((200, 127), "logit").words((130, 184), "their sum over √H")
-    shares.dot((200, 103)).words((200, 127), "gradient").words((130, 184), "H heads: an H-th of the whole")
-    one = (Panel("So one head takes two steps")
-           .words((24, 60), "its decoder U: η", color=0, anchor="start").arrow((24, 76), (236, 76), color=0, width=4)
-           .words((24, 126), "its attention W: η/H", color=1, anchor="start")
-           .arrow((24, 142), (66, 142), color=1, width=4)
-           .words((130, 184), "H is the ratio of the two"))
-    return picture("equal-heads-are-one-head",
-                   "Three panels. Four equal heads, each a square for attention and a bar for its decoder, send arrows "
-                   "to one dot, the logit. Then arrows of the gradient come back from the dot to each of the four. At "
-                   "the end two arrows: a long one, the step of the decoder, η, and a short one, the step of "
-                   "attention, η/H.", [together, shares, one])
+    shares.dot((200, 103)).words((200, 127), "gradient").words(
+        (130, 184), "H heads: an H-th of the whole"
+    )
+    one = (
+        Panel("So one head takes two steps")
+        .words((24, 60), "its decoder U: η", color=0, anchor="start")
+        .arrow((24, 76), (236, 76), color=0, width=4)
+        .words((24, 126), "its attention W: η/H", color=1, anchor="start")
+        .arrow((24, 142), (66, 142), color=1, width=4)
+        .words((130, 184), "H is the ratio of the two")
+    )
+    return picture(
+        "equal-heads-are-one-head",
+        "Three panels. Four equal heads, each a square for attention and a bar for its decoder, "
+        "send arrows to one dot, the logit. Then arrows of the gradient come back from the dot "
+        "to each of the four. At the end two arrows: a long one, the step of the decoder, η, and "
+        "a short one, the step of attention, η/H.",
+        [together, shares, one],
+    )
 
 
 def _way(title, across, down):
-    panel = (Panel(title).arrow((40, 168), (246, 168), width=1).arrow((40, 168), (40, 24), width=1)
-             .words((246, 184), "longer steps of the decoder", anchor="end")
-             .words((48, 32), "longer steps of attention", anchor="start"))
+    panel = (
+        Panel(title)
+        .arrow((40, 168), (246, 168), width=1)
+        .arrow((40, 168), (40, 24), width=1)
+        .words((246, 184), "longer steps of the decoder", anchor="end")
+        .words((48, 32), "longer steps of attention", anchor="start")
+    )
     (x, y), many = ONE, (ONE[0] + 3 * across, ONE[1] + 3 * down)
-    panel.arrow(ONE, (many[0] + 0.7 * across + 7, many[1] + 0.7 * down) if across else (x, many[1] + 25), color=0)
+    panel.arrow(
+        ONE,
+        (many[0] + 0.7 * across + 7, many[1] + 0.7 * down) if across else (x, many[1] + 25),
+        color=0,
+    )
     for k in range(4):
         panel.dot((x + k * across, y + k * down), color=0, size=4 + k)
     panel.words((x - 12, y + 5), "1 head", anchor="end")
@@ -58,5 +83,7 @@ def _way(title, across, down):
 
 
 def _head(panel, y):
-    panel.curve([(24, y - 11), (48, y - 11), (48, y + 11), (24, y + 11), (24, y - 11)], color=1, fill=True)
+    panel.curve(
+        [(24, y - 11), (48, y - 11), (48, y + 11), (24, y + 11), (24, y - 11)], color=1, fill=True
+    )
     return panel.line((62, y), (104, y), color=0, width=6)

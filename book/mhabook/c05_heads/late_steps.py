@@ -19,13 +19,16 @@ NO_NOISE = "a tokenized mixture in which no distracting token has a part along �
 
 
 def loss_rate(path: Path, lr: float) -> np.ndarray:
-    """η (‖∇L‖/L)² at the recorded steps of a ``Path``: by how much a small step of gradient descent raises 1/L."""
+    """η (‖∇L‖/L)² at the recorded steps of a ``Path``: by how much a small step of gradient descent
+    raises 1/L."""
     return lr * (path.grad_norm / path.loss) ** 2
 
 
 def decoder_pull(model: MultiHeadAttention, data: Dataset, S: float) -> float:
-    """S √(T/2) (1/n) Σ |ℓ′(z_i)| α_i, with α_i the attention score of sample i: a lower bound on ‖∇_U L‖."""
-    scores = (model.attention(data.X) * data.relevant[:, None, None]).sum(axis=-1).mean(axis=(1, 2))  # (n,)
+    """S √(T/2) (1/n) Σ |ℓ′(z_i)| α_i, with α_i the attention score of sample i: a lower bound on
+    ‖∇_U L‖."""
+    # (n,)
+    scores = (model.attention(data.X) * data.relevant[:, None, None]).sum(axis=-1).mean(axis=(1, 2))
     slopes = abs(logistic.slope(model.margins(data.X, data.y)))
     return S * (data.X.shape[1] / 2) ** 0.5 * float((slopes * scores).mean())
 
@@ -34,25 +37,40 @@ def _noise_free(seed):
     rng = np.random.default_rng([seed, 55])
     T, M, H = rng.integers(2, 6, size=3)
     S, scale = 10.0 ** rng.uniform([-1, -2], [0.5, 1])
-    data = tokenized_mixture(n=int(rng.integers(1, 6)), T=int(T), d=int(M) + 2, M=int(M), S=S, sigma=0.0,
-                             zeta=int(rng.integers(1, T + 1)) / T, seed=seed)
-    return {"model": MultiHeadAttention.random(int(H), int(T), int(M) + 2, scale=scale, seed=seed), "data": data}
+    data = tokenized_mixture(
+        n=int(rng.integers(1, 6)),
+        T=int(T),
+        d=int(M) + 2,
+        M=int(M),
+        S=S,
+        sigma=0.0,
+        zeta=int(rng.integers(1, T + 1)) / T,
+        seed=seed,
+    )
+    return {
+        "model": MultiHeadAttention.random(int(H), int(T), int(M) + 2, scale=scale, seed=seed),
+        "data": data,
+    }
 
 
 def _pairs(S=2.0, gap=3.0):
-    """Each sample twice, once with either label; the heads select, and the decoders read the labels."""
+    """Each sample twice, once with either label; the heads select, and the decoders read the
+    labels."""
     half = tokenized_mixture(n=4, S=S, sigma=0.0)
     (mu, nu), y = (half.truth.mu, half.truth.nu), np.repeat([1.0, -1.0], 4)
     relevant = np.concatenate([half.relevant, half.relevant])
-    X = np.where(relevant[..., None], mu[(y > 0).astype(int)][:, None], np.concatenate([half.X, half.X]))
-    W = gap / S ** 4 * np.outer(mu.sum(axis=0) + nu.sum(axis=0), mu.sum(axis=0))
-    U = np.tile(mu[1] - mu[0], (10, 1)) / (10 * S ** 2)
+    X = np.where(
+        relevant[..., None], mu[(y > 0).astype(int)][:, None], np.concatenate([half.X, half.X])
+    )
+    W = gap / S**4 * np.outer(mu.sum(axis=0) + nu.sum(axis=0), mu.sum(axis=0))
+    U = np.tile(mu[1] - mu[0], (10, 1)) / (10 * S**2)
     model = MultiHeadAttention(np.stack([W, W]), np.stack([U, U]))
     return {"model": model, "data": Dataset(X, y, relevant, half.truth)}
 
 
 def _against(seed):
-    """Distracting tokens that show the pattern of the other label, as many as there are relevant ones."""
+    """Distracting tokens that show the pattern of the other label, as many as there are relevant
+    ones."""
     data = tokenized_mixture(n=60, zeta=0.5, sigma=0.0, seed=seed)
     mu = data.truth.mu[::-1][(data.y > 0).astype(int)][:, None]
     data = replace(data, X=np.where(data.relevant[..., None], data.X, mu))
@@ -60,23 +78,47 @@ def _against(seed):
 
 
 def _no_noise(data, **_):
-    mu, between = data.truth.mu[(data.y > 0).astype(int)][:, None], data.truth.mu[1] - data.truth.mu[0]
-    away, along = np.where(data.relevant[..., None], data.X - mu, 0.0), np.where(data.relevant, 0.0, data.X @ between)
-    return {NO_NOISE: abs(along).max() <= 1e-12 * (between @ between), "relevant tokens are μ_y": not away.any()}
+    mu, between = (
+        data.truth.mu[(data.y > 0).astype(int)][:, None],
+        data.truth.mu[1] - data.truth.mu[0],
+    )
+    away, along = (
+        np.where(data.relevant[..., None], data.X - mu, 0.0),
+        np.where(data.relevant, 0.0, data.X @ between),
+    )
+    return {
+        NO_NOISE: abs(along).max() <= 1e-12 * (between @ between),
+        "relevant tokens are μ_y": not away.any(),
+    }
 
 
-@statement(id="prop-pull", title="What attention is worth to the decoders", mark="ours", source="this book",
-           chapter=FURTHER, assumptions=f"{NO_NOISE}; relevant tokens are μ_y",
-           random=_noise_free, extremal=(_pairs,), broken=_against,
-           breaks=NO_NOISE, hypotheses=_no_noise)
+@statement(
+    id="prop-pull",
+    title="What attention is worth to the decoders",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"{NO_NOISE}; relevant tokens are μ_y",
+    random=_noise_free,
+    extremal=(_pairs,),
+    broken=_against,
+    breaks=NO_NOISE,
+    hypotheses=_no_noise,
+)
 def pull(model: MultiHeadAttention, data: Dataset) -> Check:
-    """‖∇_U L‖ ≥ S √(T/2) (1/n) Σ |ℓ′(z_i)| α_i for every number of heads, α_i the attention score of sample i.
+    """‖∇_U L‖ ≥ S √(T/2) (1/n) Σ |ℓ′(z_i)| α_i for every number of heads, α_i the attention score
+    of sample i.
 
-    In the check lhs is the right-hand side, and rhs the norm of the gradient in all decoders.  Source: this book.
+    In the check lhs is the right-hand side, and rhs the norm of the gradient in all decoders.
+    Source: this book.
     """
     _, grad = model.loss_and_grad(data.X, data.y)
     S = float(np.linalg.norm(data.truth.mu[0]))
-    return Check(decoder_pull(model, data, S), float(np.linalg.norm(grad.U)), "S √(T/2) mean(|ℓ′| α) ≤ ‖∇_U L‖")
+    return Check(
+        decoder_pull(model, data, S),
+        float(np.linalg.norm(grad.U)),
+        "S √(T/2) mean(|ℓ′| α) ≤ ‖∇_U L‖",
+    )
 
 
 def conserved(zeta: float, eta_U: float, eta_W: float, tau: float, gap: float) -> float:
@@ -84,17 +126,32 @@ def conserved(zeta: float, eta_U: float, eta_W: float, tau: float, gap: float) -
     return tau * tau / (2 * eta_U) - (gap + zeta / (1 - zeta) * np.exp(gap)) / eta_W
 
 
-def reduced_flow(zeta: float, eta_U: float, eta_W: float, start: tuple[float, float] | Array, time: float,
-                 steps: int = 60, key_gain: float = 1.0, slope: Callable[[Any], Any] = logistic.slope) -> np.ndarray:
-    """(τ, g) after ``time`` of τ′ = −η_u ∂_τ ℓ(τ α(g)), g′ = −η_w ∂_g ℓ(τ α(g)), by the method of Runge and Kutta.
+def reduced_flow(
+    zeta: float,
+    eta_U: float,
+    eta_W: float,
+    start: tuple[float, float] | Array,
+    time: float,
+    steps: int = 60,
+    key_gain: float = 1.0,
+    slope: Callable[[Any], Any] = logistic.slope,
+) -> np.ndarray:
+    """(τ, g) after ``time`` of τ′ = −η_u ∂_τ ℓ(τ α(g)), g′ = −η_w ∂_g ℓ(τ α(g)), by the method of
+    Runge and Kutta.
 
-    α(g) = ζ e^g/(ζ e^g + 1 − ζ) is the weight on a share ζ of the tokens whose scores are g above the others', and
-    ``slope`` is ℓ′. With a ``key_gain`` other than 1 the second equation is not that of a gradient: its factor 1 − α
-    has this power.  ``start`` is (τ, g), or arrays of both.
+    α(g) = ζ e^g/(ζ e^g + 1 − ζ) is the weight on a share ζ of the tokens whose scores are g above
+    the others', and ``slope`` is ℓ′. With a ``key_gain`` other than 1 the second equation is not
+    that of a gradient: its factor 1 − α has this power. ``start`` is (τ, g), or arrays of both.
     """
+
     def velocity(at):
         alpha = selected_mass(zeta, at[1])
-        return -slope(at[0] * alpha) * alpha * np.array([eta_U + 0 * alpha, eta_W * at[0] * (1 - alpha) ** key_gain])
+        return (
+            -slope(at[0] * alpha)
+            * alpha
+            * np.array([eta_U + 0 * alpha, eta_W * at[0] * (1 - alpha) ** key_gain])
+        )
+
     at, dt = np.array(start, dtype=float), time / steps
     for _ in range(steps):
         k1 = velocity(at)
@@ -105,7 +162,8 @@ def reduced_flow(zeta: float, eta_U: float, eta_W: float, start: tuple[float, fl
 
 
 def reduced_share(zeta: float, H: int, margin: float) -> float:
-    """The weight α at which τ α(g) = ``margin`` on the path from τ = g = 0 with η_u = H η_w, by bisection.
+    """The weight α at which τ α(g) = ``margin`` on the path from τ = g = 0 with η_u = H η_w, by
+    bisection.
 
     There H α² (log(o/o₀) + o − o₀) = margin²/2, with odds o = α/(1−α) and o₀ = ζ/(1−ζ).
     """
@@ -118,8 +176,11 @@ def reduced_share(zeta: float, H: int, margin: float) -> float:
 
 
 SLOPES: dict[str, Callable[[Any], Any]] = {
-    "logistic": logistic.slope, "exponential": lambda z: -np.exp(-z), "squared": lambda z: z - 1,
-    "rising": lambda z: logistic.slope(z) + 1}
+    "logistic": logistic.slope,
+    "exponential": lambda z: -np.exp(-z),
+    "squared": lambda z: z - 1,
+    "rising": lambda z: logistic.slope(z) + 1,
+}
 """ℓ′ of the losses on which the check of ``lever`` runs; the last one pushes the margin down."""
 GRADIENT = "g follows the gradient of ℓ(τ α(g)), α the softmax weight"
 
@@ -127,25 +188,60 @@ GRADIENT = "g follows the gradient of ℓ(τ α(g)), α the softmax weight"
 def _flow(seed):
     rng = np.random.default_rng([seed, 56])
     zeta, eta_U = rng.uniform(0.05, 0.9), rng.uniform(0.1, 1)
-    return {"zeta": zeta, "eta_U": eta_U, "H": 2 ** int(rng.integers(0, 7)), "start": tuple(rng.uniform(-1, 1, 2)),
-            "time": 10.0 ** rng.uniform(-1, 1.3), "loss": list(SLOPES)[seed % len(SLOPES)]}
+    return {
+        "zeta": zeta,
+        "eta_U": eta_U,
+        "H": 2 ** int(rng.integers(0, 7)),
+        "start": tuple(rng.uniform(-1, 1, 2)),
+        "time": 10.0 ** rng.uniform(-1, 1.3),
+        "loss": list(SLOPES)[seed % len(SLOPES)],
+    }
 
 
-@statement(id="prop-lever", title="What decoder and attention trade", mark="ours", source="this book", chapter=FURTHER,
-           assumptions=f"0 < ζ < 1; {GRADIENT}", random=_flow,
-           broken=lambda seed: _flow(seed) | {"time": 20.0, "key_gain": 2.0}, breaks=GRADIENT,
-           hypotheses=lambda zeta, key_gain=1.0, **_: {"0 < ζ < 1": 0 < zeta < 1, GRADIENT: key_gain == 1})
-def lever(zeta: float, eta_U: float, H: int, start: tuple[float, float], time: float, loss: str = "logistic",
-          key_gain: float = 1.0) -> Checks:
-    """Gradient flow of ℓ(τ α(g)), α(g) = ζ e^g/(ζ e^g + 1 − ζ), leaves τ²/(2η_u) − (g + ζ/(1−ζ) e^g)/η_w as it is.
+@statement(
+    id="prop-lever",
+    title="What decoder and attention trade",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"0 < ζ < 1; {GRADIENT}",
+    random=_flow,
+    broken=lambda seed: _flow(seed) | {"time": 20.0, "key_gain": 2.0},
+    breaks=GRADIENT,
+    hypotheses=lambda zeta, key_gain=1.0, **_: {"0 < ζ < 1": 0 < zeta < 1, GRADIENT: key_gain == 1},
+)
+def lever(
+    zeta: float,
+    eta_U: float,
+    H: int,
+    start: tuple[float, float],
+    time: float,
+    loss: str = "logistic",
+    key_gain: float = 1.0,
+) -> Checks:
+    """Gradient flow of ℓ(τ α(g)), α(g) = ζ e^g/(ζ e^g + 1 − ζ), leaves τ²/(2η_u) − (g + ζ/(1−ζ)
+    e^g)/η_w as it is.
 
-    η_w = η_u/H, and from τ = g = 0 the path is τ² = 2H (g + o − o₀) with the odds o = α/(1−α). In each check lhs is
-    the error along a numerical solution, relative to the largest of the terms, and rhs 1e-7.  Source: this book.
+    η_w = η_u/H, and from τ = g = 0 the path is τ² = 2H (g + o − o₀) with the odds o = α/(1−α). In
+    each check lhs is the error along a numerical solution, relative to the largest of the terms,
+    and rhs 1e-7. Source: this book.
     """
     starts, origin = np.array([start, (0.0, 0.0)]).T, zeta / (1 - zeta)
-    end, (tau, gap) = reduced_flow(zeta, eta_U, eta_U / H, starts, time, 400, key_gain, SLOPES[loss]).T
+    end, (tau, gap) = reduced_flow(
+        zeta, eta_U, eta_U / H, starts, time, 400, key_gain, SLOPES[loss]
+    ).T
     before, after = (conserved(zeta, eta_U, eta_U / H, *at) for at in (start, end))
-    size = max(max(u * u / (2 * eta_U), H / eta_U * (abs(g) + origin * np.exp(g))) for u, g in (start, end))
+    size = max(
+        max(u * u / (2 * eta_U), H / eta_U * (abs(g) + origin * np.exp(g))) for u, g in (start, end)
+    )
     along = 2 * H * (gap + origin * np.expm1(gap))
-    return (Check(float(abs(after - before) / size), 1e-7, "τ²/(2η_u) − (g + ζ/(1−ζ) e^g)/η_w is constant"),
-            Check(float(abs(tau ** 2 - along) / max(tau ** 2, along)), 1e-7, "τ² = 2H (g + o − o₀) from τ = g = 0"))
+    return (
+        Check(
+            float(abs(after - before) / size), 1e-7, "τ²/(2η_u) − (g + ζ/(1−ζ) e^g)/η_w is constant"
+        ),
+        Check(
+            float(abs(tau**2 - along) / max(tau**2, along)),
+            1e-7,
+            "τ² = 2H (g + o − o₀) from τ = g = 0",
+        ),
+    )

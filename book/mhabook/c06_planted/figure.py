@@ -1,4 +1,5 @@
-"""The live figure of chapter 6: heads that start equal or different look for the head that made the labels."""
+"""The live figure of chapter 6: heads that start equal or different look for the head that made the
+labels."""
 
 from dataclasses import replace
 
@@ -25,20 +26,23 @@ DIFFERENT = 0.3
 
 
 def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 600) -> LiveFigure:
-    """A live figure of the run that these arguments describe: do heads find the one that made the labels?
+    """A live figure of the run that these arguments describe: do heads find the one that made the
+    labels?
 
-    Controls change the number of heads, the scale of the random numbers at which they start, how many of the samples
-    they see, and the step size. Random starts are those of ``MultiHeadAttention.random`` with the seed of the data. As
-    many fresh samples are the test set.
+    Controls change the number of heads, the scale of the random numbers at which they start, how
+    many of the samples they see, and the step size. Random starts are those of
+    ``MultiHeadAttention.random`` with the seed of the data. As many fresh samples are the test set.
 
     Parameters
     ----------
     data : samples of ``mhalib.data.planted``, which know their teacher; the page carries them
     start : heads that are zero, ``MultiHeadAttention.zeros(H, T, d)``
-    rule : ``GradientDescent``, ``Momentum`` or ``Adam`` with a number as its step size, all else as it is by itself
+    rule : ``GradientDescent``, ``Momentum`` or ``Adam`` with a number as its step size, all else as
+        it is by itself
     steps : how many steps a run has
 
-    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number ≥ 1.
+    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number
+    ≥ 1.
 
     Source: Deora et al. 2023, data model DM2 [recalled]; the alignments of Figure 4 [paper].
     """
@@ -52,10 +56,18 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
 
     def run(values):
         own = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=teacher.seed)
-        path = train(own, data.subset(slice(values["n"])), chosen_rule({"optimizer": optimizer} | values), steps,
-                     test=test, record=record)
+        path = train(
+            own,
+            data.subset(slice(values["n"])),
+            chosen_rule({"optimizer": optimizer} | values),
+            steps,
+            test=test,
+            record=record,
+        )
         aligned = alignments(path, teacher)
-        return replace(path, curves=path.curves | {f"align_{name}": curve for name, curve in aligned.items()})
+        return replace(
+            path, curves=path.curves | {f"align_{name}": curve for name, curve in aligned.items()}
+        )
 
     def cosines(path, values):
         return [cosine(W, teacher.W) for W in path[-1].W]
@@ -65,35 +77,54 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
 
     stream = normals(heads[-1] * (d * d + T * d), teacher.seed).tolist()
     random = {"kind": "normal", "stream": stream}
-    starts = {f"{scale:g}": random if scale else {"kind": "zeros"} for scale in SCALES}  # as JavaScript writes numbers
+    # as JavaScript writes numbers
+    starts = {f"{scale:g}": random if scale else {"kind": "zeros"} for scale in SCALES}
     hidden = {name: getattr(teacher, name).ravel().tolist() for name in "WU"}
-    return LiveFigure(FigureSpec(
-        title=f"Do the heads find the hidden one{BY[optimizer]}?",
-        alt=f"Left, over {steps} steps: the share of right labels in training and on fresh samples, and the alignment "
-            "of all heads with the hidden one. Right, after the last step, a bar for each head: the cosine of its W "
-            "with that of the hidden head.",
-        model="multihead", data=arrays(data) | {"teacher": hidden}, test=arrays(test), record=tuple(record),
-        start={"by": "scale", "choices": starts}, fixed={"shortcut": True, "optimizer": optimizer},
-        curves=("loss", "accuracy", "test_accuracy", "align_W", "align_U"), final=("cosines", "head_numbers"),
-        controls=(Control("H", "heads H", heads, H),
-                  Control("scale", "how different they start, scale s", SCALES, 0.0),
-                  Control("n", "samples n", tuple(sorted({max(n // k, 1) for k in (8, 4, 2, 1)})), n),
-                  Control("lr", "step size η", with_own(STEP_SIZES, float(rule.lr)), float(rule.lr))),
-        tries={"As it starts": {}, "Different heads": {"scale": DIFFERENT},
-               "One head, random start": {"H": 1, "scale": DIFFERENT},
-               "An eighth of the samples": {"n": max(n // 8, 1)}},
-        frame=_frame(steps, heads[-1]),
-        summary="Heads: {H}. With a start of scale {scale}, {n} samples and step size {lr}, after {steps} steps: share "
-                "of training labels right {accuracy}, of fresh labels {test_accuracy}, alignment with the hidden head "
-                "{align_W} in W and {align_U} in U.",
-        train=run, measure={"cosines": cosines, "head_numbers": head_numbers}), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title=f"Do the heads find the hidden one{BY[optimizer]}?",
+            alt=f"Left, over {steps} steps: the share of right labels in training and on fresh "
+            f"samples, and the alignment "
+            "of all heads with the hidden one. Right, after the last step, a bar for each head: "
+            "the cosine of its W with that of the hidden head.",
+            model="multihead",
+            data=arrays(data) | {"teacher": hidden},
+            test=arrays(test),
+            record=tuple(record),
+            start={"by": "scale", "choices": starts},
+            fixed={"shortcut": True, "optimizer": optimizer},
+            curves=("loss", "accuracy", "test_accuracy", "align_W", "align_U"),
+            final=("cosines", "head_numbers"),
+            controls=(
+                Control("H", "heads H", heads, H),
+                Control("scale", "how different they start, scale s", SCALES, 0.0),
+                Control("n", "samples n", tuple(sorted({max(n // k, 1) for k in (8, 4, 2, 1)})), n),
+                Control("lr", "step size η", with_own(STEP_SIZES, float(rule.lr)), float(rule.lr)),
+            ),
+            tries={
+                "As it starts": {},
+                "Different heads": {"scale": DIFFERENT},
+                "One head, random start": {"H": 1, "scale": DIFFERENT},
+                "An eighth of the samples": {"n": max(n // 8, 1)},
+            },
+            frame=_frame(steps, heads[-1]),
+            summary="Heads: {H}. With a start of scale {scale}, {n} samples and step size {lr}, "
+            "after {steps} steps: share of training labels right {accuracy}, of fresh labels "
+            "{test_accuracy}, alignment with the hidden head {align_W} in W and {align_U} in U.",
+            train=run,
+            measure={"cosines": cosines, "head_numbers": head_numbers},
+        ),
+        __file__,
+    )
 
 
 def _teacher_of(data):
     if isinstance(data.truth, Planted):
         return data.truth
-    raise TypeError("data: expected samples of mhalib.data.planted, which know the head that made their labels; "
-                    "mha.live.heads(data) takes any Dataset")
+    raise TypeError(
+        "data: expected samples of mhalib.data.planted, which know the head that made their "
+        "labels; mha.live.heads(data) takes any Dataset"
+    )
 
 
 def _frame(steps, heads):
@@ -102,8 +133,14 @@ def _frame(steps, heads):
     line(frame, "training labels right", 1, shows="accuracy", color=0)
     line(frame, "fresh labels right", 1, shows="test_accuracy", color=1)
     line(frame, "alignment of W", 1, shows="align_W", color=2)
-    frame.add_bar(name="head", marker={"color": COLORS[2]}, showlegend=False, row=1, col=2,
-                  meta={"x": "head_numbers", "y": "cosines"})
+    frame.add_bar(
+        name="head",
+        marker={"color": COLORS[2]},
+        showlegend=False,
+        row=1,
+        col=2,
+        meta={"x": "head_numbers", "y": "cosines"},
+    )
     step_axis(frame, steps, col=1)
     frame.update_yaxes(range=[-1.03, 1.03])
     return frame.update_xaxes(title="head", range=[0.4, heads + 0.6], dtick=1, col=2)

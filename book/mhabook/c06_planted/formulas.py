@@ -11,6 +11,7 @@ from mhalib.models.programs import places
 
 def program() -> Program:
     """``alignment``, an entry for W and one for U."""
+
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         planted = SimpleNamespace(W=a["plantedW"], U=a["plantedU"])
         found = alignment(MultiHeadAttention(a["W"], a["U"]), planted)

@@ -1,4 +1,5 @@
-"""The pictures of chapter 6: a head that hides behind labels, and the directions that eight heads take."""
+"""The pictures of chapter 6: a head that hides behind labels, and the directions that eight heads
+take."""
 
 from math import acos, cos, sin
 
@@ -16,7 +17,8 @@ FOOT, LENGTH = (130, 108), 74
 
 
 def hidden_head() -> HTML:
-    """A head makes labels and is covered; tokens and labels remain; eight heads are trained on them."""
+    """A head makes labels and is covered; tokens and labels remain; eight heads are trained on
+    them."""
     made = _tokens(Panel("A head makes the labels"))
     _box(made.arrow((104, 100), (126, 100)), 150, 100, 22).words((150, 106), "?")
     made.arrow((176, 100), (202, 100)).words((208, 105), "+ or −", color=0, anchor="start")
@@ -30,30 +32,42 @@ def hidden_head() -> HTML:
         x, y = 46 + 56 * (k % 4), 76 + 52 * (k // 4)
         _box(train, x, y, 16).words((x, y + 5), f"{k + 1}")
     train.words((130, 184), "do they become the hidden one?")
-    return picture("a-hidden-head",
-                   "Three panels. Rows of random dots go into a box with a question mark, the hidden head, and a plus "
-                   "or a minus comes out. Then the box is gone: rows of dots, each with its sign, four hundred of "
-                   "them. Then eight numbered boxes, the heads that are trained on these.", [made, seen, train])
+    return picture(
+        "a-hidden-head",
+        "Three panels. Rows of random dots go into a box with a question mark, the hidden head, "
+        "and a plus or a minus comes out. Then the box is gone: rows of dots, each with its "
+        "sign, four hundred of them. Then eight numbered boxes, the heads that are trained on "
+        "these.",
+        [made, seen, train],
+    )
 
 
 def directions(equal: Array, different: Array, hidden: Array) -> HTML:
-    """The hidden W, and at their true angles to it the W of heads that started equal, and of heads that did not.
+    """The hidden W, and at their true angles to it the W of heads that started equal, and of heads
+    that did not.
 
     Parameters
     ----------
     equal, different : the trained W (H, d, d) of two models
     hidden : the planted W (d, d)
     """
-    star = Panel("The hidden head").arrow(FOOT, (FOOT[0], FOOT[1] - LENGTH), width=4).star((FOOT[0], 26), color=2)
+    star = (
+        Panel("The hidden head")
+        .arrow(FOOT, (FOOT[0], FOOT[1] - LENGTH), width=4)
+        .star((FOOT[0], 26), color=2)
+    )
     star.words((130, 184), "one direction to find")
     together = _arrows(Panel("Heads that started equal"), equal, hidden)
     together.words((130, 184), "one direction, and it is found")
     apart = _arrows(Panel("Heads that started different"), different, hidden)
     apart.words((130, 184), "a few are near, most are not")
-    return picture("equal-heads-find-it",
-                   "Three panels. An arrow upward is the hidden head. Eight arrows that lie on one another, almost "
-                   "upward, are the heads that started equal. Eight arrows in different directions, two of them nearly "
-                   "upward and one downward, are the heads that started different.", [star, together, apart])
+    return picture(
+        "equal-heads-find-it",
+        "Three panels. An arrow upward is the hidden head. Eight arrows that lie on one another, "
+        "almost upward, are the heads that started equal. Eight arrows in different directions, "
+        "two of them nearly upward and one downward, are the heads that started different.",
+        [star, together, apart],
+    )
 
 
 def _arrows(panel, heads, hidden):

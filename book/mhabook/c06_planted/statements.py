@@ -1,4 +1,5 @@
-"""Chapter 6: what the alignment with a planted head measures, and how large it can be at the start."""
+"""Chapter 6: what the alignment with a planted head measures, and how large it can be at the
+start."""
 
 from functools import cache
 from typing import Any
@@ -14,10 +15,13 @@ from mhalib.training import Path
 
 CHAPTER, FURTHER = "multihead/06_a_planted_head", "multihead/06_further"
 REPEATED, EQUAL = "the teacher is repeated once for each head", "all rows of U are equal"
-INDEPENDENT, SPLIT = "all entries of all heads are independent N(0, s²)", "both heads have the teacher's W"
+INDEPENDENT, SPLIT = (
+    "all entries of all heads are independent N(0, s²)",
+    "both heads have the teacher's W",
+)
 NORMAL = "tokens are independent N(0, I)"
-# How many starts or teachers a check of a mean takes, and how many standard errors it allows: of a million sound ones
-# about one fails.
+# How many starts or teachers a check of a mean takes, and how many standard errors it allows: of a
+# million sound ones about one fails.
 DRAWS, ERRORS = 4000, 5.0
 
 
@@ -28,7 +32,9 @@ def cosine(a: Array, b: Array) -> float:
     """
     namespace(a=a, b=b)
     if a.shape != b.shape:
-        raise ValueError(f"a, b: expected arrays of one shape, got {tuple(a.shape)} and {tuple(b.shape)}")
+        raise ValueError(
+            f"a, b: expected arrays of one shape, got {tuple(a.shape)} and {tuple(b.shape)}"
+        )
     a, b = to_numpy(a), to_numpy(b)
     size = np.linalg.norm(a) * np.linalg.norm(b)
     return as_number((a * b).sum() / np.where(size == 0, 1.0, size))
@@ -37,14 +43,17 @@ def cosine(a: Array, b: Array) -> float:
 def alignment(model: MultiHeadAttention, truth: Planted) -> dict[str, float]:
     """The cosine of (W_1, …, W_H) with (W*, …, W*), and the same for U: {"W": …, "U": …}.
 
-    It is computed by numpy, whatever the model's arrays are: data in torch keep the teacher that they were drawn from.
+    It is computed by numpy, whatever the model's arrays are: data in torch keep the teacher that
+    they were drawn from.
 
-    Raises TypeError, ValueError if the teacher's W* (d, d) and U* (T, d) are not those of one head with the model's T
-    and d, and finite.  Source: Deora et al. 2023, caption of Figure 4 [paper].
+    Raises TypeError, ValueError if the teacher's W* (d, d) and U* (T, d) are not those of one head
+    with the model's T and d, and finite. Source: Deora et al. 2023, caption of Figure 4 [paper].
     """
     pairs = {name: (getattr(model, name), getattr(truth, name)) for name in "WU"}
-    return {name: cosine(to_numpy(heads), _repeated(f"truth.{name}", one, heads))
-            for name, (heads, one) in pairs.items()}
+    return {
+        name: cosine(to_numpy(heads), _repeated(f"truth.{name}", one, heads))
+        for name, (heads, one) in pairs.items()
+    }
 
 
 def _repeated(name, one, heads):
@@ -62,8 +71,10 @@ def alignments(path: Path, truth: Planted) -> dict[str, np.ndarray]:
 def _heads(seed):
     rng = np.random.default_rng([seed, 61])
     H, p, q = rng.integers(1, 6, size=3)
-    return {"heads": 10.0 ** rng.uniform(-2, 2, (H, 1, 1)) * rng.standard_normal((H, p, q)),
-            "teacher": rng.standard_normal((p, q))}
+    return {
+        "heads": 10.0 ** rng.uniform(-2, 2, (H, 1, 1)) * rng.standard_normal((H, p, q)),
+        "teacher": rng.standard_normal((p, q)),
+    }
 
 
 def _one_aligned(H=4):
@@ -72,29 +83,52 @@ def _one_aligned(H=4):
 
 
 def _agreement(heads, target, teacher):
-    """The checks of ``alignment_of_heads``, with a target (H, p, q) that need not be the repeated teacher."""
+    """The checks of ``alignment_of_heads``, with a target (H, p, q) that need not be the repeated
+    teacher."""
     heads, teacher = to_numpy(heads), to_numpy(teacher)
-    own, size = np.array([cosine(head, teacher) for head in heads]), np.linalg.norm(heads, axis=(1, 2))
-    unlike = (np.triu(np.outer(size, own) - np.outer(own, size)) ** 2).sum() / (len(heads) * (size @ size))
-    cos, mean = cosine(heads, target), float((own ** 2).mean())
-    return (Check(abs(cos), mean ** 0.5, "|cos| of all heads ≤ √(mean_h cos_h²)"),
-            Check(abs(mean - cos ** 2 - unlike), 1e-12, "equality exactly if cos_h = λ ‖W_h‖"))
+    own, size = (
+        np.array([cosine(head, teacher) for head in heads]),
+        np.linalg.norm(heads, axis=(1, 2)),
+    )
+    unlike = (np.triu(np.outer(size, own) - np.outer(own, size)) ** 2).sum() / (
+        len(heads) * (size @ size)
+    )
+    cos, mean = cosine(heads, target), float((own**2).mean())
+    return (
+        Check(abs(cos), mean**0.5, "|cos| of all heads ≤ √(mean_h cos_h²)"),
+        Check(abs(mean - cos**2 - unlike), 1e-12, "equality exactly if cos_h = λ ‖W_h‖"),
+    )
 
 
-@statement(id="prop-alignment-heads", title="Alignment rewards agreement of the heads", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions=f"W* ≠ 0; some W_h ≠ 0; {REPEATED}", random=_heads,
-           extremal=(_one_aligned, lambda: {"heads": np.stack([np.eye(3), np.eye(3)]), "teacher": np.eye(3)}),
-           broken=lambda seed: _one_aligned(2 + seed), breaks=f"{REPEATED}: it stands in the first place only",
-           false_claim=lambda heads, teacher: _agreement(heads, np.stack([teacher, *0 * heads[1:]]), teacher),
-           hypotheses=lambda heads, teacher: {"W* ≠ 0": teacher.any(), "some W_h ≠ 0": heads.any()})
+@statement(
+    id="prop-alignment-heads",
+    title="Alignment rewards agreement of the heads",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions=f"W* ≠ 0; some W_h ≠ 0; {REPEATED}",
+    random=_heads,
+    extremal=(
+        _one_aligned,
+        lambda: {"heads": np.stack([np.eye(3), np.eye(3)]), "teacher": np.eye(3)},
+    ),
+    broken=lambda seed: _one_aligned(2 + seed),
+    breaks=f"{REPEATED}: it stands in the first place only",
+    false_claim=lambda heads, teacher: _agreement(
+        heads, np.stack([teacher, *0 * heads[1:]]), teacher
+    ),
+    hypotheses=lambda heads, teacher: {"W* ≠ 0": teacher.any(), "some W_h ≠ 0": heads.any()},
+)
 def alignment_of_heads(heads: Array, teacher: Array) -> Checks:
-    """|cos| of the concatenated heads with the repeated teacher ≤ √((1/H) Σ_h cos_h²), cos_h that of head h alone.
+    """|cos| of the concatenated heads with the repeated teacher ≤ √((1/H) Σ_h cos_h²), cos_h that
+    of head h alone.
 
-    heads (H, p, q), teacher (p, q). Equality exactly if cos_h = λ ‖heads_h‖ for one number λ and all h, because what is
-    missing in the squares is Σ_{h<k} (‖heads_h‖ cos_k − ‖heads_k‖ cos_h)²/(H Σ_h ‖heads_h‖²): the second check, whose
-    lhs is the error and rhs 1e-12.
+    heads (H, p, q), teacher (p, q). Equality exactly if cos_h = λ ‖heads_h‖ for one number λ and
+    all h, because what is missing in the squares is Σ_{h<k} (‖heads_h‖ cos_k − ‖heads_k‖ cos_h)²/(H
+    Σ_h ‖heads_h‖²): the second check, whose lhs is the error and rhs 1e-12.
 
-    Raises TypeError, ValueError if the shapes are others, an entry is not finite, or the two are not of one library.
+    Raises TypeError, ValueError if the shapes are others, an entry is not finite, or the two are
+    not of one library.
 
     Source: this book.
     """
@@ -106,7 +140,10 @@ def alignment_of_heads(heads: Array, teacher: Array) -> Checks:
 def _rows(seed):
     rng = np.random.default_rng([seed, 62])
     T, d = rng.integers(2, 7, size=2)
-    instance = {"U": np.tile(rng.standard_normal(d), (T, 1)), "teacher": rng.standard_normal((T, d)) + rng.integers(2)}
+    instance = {
+        "U": np.tile(rng.standard_normal(d), (T, 1)),
+        "teacher": rng.standard_normal((T, d)) + rng.integers(2),
+    }
     return instance | {"teachers": rng.standard_normal((DRAWS, T, d))}
 
 
@@ -122,25 +159,48 @@ def equal_rows_bound(teacher: Array) -> Any:
     return teacher.shape[-2] ** 0.5 * rows / np.linalg.norm(teacher, axis=(-2, -1))
 
 
-@statement(id="prop-equal-rows", title="Equal rows align with the mean row at best", mark="ours", source="this book",
-           chapter=FURTHER, assumptions=f"{EQUAL}; U ≠ 0; U* ≠ 0", random=_rows, extremal=(_mean_rows,),
-           broken=lambda seed: (instance := _rows(seed)) | {"U": instance["teacher"]}, breaks=EQUAL,
-           hypotheses=lambda U, teacher, **_: {EQUAL: (U[0] == U).all(), "U ≠ 0": U.any(), "U* ≠ 0": teacher.any()})
+@statement(
+    id="prop-equal-rows",
+    title="Equal rows align with the mean row at best",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"{EQUAL}; U ≠ 0; U* ≠ 0",
+    random=_rows,
+    extremal=(_mean_rows,),
+    broken=lambda seed: (instance := _rows(seed)) | {"U": instance["teacher"]},
+    breaks=EQUAL,
+    hypotheses=lambda U, teacher, **_: {
+        EQUAL: (U[0] == U).all(),
+        "U ≠ 0": U.any(),
+        "U* ≠ 0": teacher.any(),
+    },
+)
 def equal_rows(U: Array, teacher: Array, teachers: Array) -> Checks:
-    """|cos(U, U*)| ≤ √T ‖ū*‖/‖U*‖ for U = 1 vᵀ, ū* the mean row of U* (T, d); equality exactly for v ∥ ū* or ū* = 0.
+    """|cos(U, U*)| ≤ √T ‖ū*‖/‖U*‖ for U = 1 vᵀ, ū* the mean row of U* (T, d); equality exactly for
+    v ∥ ū* or ū* = 0.
 
-    The second check is |cos(U, U*)| = √T ‖ū*‖/‖U*‖ · |cos(v, ū*)|, lhs the error and rhs 1e-12. The third: for
-    ``teachers`` (draws, T, d) with independent normal entries the square of the bound has mean 1/T and variance
-    2(T − 1)/(T²(Td + 2)); lhs is the distance of their mean from 1/T in standard errors, and rhs 5.
-    Source: this book.
+    The second check is |cos(U, U*)| = √T ‖ū*‖/‖U*‖ · |cos(v, ū*)|, lhs the error and rhs 1e-12. The
+    third: for ``teachers`` (draws, T, d) with independent normal entries the square of the bound
+    has mean 1/T and variance 2(T − 1)/(T²(Td + 2)); lhs is the distance of their mean from 1/T in
+    standard errors, and rhs 5. Source: this book.
     """
-    (draws, T, d), found, bound = teachers.shape, abs(cosine(U, teacher)), float(equal_rows_bound(teacher))
+    (draws, T, d), found, bound = (
+        teachers.shape,
+        abs(cosine(U, teacher)),
+        float(equal_rows_bound(teacher)),
+    )
     turned = bound * abs(cosine(U[0], teacher.mean(axis=0)))
     away = float((equal_rows_bound(teachers) ** 2).mean() - 1 / T)
-    return (Check(found, bound, "|cos(1vᵀ, U*)| ≤ √T ‖ū*‖/‖U*‖"),
-            Check(abs(found - turned), 1e-12, "equality exactly for v ∥ ū* or ū* = 0"),
-            Check(abs(away) / (2 * (T - 1) / (T * T * (T * d + 2)) / draws) ** 0.5, ERRORS,
-                  "the square of the bound is 1/T on average, in standard errors"))
+    return (
+        Check(found, bound, "|cos(1vᵀ, U*)| ≤ √T ‖ū*‖/‖U*‖"),
+        Check(abs(found - turned), 1e-12, "equality exactly for v ∥ ū* or ū* = 0"),
+        Check(
+            abs(away) / (2 * (T - 1) / (T * T * (T * d + 2)) / draws) ** 0.5,
+            ERRORS,
+            "the square of the bound is 1/T on average, in standard errors",
+        ),
+    )
 
 
 def _starts(seed, H=None, repeat=1):
@@ -154,37 +214,62 @@ _leggauss = cache(np.polynomial.legendre.leggauss)
 
 
 def direction_moment(m: int, power: int) -> float:
-    """E c^power for a coordinate c = sin φ of a uniform direction in ℝᵐ, m ≥ 2: the density of φ is ∝ cos^{m−2} φ."""
+    """E c^power for a coordinate c = sin φ of a uniform direction in ℝᵐ, m ≥ 2: the density of φ is
+    ∝ cos^{m−2} φ."""
     nodes, weights = _leggauss(200)
     angles = np.pi / 2 * nodes
     density = weights * np.cos(angles) ** (m - 2)
     return float((density * np.sin(angles) ** power).sum() / density.sum())
 
 
-@statement(id="prop-alignment-start", title="A random start is hardly aligned", mark="ours", source="this book",
-           chapter=FURTHER, assumptions=f"{INDEPENDENT}; Hp ≥ 2; the teacher ≠ 0", random=_starts,
-           broken=lambda seed: _starts(seed, H=16, repeat=16),
-           breaks="all entries of all heads are independent: the heads are copies of one",
-           hypotheses=lambda starts, teacher: {
-               INDEPENDENT: starts.shape[1] == 1 or (starts[:, 0] != starts[:, 1]).any(),
-               "the teacher ≠ 0": teacher.any(), "Hp ≥ 2": starts[0].size >= 2})
+@statement(
+    id="prop-alignment-start",
+    title="A random start is hardly aligned",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"{INDEPENDENT}; Hp ≥ 2; the teacher ≠ 0",
+    random=_starts,
+    broken=lambda seed: _starts(seed, H=16, repeat=16),
+    breaks="all entries of all heads are independent: the heads are copies of one",
+    hypotheses=lambda starts, teacher: {
+        INDEPENDENT: starts.shape[1] == 1 or (starts[:, 0] != starts[:, 1]).any(),
+        "the teacher ≠ 0": teacher.any(),
+        "Hp ≥ 2": starts[0].size >= 2,
+    },
+)
 def alignment_at_start(starts: Array, teacher: Array) -> Checks:
-    """E cos = 0, E cos² = 1/m, Var cos² = 2(m − 1)/(m²(m + 2)) for m = Hp parameters in H heads, whatever the teacher.
+    """E cos = 0, E cos² = 1/m, Var cos² = 2(m − 1)/(m²(m + 2)) for m = Hp parameters in H heads,
+    whatever the teacher.
 
-    Two checks measure by how many standard errors the means of cos and of cos² over the draws ``starts`` (draws, H, p)
-    miss 0 and 1/m: lhs, and rhs is 5. The others compare mean square and variance of a coordinate of a uniform
-    direction, by quadrature, with the formulas: lhs is the relative error, rhs 1e-9.  Source: this book.
+    Two checks measure by how many standard errors the means of cos and of cos² over the draws
+    ``starts`` (draws, H, p) miss 0 and 1/m: lhs, and rhs is 5. The others compare mean square and
+    variance of a coordinate of a uniform direction, by quadrature, with the formulas: lhs is the
+    relative error, rhs 1e-9. Source: this book.
     """
     draws, H, p = starts.shape
     m, flat = H * p, starts.reshape(draws, H * p)
-    cos = flat @ np.tile(teacher, H) / (np.linalg.norm(flat, axis=1) * H ** 0.5 * np.linalg.norm(teacher))
+    cos = (
+        flat
+        @ np.tile(teacher, H)
+        / (np.linalg.norm(flat, axis=1) * H**0.5 * np.linalg.norm(teacher))
+    )
     variance, mean = 2 * (m - 1) / (m * m * (m + 2)), direction_moment(m, 2)
-    found = direction_moment(m, 4) - mean ** 2
-    return (Check(float(abs(cos.mean()) * (m * draws) ** 0.5), ERRORS, "E cos = 0, in standard errors"),
-            Check(float(abs((cos ** 2).mean() - 1 / m) / (variance / draws) ** 0.5), ERRORS,
-                  "E cos² = 1/(Hp), in standard errors"),
-            Check(abs(m * mean - 1), 1e-9, "E cos² = 1/(Hp) for a uniform direction"),
-            Check(abs(found / variance - 1), 1e-9, "Var cos² = 2(m − 1)/(m²(m + 2)) for a uniform direction"))
+    found = direction_moment(m, 4) - mean**2
+    return (
+        Check(float(abs(cos.mean()) * (m * draws) ** 0.5), ERRORS, "E cos = 0, in standard errors"),
+        Check(
+            float(abs((cos**2).mean() - 1 / m) / (variance / draws) ** 0.5),
+            ERRORS,
+            "E cos² = 1/(Hp), in standard errors",
+        ),
+        Check(abs(m * mean - 1), 1e-9, "E cos² = 1/(Hp) for a uniform direction"),
+        Check(
+            abs(found / variance - 1),
+            1e-9,
+            "Var cos² = 2(m − 1)/(m²(m + 2)) for a uniform direction",
+        ),
+    )
 
 
 def _split(seed, other_W=0.0):
@@ -196,12 +281,21 @@ def _split(seed, other_W=0.0):
     return {"teacher": teacher, "V": V, "W": W, "X": rng.standard_normal((5, T, d))}
 
 
-@statement(id="prop-split-decoders", title="The same function, differently aligned", mark="ours", source="this book",
-           chapter=CHAPTER, assumptions=SPLIT, random=_split, breaks=SPLIT,
-           broken=lambda seed: _split(seed, other_W=1.0),
-           hypotheses=lambda teacher, W, **_: {SPLIT: (W == teacher.W).all()})
+@statement(
+    id="prop-split-decoders",
+    title="The same function, differently aligned",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions=SPLIT,
+    random=_split,
+    breaks=SPLIT,
+    broken=lambda seed: _split(seed, other_W=1.0),
+    hypotheses=lambda teacher, W, **_: {SPLIT: (W == teacher.W).all()},
+)
 def split_decoders(teacher: MultiHeadAttention, V: Array, W: Array, X: Array) -> Checks:
-    """Heads (W*, U* + V) and (W*, U* − V) have √2 times the teacher's logits, and alignment 1/√(1 + ‖V‖²/‖U*‖²) in U.
+    """Heads (W*, U* + V) and (W*, U* − V) have √2 times the teacher's logits, and alignment 1/√(1 +
+    ‖V‖²/‖U*‖²) in U.
 
     In each check lhs is the error, that of the logits relative to √T R (‖U*‖ + ‖V‖), and rhs 1e-12.
     Source: this book.
@@ -209,16 +303,24 @@ def split_decoders(teacher: MultiHeadAttention, V: Array, W: Array, X: Array) ->
     model = MultiHeadAttention(W, np.concatenate([teacher.U + V, teacher.U - V]))
     U, size = np.linalg.norm(teacher.U), np.linalg.norm(V)
     scale = X.shape[1] ** 0.5 * np.linalg.norm(X, axis=2).max() * (U + size)
-    logits = abs(model(X) - 2 ** 0.5 * teacher(X)).max() / scale
+    logits = abs(model(X) - 2**0.5 * teacher(X)).max() / scale
     aligned = cosine(model.U, np.broadcast_to(teacher.U, model.U.shape))
-    return (Check(float(logits), 1e-12, "Φ = √2 Φ*"),
-            Check(float(abs(aligned - (1 + (size / U) ** 2) ** -0.5)), 1e-12, "cos(U, U*) = 1/√(1 + ‖V‖²/‖U*‖²)"))
+    return (
+        Check(float(logits), 1e-12, "Φ = √2 Φ*"),
+        Check(
+            float(abs(aligned - (1 + (size / U) ** 2) ** -0.5)),
+            1e-12,
+            "cos(U, U*) = 1/√(1 + ‖V‖²/‖U*‖²)",
+        ),
+    )
 
 
 def seen_in_mean(W: Array, U: Array, X: Array) -> np.ndarray:
-    """(1/T) Σ_t (I + W Cov_{s_t}(x)) u_t for each sample, (n, d): the derivative of Φ along a common shift, over T."""
+    """(1/T) Σ_t (I + W Cov_{s_t}(x)) u_t for each sample, (n, d): the derivative of Φ along a
+    common shift, over T."""
     A = softmax(X @ W @ X.mT)
-    read = A * (U @ X.mT - (A @ X * U).sum(axis=2, keepdims=True))  # Cov_{s_t}(x) u_t = Σ_j x_j read_tj
+    # Cov_{s_t}(x) u_t = Σ_j x_j read_tj
+    read = A * (U @ X.mT - (A @ X * U).sum(axis=2, keepdims=True))
     return U.mean(axis=0) + (X.mT @ read.sum(axis=1)[..., None])[..., 0] @ W.T / len(U)
 
 
@@ -231,28 +333,43 @@ def turned_mean_row(W: Array, U: Array, C: Array) -> np.ndarray:
 def _teachers(seed, length=1.0):
     rng = np.random.default_rng([seed, 65])
     T, d = rng.integers(2, 6), 2
-    return {"W": 10.0 ** rng.uniform(-2, -0.5) * rng.standard_normal((d, d)), "U": 1 + rng.standard_normal((T, d)),
-            "X": length * rng.standard_normal((T, d)), "length": length}
+    return {
+        "W": 10.0 ** rng.uniform(-2, -0.5) * rng.standard_normal((d, d)),
+        "U": 1 + rng.standard_normal((T, d)),
+        "X": length * rng.standard_normal((T, d)),
+        "length": length,
+    }
 
 
 def _mean_tokens(T, d, length, nodes=48, reach=7.5):
-    """Nodes (nodes^d, d) and weights of a trapezoidal rule for the mean of T independent N(0, length² I) tokens."""
+    """Nodes (nodes^d, d) and weights of a trapezoidal rule for the mean of T independent N(0,
+    length² I) tokens."""
     line = np.linspace(-reach, reach, nodes)
     grid = np.stack(np.meshgrid(*[line] * d, indexing="ij"), axis=-1).reshape(-1, d)
-    weights = np.exp(-(grid ** 2).sum(axis=1) / 2)
-    return length / T ** 0.5 * grid, weights / weights.sum()
+    weights = np.exp(-(grid**2).sum(axis=1) / 2)
+    return length / T**0.5 * grid, weights / weights.sum()
 
 
-@statement(id="prop-first-look", title="What the mean token says about the teacher", mark="ours", source="this book",
-           chapter=FURTHER, assumptions=NORMAL, random=_teachers, broken=lambda seed: _teachers(seed, length=2.0),
-           breaks=f"{NORMAL}: they are twice as long", hypotheses=lambda length, **_: {NORMAL: length == 1})
+@statement(
+    id="prop-first-look",
+    title="What the mean token says about the teacher",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=NORMAL,
+    random=_teachers,
+    broken=lambda seed: _teachers(seed, length=2.0),
+    breaks=f"{NORMAL}: they are twice as long",
+    hypotheses=lambda length, **_: {NORMAL: length == 1},
+)
 def first_look(W: Array, U: Array, X: Array, length: float) -> Checks:
-    """E[Φ*(X) x̄] = (I + W* C) ū*, C = E Cov_{s_t}(x), which is one for all t; ū* the mean row of U* (T, d), W* (d, d).
+    """E[Φ*(X) x̄] = (I + W* C) ū*, C = E Cov_{s_t}(x), which is one for all t; ū* the mean row of
+    U* (T, d), W* (d, d).
 
-    Nothing is sampled: given how the tokens X (T, d) differ from their mean, up to a cyclic shift, both expectations
-    are sums over the T shifts and integrals over the mean token, which is N(0, I/T) and independent of the
-    differences. The statement is the mean of these. In each check lhs is the relative error, and rhs 1e-9.
-    Source: this book.
+    Nothing is sampled: given how the tokens X (T, d) differ from their mean, up to a cyclic shift,
+    both expectations are sums over the T shifts and integrals over the mean token, which is N(0,
+    I/T) and independent of the differences. The statement is the mean of these. In each check lhs
+    is the relative error, and rhs 1e-9. Source: this book.
     """
     T, d = X.shape
     means, weights = _mean_tokens(T, d, length)
@@ -265,5 +382,13 @@ def first_look(W: Array, U: Array, X: Array, length: float) -> Checks:
     C = np.einsum("n,sntde->tde", weights, covariances) / T
     seen = weights * (read * U).sum(axis=(2, 3)).mean(axis=0) @ means
     expected = turned_mean_row(W, U, C.mean(axis=0))
-    return (Check(float(abs(C - C[0]).max() / abs(C).max()), 1e-9, "E Cov_{s_t}(x) is the same for every t"),
-            Check(float(abs(seen - expected).max() / abs(expected).max()), 1e-9, "E[Φ* x̄] = (I + W*C) ū*"))
+    return (
+        Check(
+            float(abs(C - C[0]).max() / abs(C).max()),
+            1e-9,
+            "E Cov_{s_t}(x) is the same for every t",
+        ),
+        Check(
+            float(abs(seen - expected).max() / abs(expected).max()), 1e-9, "E[Φ* x̄] = (I + W*C) ū*"
+        ),
+    )

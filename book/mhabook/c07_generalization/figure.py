@@ -1,4 +1,5 @@
-"""The live figures of chapter 7: a run beside the run without one sample, and the gap of test and training loss."""
+"""The live figures of chapter 7: a run beside the run without one sample, and the gap of test and
+training loss."""
 
 from dataclasses import replace
 
@@ -20,17 +21,29 @@ from mhalib.training import recorded_steps, train
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5)
 LEFT_OUT = ("loss", "held_out_loss", "traveled", "distance", "pushed", "own_loss", "left_loss")
-CURVES = ("loss", "held_out_loss", "gap", "gap_bound", "distance", "distance_bound", "pushed", "own_loss", "left_loss")
+CURVES = (
+    "loss",
+    "held_out_loss",
+    "gap",
+    "gap_bound",
+    "distance",
+    "distance_bound",
+    "pushed",
+    "own_loss",
+    "left_loss",
+)
 """What the first figure shows, and what the second does."""
 
 
-def leaving_out(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, left: int = 0,
-                steps: int = 500) -> LiveFigure:
+def leaving_out(
+    data: Dataset, start: MultiHeadAttention, rule: GradientDescent, left: int = 0, steps: int = 500
+) -> LiveFigure:
     """A live figure of the run that these arguments describe, beside the run without one sample.
 
-    How far each goes and how far apart they are; and the loss of the sample that was left out, with and without it,
-    beside training and test loss. Sliders change which sample it is, the noise, the step size, and the number n of
-    samples, which are drawn anew: the first of them stay. The test loss is that of 1,000 fresh samples.
+    How far each goes and how far apart they are; and the loss of the sample that was left out, with
+    and without it, beside training and test loss. Sliders change which sample it is, the noise, the
+    step size, and the number n of samples, which are drawn anew: the first of them stay. The test
+    loss is that of 1,000 fresh samples.
 
     Parameters
     ----------
@@ -40,40 +53,63 @@ def leaving_out(data: Dataset, start: MultiHeadAttention, rule: GradientDescent,
     left : which sample is left out at first, one of the first half
     steps : how many steps a run has
 
-    Raises TypeError or ValueError if data, start, rule or left are others, or steps is no whole number ≥ 1.
+    Raises TypeError or ValueError if data, start, rule or left are others, or steps is no whole
+    number ≥ 1.
 
     Source: Definition "Leaving one out", Theorem "Stability" (this book).
     """
     require_count(steps=steps)
     mixture, n, (H, T, d) = mixture_of(data), len(data), zero_heads(start).sizes
     if n < 4:
-        raise ValueError(f"data: expected 4 samples or more, to leave one out and to halve them, got {n}")
+        raise ValueError(
+            f"data: expected 4 samples or more, to leave one out and to halve them, got {n}"
+        )
     M, S, zeta = len(mixture.nu), float(np.linalg.norm(mixture.nu[0])), mixture.n_relevant / T
     lr, tests, record = plain_step(rule), 1000, [k for k in recorded_steps(steps, 40) if k]
 
     def run(values):
         seen = tokenized_mixture(values["samples"], T, d, M, zeta, S, values["sigma"], mixture.seed)
-        return _with_and_without(start, seen, values["left"], values["lr"], steps, seen.fresh(tests, seed=1), record)
+        return _with_and_without(
+            start, seen, values["left"], values["lr"], steps, seen.fresh(tests, seed=1), record
+        )
 
-    tries = {"As it starts": {}, "Another sample": {"left": (left + 1) % (n // 2)},
-             "Twice the samples": {"samples": 2 * n}, "Long noise": {"sigma": 1.0}}
-    return LiveFigure(FigureSpec(
-        title="A run, and the run without one sample",
-        alt=f"Left, over {steps} steps, how far one head has gone from zero, and far below how far it is from the head "
-            "that was trained without one sample. Right, four losses that fall: of the training samples, of that "
-            "sample with it and without it, and of fresh samples.",
-        model="leave_one_out", data=mixture_draws(mixture, 4 * n, (mixture.seed, 1)) | {"kind": "sampled"},
-        test=mixture_draws(mixture, tests, (mixture.seed, 2, 1)), start={"kind": "zeros"}, record=tuple(record),
-        curves=LEFT_OUT, final=(), fixed={"optimizer": "gd", "shortcut": True, "H": H, "zeta": zeta},
-        controls=(Control("samples", "number of samples n", (n // 2, n, 2 * n, 4 * n), n),
-                  Control("sigma", "noise σ", with_own(NOISES, mixture.sigma), mixture.sigma),
-                  Control("lr", "step size η", with_own((0.1, 0.3, 1.0, 3.0), lr), lr),
-                  Control("left", "sample left out", tuple(range(n // 2)), left)),
-        tries=tries, frame=_left_out_frame(steps),
-        summary="With {samples} samples, noise {sigma} and step size {lr}, after {steps} steps: the run is {traveled} "
-                "from its start, and {distance} from the run without sample {left}, which has pushed {pushed}. The "
-                "loss of that sample is {left_loss} without it and {own_loss} with it. Training loss {loss}, test loss "
-                "{held_out_loss}.", train=run), __file__)
+    tries = {
+        "As it starts": {},
+        "Another sample": {"left": (left + 1) % (n // 2)},
+        "Twice the samples": {"samples": 2 * n},
+        "Long noise": {"sigma": 1.0},
+    }
+    return LiveFigure(
+        FigureSpec(
+            title="A run, and the run without one sample",
+            alt=f"Left, over {steps} steps, how far one head has gone from zero, and far below "
+            f"how far it is from the head "
+            "that was trained without one sample. Right, four losses that fall: of the training "
+            "samples, of that sample with it and without it, and of fresh samples.",
+            model="leave_one_out",
+            data=mixture_draws(mixture, 4 * n, (mixture.seed, 1)) | {"kind": "sampled"},
+            test=mixture_draws(mixture, tests, (mixture.seed, 2, 1)),
+            start={"kind": "zeros"},
+            record=tuple(record),
+            curves=LEFT_OUT,
+            final=(),
+            fixed={"optimizer": "gd", "shortcut": True, "H": H, "zeta": zeta},
+            controls=(
+                Control("samples", "number of samples n", (n // 2, n, 2 * n, 4 * n), n),
+                Control("sigma", "noise σ", with_own(NOISES, mixture.sigma), mixture.sigma),
+                Control("lr", "step size η", with_own((0.1, 0.3, 1.0, 3.0), lr), lr),
+                Control("left", "sample left out", tuple(range(n // 2)), left),
+            ),
+            tries=tries,
+            frame=_left_out_frame(steps),
+            summary="With {samples} samples, noise {sigma} and step size {lr}, after {steps} "
+            "steps: the run is {traveled} from its start, and {distance} from the run without "
+            "sample {left}, which has pushed {pushed}. The loss of that sample is {left_loss} "
+            "without it and {own_loss} with it. Training loss {loss}, test loss {held_out_loss}.",
+            train=run,
+        ),
+        __file__,
+    )
 
 
 def _left_out_frame(steps):
@@ -90,12 +126,22 @@ def _left_out_frame(steps):
     return frame.update_yaxes(type="log", dtick=1, exponentformat="power", range=[-4, 1.5], col=2)
 
 
-def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1.0, steps: int = 500, tests: int = 128,
-                   seed: int = 0) -> LiveFigure:
-    """A live figure: training and test loss, their gap, and how far leaving out one sample moves the run.
+def generalization(
+    n: int = 64,
+    T: int = 8,
+    d: int = 8,
+    M: int = 4,
+    S: float = 1.0,
+    steps: int = 500,
+    tests: int = 128,
+    seed: int = 0,
+) -> LiveFigure:
+    """A live figure: training and test loss, their gap, and how far leaving out one sample moves
+    the run.
 
-    Training starts at zero, where the browser computes one head for any number of them. Beside the gap and the distance
-    stand the formulas of Theorem 2, with what the run itself received in place of what the theorem allows it.
+    Training starts at zero, where the browser computes one head for any number of them. Beside the
+    gap and the distance stand the formulas of Theorem 2, with what the run itself received in place
+    of what the theorem allows it.
 
     Parameters
     ----------
@@ -104,46 +150,73 @@ def generalization(n: int = 64, T: int = 8, d: int = 8, M: int = 4, S: float = 1
     steps : how many steps a run has
     tests : how many fresh samples the test set has
 
-    Raises ValueError for what ``tokenized_mixture`` refuses, if n < 16 or T < 4, or if steps or tests is no whole
-    number ≥ 1.
+    Raises ValueError for what ``tokenized_mixture`` refuses, if n < 16 or T < 4, or if steps or
+    tests is no whole number ≥ 1.
 
     Source: this book, Theorem 2, on data model DM1 [recalled].
     """
     require_count(n=n, steps=steps, tests=tests)
     if n < 16 or T < 4:
-        raise ValueError(f"expected n ≥ 16 samples of T ≥ 4 tokens, to choose from, got n = {n} and T = {T}")
+        raise ValueError(
+            f"expected n ≥ 16 samples of T ≥ 4 tokens, to choose from, got n = {n} and T = {T}"
+        )
     record = [k for k in recorded_steps(steps, 40) if k]
 
     def run(values):
-        data = tokenized_mixture(values["samples"], T, d, M, values["zeta"], S, values["sigma"], seed)
+        data = tokenized_mixture(
+            values["samples"], T, d, M, values["zeta"], S, values["sigma"], seed
+        )
         start = MultiHeadAttention.zeros(values["H"], T, d)
-        return _with_and_without(start, data, values["left"], values["lr"], steps, data.fresh(tests, seed=1), record)
+        return _with_and_without(
+            start, data, values["left"], values["lr"], steps, data.fresh(tests, seed=1), record
+        )
 
     source = tokenized_mixture(1, T, d, M, 1 / T, S, 0.0, seed).truth
-    return LiveFigure(FigureSpec(
-        title="Training loss, test loss, and what one sample does",
-        alt="Four panels over 500 steps of one head on 16 samples. Training and test loss fall, the test loss a little "
-            "above. Their gap falls from step 5 on, and the formula of the theorem rises far above it. The distance "
-            "to the run without one sample levels off below its bound. That sample has the larger loss in the run "
-            "without it.",
-        model="leave_one_out", data=mixture_draws(source, n, (seed, 1)) | {"kind": "sampled"},
-        test=mixture_draws(source, tests, (seed, 2, 1)), start={"kind": "zeros"}, record=tuple(record),
-        curves=CURVES, final=("test_accuracy",), fixed={"optimizer": "gd", "shortcut": True},
-        controls=(Control("samples", "training samples n", tuple(k for k in (4, 8, 16, 32, 64, 128) if k <= n), 16),
-                  Control("sigma", "noise σ", NOISES, 0.2),
-                  Control("zeta", "relevant share ζ", tuple(k / T for k in range(1, T // 2 + 1)), 2 / T),
-                  Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 1.0),
-                  Control("H", "heads H", (1, 4, 16, 64), 1),
-                  Control("left", "sample left out", (0, 1, 2, 3), 0)),
-        frame=_frame(steps),
-        summary="After {steps} steps on n = {samples} samples with σ = {sigma}, ζ = {zeta}, η = {lr}, H = {H}: "
-                "training loss {loss}, test loss {held_out_loss}, test accuracy {test_accuracy}; gap {gap}, formula "
-                "{gap_bound}. Without sample {left}, the run ends at a distance of {distance}, bound {distance_bound}, "
-                "and the loss of that sample is {left_loss} instead of {own_loss}.", train=run), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="Training loss, test loss, and what one sample does",
+            alt="Four panels over 500 steps of one head on 16 samples. Training and test loss "
+            "fall, the test loss a little above. Their gap falls from step 5 on, and the formula "
+            "of the theorem rises far above it. The distance to the run without one sample "
+            "levels off below its bound. That sample has the larger loss in the run without it.",
+            model="leave_one_out",
+            data=mixture_draws(source, n, (seed, 1)) | {"kind": "sampled"},
+            test=mixture_draws(source, tests, (seed, 2, 1)),
+            start={"kind": "zeros"},
+            record=tuple(record),
+            curves=CURVES,
+            final=("test_accuracy",),
+            fixed={"optimizer": "gd", "shortcut": True},
+            controls=(
+                Control(
+                    "samples",
+                    "training samples n",
+                    tuple(k for k in (4, 8, 16, 32, 64, 128) if k <= n),
+                    16,
+                ),
+                Control("sigma", "noise σ", NOISES, 0.2),
+                Control(
+                    "zeta", "relevant share ζ", tuple(k / T for k in range(1, T // 2 + 1)), 2 / T
+                ),
+                Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 1.0),
+                Control("H", "heads H", (1, 4, 16, 64), 1),
+                Control("left", "sample left out", (0, 1, 2, 3), 0),
+            ),
+            frame=_frame(steps),
+            summary="After {steps} steps on n = {samples} samples with σ = {sigma}, ζ = {zeta}, "
+            "η = {lr}, H = {H}: training loss {loss}, test loss {held_out_loss}, test accuracy "
+            "{test_accuracy}; gap {gap}, formula {gap_bound}. Without sample {left}, the run "
+            "ends at a distance of {distance}, bound {distance_bound}, and the loss of that "
+            "sample is {left_loss} instead of {own_loss}.",
+            train=run,
+        ),
+        __file__,
+    )
 
 
 def _with_and_without(start, data, left, lr, steps, test, record):
-    """The ``Path`` of the run on all samples at the steps ``record``, with the curves of both figures."""
+    """The ``Path`` of the run on all samples at the steps ``record``, with the curves of both
+    figures."""
     n, rest, own = len(data), data.subset(others(len(data), left)), data.subset([left])
     path = train(start, data, GradientDescent(lr), steps, test=test, record=record)
     without = train(start, rest, GradientDescent(lr * (n - 1) / n), steps, record=record)
@@ -153,23 +226,38 @@ def _with_and_without(start, data, left, lr, steps, test, record):
     losses = np.array([sample_losses(model, own)[0] for model in every.models])
     pushes = [loss_gradient_norms(model, own)[0] for model in every.models]
 
-    apart = [(model - other).norm() for model, other in zip(path.models, without.models, strict=True)]
+    apart = [
+        (model - other).norm() for model, other in zip(path.models, without.models, strict=True)
+    ]
 
     def before(values):
         return lr * np.concatenate([[0.0], np.cumsum(values)[:-1]])[at]
 
-    return replace(path, curves=path.curves | {
-        "held_out_loss": path.test_loss, "gap": path.test_loss - path.loss,
-        "gap_bound": 3 / n * G[at] * before(G * every.loss),
-        "traveled": np.array([(model - start).norm() for model in path.models]),
-        "distance": np.array(apart),
-        "distance_bound": 1.5 * before(G * losses) / n, "pushed": before(pushes) / n, "own_loss": losses[at],
-        "left_loss": np.array([sample_losses(model, own)[0] for model in without.models])})
+    return replace(
+        path,
+        curves=path.curves
+        | {
+            "held_out_loss": path.test_loss,
+            "gap": path.test_loss - path.loss,
+            "gap_bound": 3 / n * G[at] * before(G * every.loss),
+            "traveled": np.array([(model - start).norm() for model in path.models]),
+            "distance": np.array(apart),
+            "distance_bound": 1.5 * before(G * losses) / n,
+            "pushed": before(pushes) / n,
+            "own_loss": losses[at],
+            "left_loss": np.array([sample_losses(model, own)[0] for model in without.models]),
+        },
+    )
 
 
 def _frame(steps):
-    frame = panels("loss", "test loss − training loss", "distance, one sample left out", "loss of that sample",
-                   height=640)
+    frame = panels(
+        "loss",
+        "test loss − training loss",
+        "distance, one sample left out",
+        "loss of that sample",
+        height=640,
+    )
     line(frame, "training loss", 1, 1, shows="loss", color=0)
     line(frame, "test loss", 1, 1, shows="held_out_loss", color=1)
     line(frame, "gap", 2, 1, shows="gap", color=0)

@@ -1,4 +1,5 @@
-"""The pictures of chapter 7: one run for each sample that is left out, and the pushes of a sample, which fade."""
+"""The pictures of chapter 7: one run for each sample that is left out, and the pushes of a sample,
+which fade."""
 
 import numpy as np
 from IPython.display import HTML
@@ -16,25 +17,36 @@ def leave_one_out() -> HTML:
     panel = Panel("One run more for each sample")
     for row in range(SAMPLES + 1):
         height = 38 + 24 * row
-        panel.words((10, height + 4), "all samples" if row == 0 else f"without {row}", anchor="start")
+        panel.words(
+            (10, height + 4), "all samples" if row == 0 else f"without {row}", anchor="start"
+        )
         for sample in range(1, SAMPLES + 1):
             at = (82 + 22 * sample, height)
             panel.dot(at, color=1 if sample == row else 0, size=6, hollow=sample == row)
         panel.arrow((210, height), (236, height), width=1.5)
     panel.words((130, 182), "the ring is fresh to the run in its row", color=1)
-    return picture("leave-one-out",
-                   "Six rows of five dots, each with an arrow to the right, a training run. In the first row all dots "
-                   "are full: all samples are trained on. In each of the other rows another dot is a ring: the sample "
-                   "that is left out. The ring is a fresh sample to the run in its row.", [panel])
+    return picture(
+        "leave-one-out",
+        "Six rows of five dots, each with an arrow to the right, a training run. In the first "
+        "row all dots are full: all samples are trained on. In each of the other rows another "
+        "dot is a ring: the sample that is left out. The ring is a fresh sample to the run in "
+        "its row.",
+        [panel],
+    )
 
 
 def pushes_fade() -> HTML:
-    """Left, two runs that part early and then no more; right, the pushes that part them, which fade with the loss."""
-    return picture("pushes-fade",
-                   "Left, two paths from one point. The upper one is the run with the sample. At each of its steps an "
-                   "arrow shows what the sample pushes: the first arrows are long and the last ones tiny, so the paths "
-                   "part early and then go side by side. Right, the pushes as columns, which fade from step to step; "
-                   "stacked, they are one column, the distance of the two runs.", [_two_runs(), _columns()])
+    """Left, two runs that part early and then no more; right, the pushes that part them, which fade
+    with the loss."""
+    return picture(
+        "pushes-fade",
+        "Left, two paths from one point. The upper one is the run with the sample. At each of "
+        "its steps an arrow shows what the sample pushes: the first arrows are long and the last "
+        "ones tiny, so the paths part early and then go side by side. Right, the pushes as "
+        "columns, which fade from step to step; stacked, they are one column, the distance of "
+        "the two runs.",
+        [_two_runs(), _columns()],
+    )
 
 
 def _two_runs():
@@ -61,7 +73,12 @@ def _columns():
         x = 22 + 17 * k
         panel.line((x, floor), (x, float(floor - 1.5 * push)), color=1, width=9)
     for top, push in zip(np.cumsum(PUSHES), PUSHES, strict=True):
-        panel.line((218, float(floor - 1.5 * (top - push))), (218, float(floor - 1.5 * top)), color=1, width=9)
+        panel.line(
+            (218, float(floor - 1.5 * (top - push))),
+            (218, float(floor - 1.5 * top)),
+            color=1,
+            width=9,
+        )
         panel.line((208, float(floor - 1.5 * top)), (228, float(floor - 1.5 * top)), width=1)
     panel.line((10, floor), (250, floor), width=1, opacity=0.5)
     panel.words((82, 184), "step by step").words((218, 184), "added up")

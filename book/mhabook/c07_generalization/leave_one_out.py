@@ -1,8 +1,8 @@
 """Leave-one-out gradient descent: what a run would have been without one of its samples.
 
-L = (1/n) Σ_j ℓ_j is the training loss of all n samples, and L^{−i} = (1/n) Σ_{j≠i} ℓ_j that of all but sample i, with
-the same factor 1/n. θ_k and θ_k^{−i} are gradient descent on L and on L^{−i}, from the same start with the same η.
-Models are ``MultiHeadAttention`` or ``HeadGroups``.
+L = (1/n) Σ_j ℓ_j is the training loss of all n samples, and L^{−i} = (1/n) Σ_{j≠i} ℓ_j that of all
+but sample i, with the same factor 1/n. θ_k and θ_k^{−i} are gradient descent on L and on L^{−i},
+from the same start with the same η. Models are ``MultiHeadAttention`` or ``HeadGroups``.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,18 +51,22 @@ def sample_losses(model: Heads, data: Dataset) -> np.ndarray:
 
 
 def run_constants(models: Sequence[Heads], R: float) -> tuple[float, float]:
-    """The largest G, and the largest κ = B/√H, of several models; valid on their convex hull too."""
+    """The largest G, and the largest κ = B/√H, of several models; valid on their convex hull
+    too."""
     H, T, _ = models[0].sizes
     sizes = np.array([decoder_sizes(model) for model in models])
-    return steepness(T, R, sizes[:, 1].max()), curvature(T, R, sizes[:, 0].max()) / H ** 0.5
+    return steepness(T, R, sizes[:, 1].max()), curvature(T, R, sizes[:, 0].max()) / H**0.5
 
 
 def logit_gradient_norms(model: Heads, X: Array) -> np.ndarray:
     """‖∇Φ(X_i)‖ in the space of all H heads, for every sample (n,)."""
     few = model.few() if isinstance(model, HeadGroups) else model
-    (F, _, d), copies = few.sizes, np.array(getattr(model, "copies", None) or np.ones(few.sizes[0]), dtype=float)
+    (F, _, d), copies = (
+        few.sizes,
+        np.array(getattr(model, "copies", None) or np.ones(few.sizes[0]), dtype=float),
+    )
     squared = (few.features(X) ** 2).reshape(len(X), F, -1)
-    on_W, on_U = squared[..., :d * d].sum(axis=2), squared[..., d * d:].sum(axis=2)  # (n, F)
+    on_W, on_U = squared[..., : d * d].sum(axis=2), squared[..., d * d :].sum(axis=2)  # (n, F)
     return np.sqrt(on_W @ (1 / copies) + on_U @ (copies * F / copies.sum()))
 
 
@@ -72,7 +76,8 @@ def loss_gradient_norms(model: Heads, data: Dataset) -> np.ndarray:
 
 
 class LeaveOneOut(NamedTuple):
-    """A run and its leave-one-out runs, at the recorded steps k; a column of an array is a sample that was left out."""
+    """A run and its leave-one-out runs, at the recorded steps k; a column of an array is a sample
+    that was left out."""
 
     steps: np.ndarray
     distance: np.ndarray  # ‖θ_k − θ_k^{−i}‖
@@ -87,25 +92,37 @@ class LeaveOneOut(NamedTuple):
 
     @property
     def bound(self) -> np.ndarray:
-        """(ηG/n) Σ_{j<k} ℓ_i(θ_j), of which the distance is at most 3/2 under the hypotheses of Theorem 2."""
+        """(ηG/n) Σ_{j<k} ℓ_i(θ_j), of which the distance is at most 3/2 under the hypotheses of
+        Theorem 2."""
         return self.G * self.received
 
     @property
     def expansion(self) -> np.ndarray:
-        """‖θ_k − θ_k^{−i}‖ over (η/n) Σ_{j<k} ‖∇ℓ_i(θ_j)‖, at most 1 where no step drives two models apart."""
+        """‖θ_k − θ_k^{−i}‖ over (η/n) Σ_{j<k} ‖∇ℓ_i(θ_j)‖, at most 1 where no step drives two
+        models apart."""
         return self.distance[self.steps > 0] / self.pushed[self.steps > 0]
 
 
-def leave_one_out(start: Heads, data: Dataset, lr: float, steps: int, *, test: Dataset | None = None,
-                  left: Iterable[int] | None = None, record: int | Iterable[int] = 50) -> LeaveOneOut:
-    """Train on all of ``data``, and once more for each sample, without it; and measure how far the runs part.
+def leave_one_out(
+    start: Heads,
+    data: Dataset,
+    lr: float,
+    steps: int,
+    *,
+    test: Dataset | None = None,
+    left: Iterable[int] | None = None,
+    record: int | Iterable[int] = 50,
+) -> LeaveOneOut:
+    """Train on all of ``data``, and once more for each sample, without it; and measure how far the
+    runs part.
 
     Parameters
     ----------
     start, data, lr, steps, test, record : as in ``train``, with gradient descent; n ≥ 2
     left : the indices of the samples to leave out, one at a time; all by default
 
-    Raises ValueError if data has fewer than two samples, lr is not positive, or a run stops being finite.
+    Raises ValueError if data has fewer than two samples, lr is not positive, or a run stops being
+    finite.
 
     Source: this book, Theorem 2.
     """
@@ -117,14 +134,26 @@ def leave_one_out(start: Heads, data: Dataset, lr: float, steps: int, *, test: D
     path = _finite(train(start, data, rule, steps, test=test, record=recorded))
     losses, slopes, G = _along_the_run(start, data, rule, steps)
     runs = [_without(i, start, data, lr, steps, test, recorded) for i in left]
-    away = [[(model - other).norm() for model, other in zip(path.models, run.models, strict=True)] for run in runs]
-    own = [[sample_losses(model, data.subset([i]))[0] for model in run.models]
-           for i, run in zip(left, runs, strict=True)]
+    away = [
+        [(model - other).norm() for model, other in zip(path.models, run.models, strict=True)]
+        for run in runs
+    ]
+    own = [
+        [sample_losses(model, data.subset([i]))[0] for model in run.models]
+        for i, run in zip(left, runs, strict=True)
+    ]
     return LeaveOneOut(
-        path.steps, np.array(away).T, lr / n * _before(losses)[recorded][:, left],
-        lr / n * _before(slopes)[recorded][:, left], losses[recorded][:, left], np.array(own).T,
+        path.steps,
+        np.array(away).T,
+        lr / n * _before(losses)[recorded][:, left],
+        lr / n * _before(slopes)[recorded][:, left],
+        losses[recorded][:, left],
+        np.array(own).T,
         None if test is None else np.array([run.test_loss for run in runs]).T,
-        lr * _before(losses)[recorded].mean(axis=1), G, path)
+        lr * _before(losses)[recorded].mean(axis=1),
+        G,
+        path,
+    )
 
 
 def _along_the_run(start, data, rule, steps):
@@ -143,7 +172,9 @@ def _without(i, start, data, lr, steps, test, recorded):
     """The run on all samples but i."""
     # Descent on L^{−i} with η is descent on the mean loss of n − 1 samples with η (n − 1)/n.
     n, rest = len(data), data.subset(others(len(data), i))
-    return _finite(train(start, rest, GradientDescent(lr * (n - 1) / n), steps, test=test, record=recorded))
+    return _finite(
+        train(start, rest, GradientDescent(lr * (n - 1) / n), steps, test=test, record=recorded)
+    )
 
 
 def _before(values):
@@ -158,10 +189,11 @@ def _finite(path):
 
 
 class AllTrainingSets:
-    """Finitely many equally likely samples: means over all possible training sets of n of them are exact.
+    """Finitely many equally likely samples: means over all possible training sets of n of them are
+    exact.
 
-    ``start``, ``lr`` and ``steps`` say how one learns from a training set. Training sets that differ in order only
-    are one, with their chance together.
+    ``start``, ``lr`` and ``steps`` say how one learns from a training set. Training sets that
+    differ in order only are one, with their chance together.
     """
 
     data: Dataset
@@ -173,20 +205,22 @@ class AllTrainingSets:
         self.run: Callable[..., list[Any]] = cache(self._run)
 
     def training_sets(self, repeats: bool = True) -> Iterator[tuple[float, tuple[int, ...]]]:
-        """(chance, indices) of every training set: independent draws, or with ``repeats`` = False all different."""
+        """(chance, indices) of every training set: independent draws, or with ``repeats`` = False
+        all different."""
         m, n = len(self.data), self.n
         if not repeats:
             yield from ((1 / comb(m, n), drawn) for drawn in combinations(range(m), n))
             return
         for drawn in combinations_with_replacement(range(m), n):
             orders = factorial(n) // prod(factorial(drawn.count(index)) for index in set(drawn))
-            yield orders / m ** n, drawn
+            yield orders / m**n, drawn
 
     def losses(self, kept: Sequence[int]) -> np.ndarray:
         """ℓ of every sample of the population, (m,), at the model trained on ``kept``."""
         return sample_losses(self.run(kept)[-1], self.data)
 
     def _run(self, kept):
-        """The models of gradient descent on (1/n) Σ of the losses of the samples ``kept``, at most n of them."""
+        """The models of gradient descent on (1/n) Σ of the losses of the samples ``kept``, at most
+        n of them."""
         data, lr = self.data.subset(np.array(kept, dtype=int)), self._lr * len(kept) / self.n
         return descend(self._start, data, lr, self._steps, np.arange(len(data)))

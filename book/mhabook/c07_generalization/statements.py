@@ -1,4 +1,5 @@
-"""Chapter 7: one sample more or less changes little, so what is learned on the sample holds beyond it."""
+"""Chapter 7: one sample more or less changes little, so what is learned on the sample holds beyond
+it."""
 
 from bisect import bisect_left
 from math import log
@@ -6,7 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhabook.c01_model.instances import TOKENS, Heads, between, equal_tokens, radius_or_given, token_radius, tokens_fit
+from mhabook.c01_model.instances import (
+    TOKENS,
+    Heads,
+    between,
+    equal_tokens,
+    radius_or_given,
+    token_radius,
+    tokens_fit,
+)
 from mhabook.c02_curvature.bounds import Loss, MarginSquared, gradient_constant, smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant, segment_curvature, short_segment
 from mhabook.c04_convergence import chain, starts
@@ -37,17 +46,24 @@ SEPARATED = "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0"
 
 
 def mean_on_segment(product: float) -> float:
-    """ς = ½ + 2κD²/(3(8 − κD²)): the mean of L on a segment is at most ς (L(θ) + L(θ′)); ς ≤ 11/16 for κD² ≤ 7/4."""
+    """ς = ½ + 2κD²/(3(8 − κD²)): the mean of L on a segment is at most ς (L(θ) + L(θ′)); ς ≤ 11/16
+    for κD² ≤ 7/4."""
     return 0.5 + 2 * product / (3 * (8 - product))
 
 
 def _two_models(seed):
     instance = ledger["cor-1-quasi-convexity"].random(seed)
     model, other, data = (instance[name] for name in ("model", "other", "data"))
-    longest = max(abs(end(data.X)).max() for end in (model, other)) / 10  # beyond a margin of 10 the loss is rounding
+    # beyond a margin of 10 the loss is rounding
+    longest = max(abs(end(data.X)).max() for end in (model, other)) / 10
     model, other = (MultiHeadAttention(end.W, end.U / max(1, longest)) for end in (model, other))
-    return {"model": model, "other": other, "data": data,
-            "lr": float(np.random.default_rng([seed, 71]).choice([1.0, 0.3])) * _safe(model, other, data)}
+    return {
+        "model": model,
+        "other": other,
+        "data": data,
+        "lr": float(np.random.default_rng([seed, 71]).choice([1.0, 0.3]))
+        * _safe(model, other, data),
+    }
 
 
 def _safe(model, other, data):
@@ -62,21 +78,47 @@ def _hump(size):
 
 def _overstepping(seed):
     model, data, lr = starts.balanced(2.5 + np.random.default_rng([seed, 72]).random()).values()
-    return {"model": model, "other": model - 0.01 * lr * model.loss_and_grad(data.X, data.y)[1], "data": data, "lr": lr}
+    return {
+        "model": model,
+        "other": model - 0.01 * lr * model.loss_and_grad(data.X, data.y)[1],
+        "data": data,
+        "lr": lr,
+    }
 
 
-@statement(id="lemma-expansion", title="A step drives two models apart only a little", mark="ours", source="this book",
-           chapter=FURTHER, assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ on the segment; κD² < 8",
-           random=_two_models, extremal=(lambda: _hump(1e-3), lambda: _hump(0.1)), slack=(0.004,), broken=_overstepping,
-           breaks="η ≤ 1/ρ on the segment", hypotheses=lambda model, other, data, lr, R=None: {
-               "κD² < 8": segment_curvature(model, other, data, R) < 8,
-               "η ≤ 1/ρ on the segment": 0 < lr <= ROOM * _safe(model, other, data)} | tokens_fit(data, R))
-def expansion(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, lr: float,
-              R: float | None = None) -> Checks:
-    """‖(θ − η∇L(θ)) − (θ′ − η∇L(θ′))‖ ≤ (1 + ς ηκ (L(θ) + L(θ′))) ‖θ − θ′‖, ς = ½ + 2κD²/(3(8 − κD²)).
+@statement(
+    id="lemma-expansion",
+    title="A step drives two models apart only a little",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ on the segment; κD² < 8",
+    random=_two_models,
+    extremal=(lambda: _hump(1e-3), lambda: _hump(0.1)),
+    slack=(0.004,),
+    broken=_overstepping,
+    breaks="η ≤ 1/ρ on the segment",
+    hypotheses=lambda model, other, data, lr, R=None: (
+        {
+            "κD² < 8": segment_curvature(model, other, data, R) < 8,
+            "η ≤ 1/ρ on the segment": 0 < lr <= ROOM * _safe(model, other, data),
+        }
+        | tokens_fit(data, R)
+    ),
+)
+def expansion(
+    model: MultiHeadAttention,
+    other: MultiHeadAttention,
+    data: Dataset,
+    lr: float,
+    R: float | None = None,
+) -> Checks:
+    """‖(θ − η∇L(θ)) − (θ′ − η∇L(θ′))‖ ≤ (1 + ς ηκ (L(θ) + L(θ′))) ‖θ − θ′‖, ς = ½ + 2κD²/(3(8 −
+    κD²)).
 
-    And so with every L^{−i} in the place of L. The checks compare what exceeds 1: lhs is the ratio of the two
-    distances, minus 1, over ηκ. Of ς they pin the ½, not what it grows by.  Source: this book.
+    And so with every L^{−i} in the place of L. The checks compare what exceeds 1: lhs is the ratio
+    of the two distances, minus 1, over ηκ. Of ς they pin the ½, not what it grows by. Source: this
+    book.
 
     Raises ValueError if κD² ≥ 8: the statement says nothing about models so far apart.
     """
@@ -84,15 +126,23 @@ def expansion(model: MultiHeadAttention, other: MultiHeadAttention, data: Datase
     away, kappa = model - other, max(curvature_constant(end, data, R) for end in (model, other))
     checks = []
     for kept in [np.arange(n), *(others(n, i) for i in range(n if n > 1 else 0))]:
-        (L, grad), (L_other, grad_other) = (partial_loss_and_grad(end, data, kept) for end in (model, other))
+        (L, grad), (L_other, grad_other) = (
+            partial_loss_and_grad(end, data, kept) for end in (model, other)
+        )
         ratio = (away - lr * (grad - grad_other)).norm() / away.norm()
-        checks.append(Check(float((ratio - 1) / (lr * kappa)), float(share * (L + L_other)),
-                            "(‖step θ − step θ′‖/‖θ − θ′‖ − 1)/(ηκ) ≤ ς (L(θ) + L(θ′))"))
+        checks.append(
+            Check(
+                float((ratio - 1) / (lr * kappa)),
+                float(share * (L + L_other)),
+                "(‖step θ − step θ′‖/‖θ − θ′‖ − 1)/(ηκ) ≤ ς (L(θ) + L(θ′))",
+            )
+        )
     return tuple(checks)
 
 
 def _runs(start, data, lr, steps, R):
-    """For every sample, at k = 1, …, K: ‖θ_k − θ_k^{−i}‖, (ηG/n) Σ_{j<k} ℓ_i(θ_j), the lemma's exponential; and κ."""
+    """For every sample, at k = 1, …, K: ‖θ_k − θ_k^{−i}‖, (ηG/n) Σ_{j<k} ℓ_i(θ_j), the lemma's
+    exponential; and κ."""
     n, everyone = len(data), np.arange(len(data))
     run = descend(start, data, lr, steps, everyone)
     losses = np.array([sample_losses(model, data) for model in run])
@@ -119,51 +169,85 @@ def _alone(instance):
 
 
 def _close_runs(start, data, lr, steps, R=None):
-    """Constants that hold along all runs, and how far apart runs are: what the lemma assumes of them."""
+    """Constants that hold along all runs, and how far apart runs are: what the lemma assumes of
+    them."""
     told, run = radius_or_given(data, R), descend(start, data, lr, steps, np.arange(len(data)))
     left = [descend(start, data, lr, steps, others(len(data), i)) for i in range(len(data))]
     G, kappa = run_constants([model for each in (run, *left) for model in each], told)
     apart = max(_distances(run, each)[:-1].max() for each in left)
-    return tokens_fit(data, R) | {"η ≤ 1/ρ": 0 < lr * (G ** 2 / 4 + kappa) <= ROOM,
-                                        "κ‖θ_k − θ_k^−i‖² ≤ 7/4 for k < K": kappa * apart ** 2 <= ROOM * 7 / 4}
+    return tokens_fit(data, R) | {
+        "η ≤ 1/ρ": 0 < lr * (G**2 / 4 + kappa) <= ROOM,
+        "κ‖θ_k − θ_k^−i‖² ≤ 7/4 for k < K": kappa * apart**2 <= ROOM * 7 / 4,
+    }
 
 
-@statement(id="lemma-leave-one-out", title="A run without one sample", mark="ours", source=SOURCE, chapter=FURTHER,
-           assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ; κ‖θ_k − θ_k^−i‖² ≤ 7/4 for k < K",
-           random=lambda seed: _alone(starts.near(seed)),
-           extremal=(lambda: _alone(starts.slope(12.0, 5.0, 5)),), slack=(4e-6,),
-           broken=lambda seed: _alone(starts.slope(12.0, 5.0, 5, R=1e-4)) | {
-               "R": 1e-4 * (0.4 + 0.4 * np.random.default_rng([seed, 73]).random())}, breaks=TOKENS,
-           hypotheses=_close_runs)
-def distance_of_runs(start: Heads, data: Dataset, lr: float, steps: int, R: float | None = None) -> Check:
-    """‖θ_k − θ_k^{−i}‖ ≤ (ηG/n) Σ_{j<k} ℓ_i(θ_j) · exp((11/16) ηκ Σ_{0<j<k} (L(θ_j) + L^{−i}(θ_j^{−i}))).
+@statement(
+    id="lemma-leave-one-out",
+    title="A run without one sample",
+    mark="ours",
+    source=SOURCE,
+    chapter=FURTHER,
+    assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ; κ‖θ_k − θ_k^−i‖² ≤ 7/4 for k < K",
+    random=lambda seed: _alone(starts.near(seed)),
+    extremal=(lambda: _alone(starts.slope(12.0, 5.0, 5)),),
+    slack=(4e-6,),
+    broken=lambda seed: (
+        _alone(starts.slope(12.0, 5.0, 5, R=1e-4))
+        | {"R": 1e-4 * (0.4 + 0.4 * np.random.default_rng([seed, 73]).random())}
+    ),
+    breaks=TOKENS,
+    hypotheses=_close_runs,
+)
+def distance_of_runs(
+    start: Heads, data: Dataset, lr: float, steps: int, R: float | None = None
+) -> Check:
+    """‖θ_k − θ_k^{−i}‖ ≤ (ηG/n) Σ_{j<k} ℓ_i(θ_j) · exp((11/16) ηκ Σ_{0<j<k} (L(θ_j) +
+    L^{−i}(θ_j^{−i}))).
 
-    G and κ are valid at all models of both runs, and so between them. The check is the worst over all samples i and
-    all k up to ``steps``. It pins the factor before the exponential, not the 11/16 in it.  Source: this book.
+    G and κ are valid at all models of both runs, and so between them. The check is the worst over
+    all samples i and all k up to ``steps``. It pins the factor before the exponential, not the
+    11/16 in it. Source: this book.
 
-    Raises ValueError if κ‖θ_k − θ_k^{−i}‖² > 7/4 for some k: the statement says nothing about runs so far apart.
+    Raises ValueError if κ‖θ_k − θ_k^{−i}‖² > 7/4 for some k: the statement says nothing about runs
+    so far apart.
     """
     lhs, rhs = [], []
-    for distance, received, growth, kappa in _runs(start, data, lr, steps, radius_or_given(data, R)):
+    for distance, received, growth, kappa in _runs(
+        start, data, lr, steps, radius_or_given(data, R)
+    ):
         if kappa * (distance[:-1] ** 2).max(initial=0) > 7 / 4:
-            raise ValueError("lr, steps: expected runs so close that κ‖θ_k − θ_k^−i‖² ≤ 7/4, "
-                             f"got {kappa * (distance[:-1] ** 2).max():.4g}")
+            raise ValueError(
+                "lr, steps: expected runs so close that κ‖θ_k − θ_k^−i‖² ≤ 7/4, "
+                f"got {kappa * (distance[:-1] ** 2).max():.4g}"
+            )
         lhs.append(distance)
         rhs.append(received * growth)
     return _worst(lhs, rhs, "‖θ_k − θ_k^−i‖ ≤ (ηG/n) Σ ℓ_i(θ_j) exp((11/16) ηκ Σ (L + L^−i))")
 
 
-@statement(id="thm-2-stability", title="Stability", mark="ours", source=SOURCE, chapter=CHAPTER,
-           assumptions=f"{TOKENS}; √H ≥ (64/7) D₀² B; B is that at radius 5D₀, or at 1/(2R²) a head; "
-                       f"‖θ_h − θ_{{0,h}}‖ ≤ 1/(2R²); that with the second B alone; {STEP}",
-           random=lambda seed: starts.near(seed, seed % 2 == 1) | {"per_head": seed % 2 == 1},
-           extremal=(lambda: starts.slope(12.0, 5.0, 5),), slack=(0.34,),
-           broken=lambda seed: _undecided(seed), breaks=STEP, hypotheses=chain.conditions)
-def stability(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int, per_head: bool = False) -> Check:
-    """‖θ_k − θ_k^{−i}‖ ≤ (3/2)(ηG/n) Σ_{j<k} ℓ_i(θ_j), for every sample i and all k up to ``steps``.
+@statement(
+    id="thm-2-stability",
+    title="Stability",
+    mark="ours",
+    source=SOURCE,
+    chapter=CHAPTER,
+    assumptions=f"{TOKENS}; √H ≥ (64/7) D₀² B; B is that at radius 5D₀, or at 1/(2R²) a head; "
+    f"‖θ_h − θ_{{0,h}}‖ ≤ 1/(2R²); that with the second B alone; {STEP}",
+    random=lambda seed: starts.near(seed, seed % 2 == 1) | {"per_head": seed % 2 == 1},
+    extremal=(lambda: starts.slope(12.0, 5.0, 5),),
+    slack=(0.34,),
+    broken=lambda seed: _undecided(seed),
+    breaks=STEP,
+    hypotheses=chain.conditions,
+)
+def stability(
+    start: Heads, reference: Heads, data: Dataset, lr: float, steps: int, per_head: bool = False
+) -> Check:
+    """‖θ_k − θ_k^{−i}‖ ≤ (3/2)(ηG/n) Σ_{j<k} ℓ_i(θ_j), for every sample i and all k up to
+    ``steps``.
 
-    G, B and ρ are those at radius 5D₀, or with ``per_head`` those at 1/(2R²) a head. The constant 3/2 is not pinned:
-    with 1 in its place the inequality holds on every instance that we know.
+    G, B and ρ are those at radius 5D₀, or with ``per_head`` those at 1/(2R²) a head. The constant
+    3/2 is not pinned: with 1 in its place the inequality holds on every instance that we know.
     Source: this book, after Deora et al. 2023, Theorem 2.
     """
     n = len(data)
@@ -171,40 +255,69 @@ def stability(start: Heads, reference: Heads, data: Dataset, lr: float, steps: i
     run = descend(start, data, lr, steps, np.arange(n))
     losses = np.array([sample_losses(model, data) for model in run[:-1]])
     lhs = [_distances(run, descend(start, data, lr, steps, others(n, i)))[1:] for i in range(n)]
-    return _worst(lhs, 1.5 * lr * G / n * np.cumsum(losses, axis=0).T, "‖θ_k − θ_k^−i‖ ≤ (3/2)(ηG/n) Σ ℓ_i(θ_j)")
+    return _worst(
+        lhs,
+        1.5 * lr * G / n * np.cumsum(losses, axis=0).T,
+        "‖θ_k − θ_k^−i‖ ≤ (3/2)(ηG/n) Σ ℓ_i(θ_j)",
+    )
 
 
 def _undecided(seed, n=12, R=1e-4):
-    """Equal tokens, as many labels +1 as −1: where nothing moves until one is left out, and then far too much."""
-    tokens, share = equal_tokens(R=R)["data"].X, 40 * (1 + np.random.default_rng([seed, 74]).random())
+    """Equal tokens, as many labels +1 as −1: where nothing moves until one is left out, and then
+    far too much."""
+    tokens, share = (
+        equal_tokens(R=R)["data"].X,
+        40 * (1 + np.random.default_rng([seed, 74]).random()),
+    )
     data = from_arrays(np.repeat(tokens, n, axis=0), np.resize([1.0, -1.0], n))
     start, reference = starts.reading(0.0, R=R), starts.reading(3.0, R=R)
-    return {"start": start, "reference": reference, "data": data, "steps": 3, "per_head": False,
-            "lr": share / chain.ball_constants(start, R, reference.norm()).rho}
+    return {
+        "start": start,
+        "reference": reference,
+        "data": data,
+        "steps": 3,
+        "per_head": False,
+        "lr": share / chain.ball_constants(start, R, reference.norm()).rho,
+    }
 
 
-@statement(id="lemma-symmetrization", title="The gap is a mean of leave-one-out differences", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions=CHANCE,
-           random=lambda seed: _only(_population(seed), "start", "data", "lr", "steps", "n"),
-           broken=lambda seed: _only(_strangers(seed), "start", "data", "lr", "steps") | {"n": 2, "repeats": False},
-           breaks="the samples are independent: drawn without replacement instead",
-           hypotheses=lambda repeats=True, **_: {INDEPENDENT: repeats})
-def symmetrization(start: Heads, data: Dataset, lr: float, steps: int, n: int, repeats: bool = True) -> Check:
-    """E[L_test(θ_K) − L(θ_K)] = E (1/n) Σ_i [L_test(θ_K) − L_test(θ_K^{−i}) + ℓ_i(θ_K^{−i}) − ℓ_i(θ_K)].
+@statement(
+    id="lemma-symmetrization",
+    title="The gap is a mean of leave-one-out differences",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions=CHANCE,
+    random=lambda seed: _only(_population(seed), "start", "data", "lr", "steps", "n"),
+    broken=lambda seed: (
+        _only(_strangers(seed), "start", "data", "lr", "steps") | {"n": 2, "repeats": False}
+    ),
+    breaks="the samples are independent: drawn without replacement instead",
+    hypotheses=lambda repeats=True, **_: {INDEPENDENT: repeats},
+)
+def symmetrization(
+    start: Heads, data: Dataset, lr: float, steps: int, n: int, repeats: bool = True
+) -> Check:
+    """E[L_test(θ_K) − L(θ_K)] = E (1/n) Σ_i [L_test(θ_K) − L_test(θ_K^{−i}) + ℓ_i(θ_K^{−i}) −
+    ℓ_i(θ_K)].
 
-    ``data`` is a population of equally likely samples, and both means are over all training sets of ``n`` of them.
-    lhs is the distance of the two sides relative to the sizes of the losses in them, rhs 1e-12. ``repeats`` = False
-    draws without replacement, and is the twin.  Source: this book.
+    ``data`` is a population of equally likely samples, and both means are over all training sets of
+    ``n`` of them. lhs is the distance of the two sides relative to the sizes of the losses in them,
+    rhs 1e-12. ``repeats`` = False draws without replacement, and is the twin. Source: this book.
     """
     population, gap, differences, size = AllTrainingSets(start, data, lr, steps, n), 0.0, 0.0, 0.0
     for chance, drawn in population.training_sets(repeats):
         own = population.losses(drawn)
         gap += chance * (own.mean() - own[list(drawn)].mean())
         for i, index in enumerate(drawn):
-            left = population.losses(drawn[:i] + drawn[i + 1:])
+            left = population.losses(drawn[:i] + drawn[i + 1 :])
             differences += chance / n * (own.mean() - left.mean() + left[index] - own[index])
             size += chance / n * (own.mean() + left.mean() + left[index] + own[index])
-    return Check(float(abs(gap - differences) / size), 1e-12, "E[L_test − L] = E mean of leave-one-out differences")
+    return Check(
+        float(abs(gap - differences) / size),
+        1e-12,
+        "E[L_test − L] = E mean of leave-one-out differences",
+    )
 
 
 def _only(instance, *names):
@@ -212,11 +325,17 @@ def _only(instance, *names):
 
 
 def _population(seed):
-    """A small population, n, and a start, reference and step size that satisfy Theorem 2 for every training set."""
+    """A small population, n, and a start, reference and step size that satisfy Theorem 2 for every
+    training set."""
     start, reference, data, lr, steps = starts.near(seed).values()
-    return {"start": start, "reference": reference, "data": data, "steps": steps,
-            "n": int(np.random.default_rng([seed, 75]).integers(1, 4)),
-            "lr": min(lr, _longest_step(start, reference, data, steps))}
+    return {
+        "start": start,
+        "reference": reference,
+        "data": data,
+        "steps": steps,
+        "n": int(np.random.default_rng([seed, 75]).integers(1, 4)),
+        "lr": min(lr, _longest_step(start, reference, data, steps)),
+    }
 
 
 def _longest_step(start, reference, data, steps):
@@ -226,7 +345,8 @@ def _longest_step(start, reference, data, steps):
 
 
 def _with_references(seed):
-    """The same, every other time with a reference for each training set: down its own gradient, nearer the start."""
+    """The same, every other time with a reference for each training set: down its own gradient,
+    nearer the start."""
     instance = _population(seed)
     if seed % 2 == 0:
         return instance
@@ -234,14 +354,17 @@ def _with_references(seed):
     rng, away, references = np.random.default_rng([seed, 77]), reference - start, {}
     for _, drawn in AllTrainingSets(start, data, lr, steps, n).training_sets():
         own = data.subset(list(drawn))
-        toward = 1 / away.norm() * away - (grad := start.loss_and_grad(own.X, own.y)[1]) * (1 / (grad.norm() or 1))
+        toward = 1 / away.norm() * away - (grad := start.loss_and_grad(own.X, own.y)[1]) * (
+            1 / (grad.norm() or 1)
+        )
         references[drawn] = start + rng.uniform(0.3, 1) * away.norm() / toward.norm() * toward
         lr = min(lr, _longest_step(start, references[drawn], own, steps))
     return instance | {"reference": references, "lr": lr}
 
 
 def _references(start, reference, data, n):
-    """The reference of every training set, one for all or each its own; and the constants that hold for all."""
+    """The reference of every training set, one for all or each its own; and the constants that hold
+    for all."""
     sets = [drawn for _, drawn in AllTrainingSets(start, data, 1.0, 1, n).training_sets()]
     references = reference if isinstance(reference, dict) else dict.fromkeys(sets, reference)
     farthest = max((model - start).norm() for model in references.values())
@@ -251,41 +374,76 @@ def _references(start, reference, data, n):
 def _for_every_training_set(start, reference, data, lr, steps, n, copies=1):
     references, constants = _references(start, reference, data, n)
     far = {drawn: (model - start).norm() for drawn, model in references.items()}
-    longest = [chain.largest_step(constants, far[drawn], *(sample_losses(each, data)[list(drawn)].mean()
-                                                           for each in (model, start)), steps)
-               for drawn, model in references.items()]
-    return {"√H ≥ (64/7) D₀² B": constants.kappa * max(far.values()) ** 2 <= ROOM * CURVED,
-            STEP: 0 < lr <= ROOM * min(longest), INDEPENDENT: copies == 1}
+    longest = [
+        chain.largest_step(
+            constants,
+            far[drawn],
+            *(sample_losses(each, data)[list(drawn)].mean() for each in (model, start)),
+            steps,
+        )
+        for drawn, model in references.items()
+    ]
+    return {
+        "√H ≥ (64/7) D₀² B": constants.kappa * max(far.values()) ** 2 <= ROOM * CURVED,
+        STEP: 0 < lr <= ROOM * min(longest),
+        INDEPENDENT: copies == 1,
+    }
 
 
 def _strangers(seed):
-    """A population of two samples, no token of one seen in the other: neither is learned from the other."""
+    """A population of two samples, no token of one seen in the other: neither is learned from the
+    other."""
     turn = np.random.default_rng([seed, 76]).uniform(0, 2 * np.pi)
     tokens = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     data = from_arrays(np.repeat(tokens[:, None], 4, axis=1), np.array([1.0, -1.0]))
-    copies = (10 ** 12,)
+    copies = (10**12,)
     start = HeadGroups(np.zeros((1, 2, 2)), np.zeros((1, 4, 2)), copies)
     direction = HeadGroups(np.zeros((1, 2, 2)), np.tile(tokens[0] - tokens[1], (1, 4, 1)), copies)
     reference = start + 5 / direction.norm() * direction
-    return {"start": start, "direction": direction, "reference": reference, "data": data, "lr": 0.9, "steps": 50,
-            "n": 1}
+    return {
+        "start": start,
+        "direction": direction,
+        "reference": reference,
+        "data": data,
+        "lr": 0.9,
+        "steps": 50,
+        "n": 1,
+    }
 
 
-@statement(id="thm-2-generalization", title="Generalization", mark="ours", source=SOURCE, chapter=CHAPTER,
-           assumptions=f"{HEADS}; {STEP}; {CHANCE}", random=_with_references, extremal=(lambda: _coin(),),
-           slack=(0.93,),
-           broken=lambda seed: _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {
-               "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead",
-           hypotheses=_for_every_training_set)
-def generalization(start: Heads, reference: Heads | dict[tuple[int, ...], Heads], data: Dataset, lr: float, steps: int,
-                   n: int, copies: int = 1) -> Check:
+@statement(
+    id="thm-2-generalization",
+    title="Generalization",
+    mark="ours",
+    source=SOURCE,
+    chapter=CHAPTER,
+    assumptions=f"{HEADS}; {STEP}; {CHANCE}",
+    random=_with_references,
+    extremal=(lambda: _coin(),),
+    slack=(0.93,),
+    broken=lambda seed: (
+        _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {"copies": 1000}
+    ),
+    breaks="the samples are independent: 1,000 copies of one instead",
+    hypotheses=_for_every_training_set,
+)
+def generalization(
+    start: Heads,
+    reference: Heads | dict[tuple[int, ...], Heads],
+    data: Dataset,
+    lr: float,
+    steps: int,
+    n: int,
+    copies: int = 1,
+) -> Check:
     """E[L_test(θ_K) − L(θ_K)] ≤ (3G²/n) E[(2/3) D₀² + (5/3) ηK L(θ) + (4/3) ηL(θ₀)].
 
-    ``data`` is a population of equally likely samples, and the means are over all training sets of ``n`` of them.
-    ``reference`` is a model, or one for each training set: a dict from its indices in the population to a model.
-    ``copies`` > 1 repeats each drawn sample, so that the training set has n · copies samples that are not independent:
-    the twin. The constants are not pinned: no instance that we know uses a tenth of the bound.
-    Source: this book, after Deora et al. 2023, Theorem 2.
+    ``data`` is a population of equally likely samples, and the means are over all training sets of
+    ``n`` of them. ``reference`` is a model, or one for each training set: a dict from its indices
+    in the population to a model. ``copies`` > 1 repeats each drawn sample, so that the training set
+    has n · copies samples that are not independent: the twin. The constants are not pinned: no
+    instance that we know uses a tenth of the bound. Source: this book, after Deora et al. 2023,
+    Theorem 2.
     """
     population, gap, rhs = AllTrainingSets(start, data, lr, steps, n), 0.0, 0.0
     references, constants = _references(start, reference, data, n)
@@ -294,115 +452,213 @@ def generalization(start: Heads, reference: Heads | dict[tuple[int, ...], Heads]
         gap += chance * (own.mean() - own[list(drawn)].mean())
         ends = (sample_losses(end, data)[list(drawn)].mean() for end in (model, start))
         rhs += chance * gap_bound(constants.G, (model - start).norm(), *ends, lr, steps, n * copies)
-    return Check(float(gap), float(rhs), "E[L_test − L] ≤ (3G²/n) E[(2/3)D₀² + (5/3)ηK L(θ) + (4/3)ηL(θ₀)]")
+    return Check(
+        float(gap), float(rhs), "E[L_test − L] ≤ (3G²/n) E[(2/3)D₀² + (5/3)ηK L(θ) + (4/3)ηL(θ₀)]"
+    )
 
 
-def gap_bound(G: float, distance: float, reference_loss: float, start_loss: float, lr: float, steps: int,
-              n: int) -> float:
+def gap_bound(
+    G: float,
+    distance: float,
+    reference_loss: float,
+    start_loss: float,
+    lr: float,
+    steps: int,
+    n: int,
+) -> float:
     """(3G²/n) [(2/3) D₀² + (5/3) ηK L(θ) + (4/3) ηL(θ₀)]: Theorem 2.  Source: this book."""
-    return 3 * G ** 2 / n * (2 / 3 * distance ** 2 + 5 / 3 * lr * steps * reference_loss + 4 / 3 * lr * start_loss)
+    return (
+        3
+        * G**2
+        / n
+        * (2 / 3 * distance**2 + 5 / 3 * lr * steps * reference_loss + 4 / 3 * lr * start_loss)
+    )
 
 
 def _coin(margin=1.06, steps=400, R=1e-6):
-    """One kind of tokens, labels by a fair coin, one sample: only the coin's fall can be learned, and each fall is."""
-    start, references = starts.reading(0.0, R=R), {(i,): starts.reading(y * margin, R=R) for i, y in enumerate((1, -1))}
+    """One kind of tokens, labels by a fair coin, one sample: only the coin's fall can be learned,
+    and each fall is."""
+    start, references = (
+        starts.reading(0.0, R=R),
+        {(i,): starts.reading(y * margin, R=R) for i, y in enumerate((1, -1))},
+    )
     G = chain.ball_constants(start, R, references[0,].norm()).G
-    return {"start": start, "reference": references, "data": starts.balanced(R=R)["data"], "steps": steps, "n": 1,
-            "lr": 3.3 / steps / G ** 2}
+    return {
+        "start": start,
+        "reference": references,
+        "data": starts.balanced(R=R)["data"],
+        "steps": steps,
+        "n": 1,
+        "lr": 3.3 / steps / G**2,
+    }
 
 
 def _log_near(seed):
     return _only(_two_models(seed), "model", "other", "data")
 
 
-@statement(id="lemma-log-lipschitz", title="The logarithm of a loss is not steep", mark="ours", source="this book",
-           chapter=FURTHER, assumptions=f"{TOKENS}; logistic loss", random=_log_near,
-           extremal=(lambda: _confident_pair(20.0),), slack=(2e-7,),
-           broken=lambda seed: _confident_pair(between(seed, 0.85, 0.9)) | {"loss": MarginSquared()},
-           breaks="the loss is logistic: (1 − z)²/2 instead",
-           hypotheses=lambda loss=logistic, **instance: tokens_fit(**instance) | {"logistic loss": loss is logistic})
-def log_lipschitz(model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None,
-                  loss: Loss = logistic) -> Check:
-    """max_i |log ℓ_i(θ) − log ℓ_i(θ′)| ≤ G ‖θ − θ′‖, G the larger one of the two ends.  Source: this book."""
+@statement(
+    id="lemma-log-lipschitz",
+    title="The logarithm of a loss is not steep",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"{TOKENS}; logistic loss",
+    random=_log_near,
+    extremal=(lambda: _confident_pair(20.0),),
+    slack=(2e-7,),
+    broken=lambda seed: _confident_pair(between(seed, 0.85, 0.9)) | {"loss": MarginSquared()},
+    breaks="the loss is logistic: (1 − z)²/2 instead",
+    hypotheses=lambda loss=logistic, **instance: (
+        tokens_fit(**instance) | {"logistic loss": loss is logistic}
+    ),
+)
+def log_lipschitz(
+    model: MultiHeadAttention,
+    other: MultiHeadAttention,
+    data: Dataset,
+    R: float | None = None,
+    loss: Loss = logistic,
+) -> Check:
+    """max_i |log ℓ_i(θ) − log ℓ_i(θ′)| ≤ G ‖θ − θ′‖, G the larger one of the two ends. Source: this
+    book."""
     R = radius_or_given(data, R)
     logs = [np.log(loss(end.margins(data.X, data.y))) for end in (model, other)]
     G = max(gradient_constant(end, R) for end in (model, other))
-    return Check(float(abs(logs[0] - logs[1]).max()), G * (model - other).norm(), "|log ℓ_i(θ) − log ℓ_i(θ′)| ≤ GD")
+    return Check(
+        float(abs(logs[0] - logs[1]).max()),
+        G * (model - other).norm(),
+        "|log ℓ_i(θ) − log ℓ_i(θ′)| ≤ GD",
+    )
 
 
 def _confident_pair(z, R=1e-4):
-    return {"model": starts.reading(z, R=R), "other": starts.reading(z + 0.09, R=R), "data": equal_tokens(R=R)["data"]}
+    return {
+        "model": starts.reading(z, R=R),
+        "other": starts.reading(z + 0.09, R=R),
+        "data": equal_tokens(R=R)["data"],
+    }
 
 
-@statement(id="thm-2-left-out", title="What the left-out sample pays", mark="ours", source="this book",
-           chapter=FURTHER, assumptions=f"{HEADS}; {STEP}; {CHANCE}", random=_with_references,
-           extremal=(lambda: starts.slope(12.0, 5.0, 5) | {"n": 1},), slack=(7e-5,),
-           broken=lambda seed: _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {
-               "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead",
-           hypotheses=_for_every_training_set)
-def left_out_loss(start: Heads, reference: Heads | dict[tuple[int, ...], Heads], data: Dataset, lr: float, steps: int,
-                  n: int, copies: int = 1) -> Check:
+@statement(
+    id="thm-2-left-out",
+    title="What the left-out sample pays",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"{HEADS}; {STEP}; {CHANCE}",
+    random=_with_references,
+    extremal=(lambda: starts.slope(12.0, 5.0, 5) | {"n": 1},),
+    slack=(7e-5,),
+    broken=lambda seed: (
+        _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {"copies": 1000}
+    ),
+    breaks="the samples are independent: 1,000 copies of one instead",
+    hypotheses=_for_every_training_set,
+)
+def left_out_loss(
+    start: Heads,
+    reference: Heads | dict[tuple[int, ...], Heads],
+    data: Dataset,
+    lr: float,
+    steps: int,
+    n: int,
+    copies: int = 1,
+) -> Check:
     """E L_test(θ_K^{−i}) ≤ E (1/n) Σ_i ℓ_i(θ_K) exp((3/2)(ηG²/n) Σ_{k<K} ℓ_i(θ_k)).
 
-    Means are over all training sets, and ``reference`` is as in ``generalization``; with ``copies`` > 1, the twin, one
-    of n · copies samples is left out, which changes nothing. The 3/2 is not pinned.  Source: this book.
+    Means are over all training sets, and ``reference`` is as in ``generalization``; with
+    ``copies`` > 1, the twin, one of n · copies samples is left out, which changes nothing. The 3/2
+    is not pinned. Source: this book.
     """
     population, lhs, rhs = AllTrainingSets(start, data, lr, steps, n), 0.0, 0.0
     G = _references(start, reference, data, n)[1].G
     for chance, drawn in population.training_sets():
-        losses = np.array([sample_losses(model, data) for model in population.run(drawn)])[:, list(drawn)]
-        paid = losses[-1] * np.exp(1.5 * lr * G ** 2 / (n * copies) * losses[:-1].sum(axis=0))
-        left = [drawn[:i] + drawn[i + 1:] if copies == 1 else drawn for i in range(n)]
+        losses = np.array([sample_losses(model, data) for model in population.run(drawn)])[
+            :, list(drawn)
+        ]
+        paid = losses[-1] * np.exp(1.5 * lr * G**2 / (n * copies) * losses[:-1].sum(axis=0))
+        left = [drawn[:i] + drawn[i + 1 :] if copies == 1 else drawn for i in range(n)]
         lhs += chance * np.mean([population.losses(kept).mean() for kept in left])
         rhs += chance * paid.mean()
-    return Check(float(lhs), float(rhs), "E L_test(θ_K^−i) ≤ E mean ℓ_i(θ_K) exp((3/2)(ηG²/n) Σ ℓ_i(θ_k))")
+    return Check(
+        float(lhs), float(rhs), "E L_test(θ_K^−i) ≤ E mean ℓ_i(θ_K) exp((3/2)(ηG²/n) Σ ℓ_i(θ_k))"
+    )
 
 
 def _good_start(start, direction, data, lr, steps, copies=1, **_):
     heads, step = "√H ≥ (64/7) D₀² B", "0 < η ≤ 1/ρ"
-    met = {SEPARATED: bool((data.y * chain.logit_slopes(start, direction, data.X)).min() > 0),
-           "K ≥ 5": steps >= 5, INDEPENDENT: copies == 1 or len(data) == 1}
+    met = {
+        SEPARATED: bool((data.y * chain.logit_slopes(start, direction, data.X)).min() > 0),
+        "K ≥ 5": steps >= 5,
+        INDEPENDENT: copies == 1 or len(data) == 1,
+    }
     if not met[SEPARATED]:  # then there is no D₀, and nothing that is made of it
         return met | {heads: False, step: False}
     distance = chain.reference_along(start, direction, data, steps).distance
     constants = chain.ball_constants(start, token_radius(data.X), distance)
-    return met | {heads: constants.kappa * distance ** 2 <= ROOM * CURVED, step: 0 < lr * constants.rho <= ROOM}
+    return met | {
+        heads: constants.kappa * distance**2 <= ROOM * CURVED,
+        step: 0 < lr * constants.rho <= ROOM,
+    }
 
 
-@statement(id="cor-2-test-loss", title="The test loss after a good start", mark="ours", source=SOURCE, chapter=FURTHER,
-           assumptions=f"{TOKENS}; {CHANCE}; |Φ(X;θ₀)| ≤ B_Φ; {SEPARATED}; ‖θ*‖ = 1; K ≥ 5; "
-                       "D₀ = (B_Φ + ½ + log K)/γ; √H ≥ (64/7) D₀² B; 0 < η ≤ 1/ρ",
-           random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},
-           extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10 ** 6},), slack=(0.64,),
-           broken=lambda seed: _only(_strangers(seed), "start", "direction", "data", "lr", "steps", "n") | {
-               "copies": 1000}, breaks="the samples are independent: 1,000 copies of one instead",
-           hypotheses=_good_start)
-def good_start_test_loss(start: Heads, direction: Heads, data: Dataset, lr: float, steps: int, n: int,
-                         copies: int = 1) -> Checks:
+@statement(
+    id="cor-2-test-loss",
+    title="The test loss after a good start",
+    mark="ours",
+    source=SOURCE,
+    chapter=FURTHER,
+    assumptions=f"{TOKENS}; {CHANCE}; |Φ(X;θ₀)| ≤ B_Φ; {SEPARATED}; ‖θ*‖ = 1; K ≥ 5; "
+    "D₀ = (B_Φ + ½ + log K)/γ; √H ≥ (64/7) D₀² B; 0 < η ≤ 1/ρ",
+    random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},
+    extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10**6},),
+    slack=(0.64,),
+    broken=lambda seed: (
+        _only(_strangers(seed), "start", "direction", "data", "lr", "steps", "n") | {"copies": 1000}
+    ),
+    breaks="the samples are independent: 1,000 copies of one instead",
+    hypotheses=_good_start,
+)
+def good_start_test_loss(
+    start: Heads, direction: Heads, data: Dataset, lr: float, steps: int, n: int, copies: int = 1
+) -> Checks:
     """E L_test(θ_K) ≤ (1/K + 3ηG²/n) [(2/3)(B_Φ + ½ + log K)²/(γ²η) + 5/3 + (4/3)(B_Φ + log 2)].
 
-    The direction separates the whole population ``data`` with margin γ, and |Φ(X; θ₀)| ≤ B_Φ on it. With K = n the
-    first factor is at most 13/n, since 3ηG² ≤ 12: of the second check lhs is the excess, rhs 1e-12. In a population of
-    one sample ``copies`` are independent draws. No constant is pinned: no instance that we know uses half of the bound.
-    Source: this book, after Deora et al. 2023, Theorem 2.
+    The direction separates the whole population ``data`` with margin γ, and |Φ(X; θ₀)| ≤ B_Φ on it.
+    With K = n the first factor is at most 13/n, since 3ηG² ≤ 12: of the second check lhs is the
+    excess, rhs 1e-12. In a population of one sample ``copies`` are independent draws. No constant
+    is pinned: no instance that we know uses half of the bound. Source: this book, after Deora et
+    al. 2023, Theorem 2.
     """
     population = AllTrainingSets(start, data, lr, steps, n)
-    lhs = sum(chance * population.losses(drawn).mean() for chance, drawn in population.training_sets())
+    lhs = sum(
+        chance * population.losses(drawn).mean() for chance, drawn in population.training_sets()
+    )
     reference = chain.reference_along(start, direction, data, steps)
     G = chain.ball_constants(start, token_radius(data.X), reference.distance).G
-    return (Check(float(lhs), good_start_bound(G, reference, lr, steps, n * copies),
-                  "E L_test ≤ (1/K + 3ηG²/n)((2/3)D₀²/η + 5/3 + (4/3)(B_Φ + log 2))"),
-            Check(max(0.0, lr * G ** 2 / 4 - 1), 1e-12, "3ηG² ≤ 12"))
+    return (
+        Check(
+            float(lhs),
+            good_start_bound(G, reference, lr, steps, n * copies),
+            "E L_test ≤ (1/K + 3ηG²/n)((2/3)D₀²/η + 5/3 + (4/3)(B_Φ + log 2))",
+        ),
+        Check(max(0.0, lr * G**2 / 4 - 1), 1e-12, "3ηG² ≤ 12"),
+    )
 
 
 def good_start_bound(G: float, reference: Reference, lr: float, steps: int, n: int) -> float:
-    """(1/K + 3ηG²/n) [(2/3) D₀²/η + 5/3 + (4/3)(B_Φ + log 2)] for a ``Reference``.  Source: this book."""
-    inside = 2 / 3 * reference.distance ** 2 / lr + 5 / 3 + 4 / 3 * (reference.largest_logit + np.log(2))
-    return float((1 / steps + 3 * lr * G ** 2 / n) * inside)
+    """(1/K + 3ηG²/n) [(2/3) D₀²/η + 5/3 + (4/3)(B_Φ + log 2)] for a ``Reference``. Source: this
+    book."""
+    inside = (
+        2 / 3 * reference.distance**2 / lr + 5 / 3 + 4 / 3 * (reference.largest_logit + np.log(2))
+    )
+    return float((1 / steps + 3 * lr * G**2 / n) * inside)
 
 
 class SampleDemand(NamedTuple):
-    """What the corollary asks for on a mixture without noise, after a first phase on other samples."""
+    """What the corollary asks for on a mixture without noise, after a first phase on other
+    samples."""
 
     samples: int
     heads: float
@@ -410,11 +666,15 @@ class SampleDemand(NamedTuple):
     lr: float
 
 
-def samples_needed(T: int = 10, zeta: float = 0.2, S: float = 1.0, target: float = 0.693) -> SampleDemand:
-    """The least n = K ≥ 5 for which the corollary promises a test loss of at most ``target``, log 2 by default.
+def samples_needed(
+    T: int = 10, zeta: float = 0.2, S: float = 1.0, target: float = 0.693
+) -> SampleDemand:
+    """The least n = K ≥ 5 for which the corollary promises a test loss of at most ``target``, log 2
+    by default.
 
-    B_Φ = 0, as with equally many heads of either sign; γ = ζS√(T/2), by the decoders alone; ‖U_{0,h}‖ = γ; R = S; H is
-    what the theorem asks for, and η = 1/(G²/4 + (7/64)/D₀²) ≤ 1/ρ.  Source: this book.
+    B_Φ = 0, as with equally many heads of either sign; γ = ζS√(T/2), by the decoders alone;
+    ‖U_{0,h}‖ = γ; R = S; H is what the theorem asks for, and η = 1/(G²/4 + (7/64)/D₀²) ≤ 1/ρ.
+    Source: this book.
 
     Raises ValueError unless 0 < target < ∞.
     """
@@ -425,9 +685,11 @@ def samples_needed(T: int = 10, zeta: float = 0.2, S: float = 1.0, target: float
     def promised(n):
         distance = (0.5 + log(n)) / gamma
         heads = chain.heads_needed(distance, gamma, T, S)
-        G = chain.steepness(T, S, gamma + 5 * distance / heads ** 0.5)
-        demand = SampleDemand(n, heads, distance, 1 / (G ** 2 / 4 + chain.CURVED / distance ** 2))
-        return good_start_bound(G, chain.Reference(None, distance, 0.0, gamma), demand.lr, n, n), demand
+        G = chain.steepness(T, S, gamma + 5 * distance / heads**0.5)
+        demand = SampleDemand(n, heads, distance, 1 / (G**2 / 4 + chain.CURVED / distance**2))
+        return good_start_bound(
+            G, chain.Reference(None, distance, 0.0, gamma), demand.lr, n, n
+        ), demand
 
     def enough(n):
         return promised(n)[0] <= target

@@ -1,4 +1,5 @@
-"""Chapter 8: heads on digits and on sentences, and the small torch Transformers that read sentences."""
+"""Chapter 8: heads on digits and on sentences, and the small torch Transformers that read
+sentences."""
 
 from typing import TYPE_CHECKING
 
@@ -10,5 +11,11 @@ if TYPE_CHECKING:
 
 __all__ = ["PatchTransformer", "TextTransformer", "train_network"]
 # torch takes longer to import than everything else together.
-__getattr__: Getattr = later("mhabook.c08_digits", {
-    "PatchTransformer": "transformer", "TextTransformer": "transformer", "train_network": "network_training"})
+__getattr__: Getattr = later(
+    "mhabook.c08_digits",
+    {
+        "PatchTransformer": "transformer",
+        "TextTransformer": "transformer",
+        "train_network": "network_training",
+    },
+)

@@ -24,11 +24,14 @@ STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 LONG_STEPS = (0.3, 1.0, 3.0, 10.0, 30.0)
 
 
-def many_heads(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, steps: int = 200) -> LiveFigure:
-    """A live figure of the run that these arguments describe: what do more heads do from a random start?
+def many_heads(
+    data: Dataset, start: MultiHeadAttention, rule: GradientDescent, steps: int = 200
+) -> LiveFigure:
+    """A live figure of the run that these arguments describe: what do more heads do from a random
+    start?
 
-    Sliders change the number of heads, the step size, the size of the start, and its draw. The second curve is
-    (1/H) Σ_h ‖W_h − W_h(0)‖_F.
+    Sliders change the number of heads, the step size, the size of the start, and its draw. The
+    second curve is (1/H) Σ_h ‖W_h − W_h(0)‖_F.
 
     Parameters
     ----------
@@ -37,7 +40,8 @@ def many_heads(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, 
     rule : ``GradientDescent`` with a number as its step size
     steps : how many steps a run has
 
-    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number ≥ 1.
+    Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number
+    ≥ 1.
 
     Source: Proposition "At a constant step size many heads move little" (this book).
     """
@@ -48,30 +52,54 @@ def many_heads(data: Dataset, start: MultiHeadAttention, rule: GradientDescent, 
     record = recorded_steps(steps, 26)
 
     def run(values):
-        drawn = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=values["seed"])
+        drawn = MultiHeadAttention.random(
+            values["H"], T, d, scale=values["scale"], seed=values["seed"]
+        )
         return _with_moved(train(drawn, data, GradientDescent(values["lr"]), steps, record=record))
 
-    return LiveFigure(FigureSpec(
-        title="What do more heads do?",
-        alt=f"Over {steps} steps from a random start: left the training loss, which falls, and right how far "
-            "the attention matrix of a head has moved, which rises, both on logarithmic scales. Broad gray lines show "
-            "the run of the page, colored ones the run that the sliders describe.",
-        model="multihead", data=arrays(data), record=tuple(record), curves=("loss", "moved"),
-        fixed={"optimizer": "gd"},
-        start={"by": "seed", "choices": {seed: {"kind": "normal",
-                                                "stream": normals(heads[-1] * (d * d + T * d), seed).tolist()}
-                                         for seed in SEEDS}},
-        controls=(Control("H", "heads H", heads, H),
-                  Control("lr", "step size η", with_own(LONG_STEPS, own["lr"]), own["lr"]),
-                  Control("scale", "size of the start", with_own(SCALES, scale), scale),
-                  Control("seed", "draw of the start", SEEDS, 0)),
-        tries={f"{most} heads": {"H": most}, f"{most} heads, a large start": {"H": most, "scale": large},
-               "One head, very long steps": {"H": 1, "lr": longest},
-               f"{most} heads, very long steps": {"H": most, "lr": longest}},
-        frame=_two_curves(steps),
-        summary="Heads: {H}. With step size {lr}, and draw {seed} of a start of size {scale}, {steps} steps bring the "
-                "training loss to {loss} and move the attention matrix of a head by {moved}.",
-        train=run), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="What do more heads do?",
+            alt=f"Over {steps} steps from a random start: left the training loss, which falls, "
+            f"and right how far "
+            "the attention matrix of a head has moved, which rises, both on logarithmic scales. "
+            "Broad gray lines show the run of the page, colored ones the run that the sliders "
+            "describe.",
+            model="multihead",
+            data=arrays(data),
+            record=tuple(record),
+            curves=("loss", "moved"),
+            fixed={"optimizer": "gd"},
+            start={
+                "by": "seed",
+                "choices": {
+                    seed: {
+                        "kind": "normal",
+                        "stream": normals(heads[-1] * (d * d + T * d), seed).tolist(),
+                    }
+                    for seed in SEEDS
+                },
+            },
+            controls=(
+                Control("H", "heads H", heads, H),
+                Control("lr", "step size η", with_own(LONG_STEPS, own["lr"]), own["lr"]),
+                Control("scale", "size of the start", with_own(SCALES, scale), scale),
+                Control("seed", "draw of the start", SEEDS, 0),
+            ),
+            tries={
+                f"{most} heads": {"H": most},
+                f"{most} heads, a large start": {"H": most, "scale": large},
+                "One head, very long steps": {"H": 1, "lr": longest},
+                f"{most} heads, very long steps": {"H": most, "lr": longest},
+            },
+            frame=_two_curves(steps),
+            summary="Heads: {H}. With step size {lr}, and draw {seed} of a start of size "
+            "{scale}, {steps} steps bring the training loss to {loss} and move the attention "
+            "matrix of a head by {moved}.",
+            train=run,
+        ),
+        __file__,
+    )
 
 
 def _with_moved(path: Path) -> Path:
@@ -90,9 +118,15 @@ def _two_curves(steps):
     return frame.update_yaxes(type="log", range=[-2.5, 2.5], dtick=1, exponentformat="power", col=2)
 
 
-def digits(classes: tuple[int, int] = (3, 8), n: int = 60, held_out: int = 80, steps: int = 200,
-           seed: int = 0) -> LiveFigure:
-    """A live figure: heads, step size, its scaling, update rule and random start, on images of two digits.
+def digits(
+    classes: tuple[int, int] = (3, 8),
+    n: int = 60,
+    held_out: int = 80,
+    steps: int = 200,
+    seed: int = 0,
+) -> LiveFigure:
+    """A live figure: heads, step size, its scaling, update rule and random start, on images of two
+    digits.
 
     Parameters
     ----------
@@ -100,8 +134,8 @@ def digits(classes: tuple[int, int] = (3, 8), n: int = 60, held_out: int = 80, s
     held_out : how many held-out images are tested on
     steps : how many steps a run has
 
-    Raises ValueError for what ``mhalib.data.digits`` refuses, if there are not so many held-out images, or steps is no
-    whole number ≥ 1.
+    Raises ValueError for what ``mhalib.data.digits`` refuses, if there are not so many held-out
+    images, or steps is no whole number ≥ 1.
     """
     require_count(steps=steps, held_out=held_out)
     data = in_doubles(digit_images(classes, n, seed))
@@ -109,28 +143,49 @@ def digits(classes: tuple[int, int] = (3, 8), n: int = 60, held_out: int = 80, s
     record = recorded_steps(steps, 26)
 
     def run(values):
-        start = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=values["seed"])
+        start = MultiHeadAttention.random(
+            values["H"], T, d, scale=values["scale"], seed=values["seed"]
+        )
         return train(start, data, chosen_rule(values), steps, test=test, record=record)
 
     names = ("loss", "test_loss", "accuracy", "test_accuracy")
     count = HEADS[-1] * (d * d + T * d)
-    return LiveFigure(FigureSpec(
-        title=f"Heads on digits, {classes[0]} against {classes[1]}, from a random start",
-        alt=f"Left, training and test loss over {steps} steps of one head from a small random start: both fall, the "
-            "test loss less far. Right, the shares of correct labels, in training and on held-out images, which rise "
-            "above nine tenths.",
-        model="multihead", data=arrays(data), test=arrays(test), record=tuple(record), curves=names, fixed={},
-        start={"by": "seed", "choices": {seed: {"kind": "normal", "stream": normals(count, seed).tolist()}
-                                         for seed in SEEDS}},
-        controls=(Control("H", "heads H", HEADS, 1), Control("lr", "step size η", STEP_SIZES, 1.0),
-                  scaling_control("scaling"),
-                  rule_control(),
-                  Control("scale", "start scale", SCALES, 0.1), Control("seed", "start number", SEEDS, 0)),
-        frame=_frame(steps),
-        summary="After {steps} steps with H = {H}, step size {scaling} at η = {lr}, {optimizer}, start scale {scale}, "
-                "start number {seed}: training loss {loss}, test loss {test_loss}, accuracy {accuracy} in training and "
-                "{test_accuracy} on held-out images.",
-        train=run))
+    return LiveFigure(
+        FigureSpec(
+            title=f"Heads on digits, {classes[0]} against {classes[1]}, from a random start",
+            alt=f"Left, training and test loss over {steps} steps of one head from a small "
+            f"random start: both fall, the "
+            "test loss less far. Right, the shares of correct labels, in training and on "
+            "held-out images, which rise above nine tenths.",
+            model="multihead",
+            data=arrays(data),
+            test=arrays(test),
+            record=tuple(record),
+            curves=names,
+            fixed={},
+            start={
+                "by": "seed",
+                "choices": {
+                    seed: {"kind": "normal", "stream": normals(count, seed).tolist()}
+                    for seed in SEEDS
+                },
+            },
+            controls=(
+                Control("H", "heads H", HEADS, 1),
+                Control("lr", "step size η", STEP_SIZES, 1.0),
+                scaling_control("scaling"),
+                rule_control(),
+                Control("scale", "start scale", SCALES, 0.1),
+                Control("seed", "start number", SEEDS, 0),
+            ),
+            frame=_frame(steps),
+            summary="After {steps} steps with H = {H}, step size {scaling} at η = {lr}, "
+            "{optimizer}, start scale {scale}, start number {seed}: training loss {loss}, test "
+            "loss {test_loss}, accuracy {accuracy} in training and {test_accuracy} on held-out "
+            "images.",
+            train=run,
+        )
+    )
 
 
 def _frame(steps):

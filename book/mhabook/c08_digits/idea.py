@@ -1,4 +1,5 @@
-"""The picture of chapter 8: many short moves of decoders add up, and attention moves less, since it waits for them."""
+"""The picture of chapter 8: many short moves of decoders add up, and attention moves less, since it
+waits for them."""
 
 from IPython.display import HTML
 
@@ -8,24 +9,36 @@ LONG, SHORT = 160, 80
 
 
 def many_short_moves() -> HTML:
-    """One head makes one long move; four decoders make four half as long, and attention, one root later, a quarter."""
-    one = Panel("One head: a long move").dot((50, 95)).arrow((50, 95), (50 + LONG, 95), color=0, width=4)
+    """One head makes one long move; four decoders make four half as long, and attention, one root
+    later, a quarter."""
+    one = (
+        Panel("One head: a long move")
+        .dot((50, 95))
+        .arrow((50, 95), (50 + LONG, 95), color=0, width=4)
+    )
     one.words((50 + LONG / 2, 80), "1").words((130, 184), "a step of its decoder")
     four = Panel("Four heads: short moves")
     for k in range(4):
         y = 42 + 36 * k
-        four.dot((90, y)).arrow((90, y), (90 + SHORT, y), color=1, width=4).words((90 + SHORT / 2, y - 7), "½")
+        four.dot((90, y)).arrow((90, y), (90 + SHORT, y), color=1, width=4).words(
+            (90 + SHORT / 2, y - 7), "½"
+        )
     four.words((130, 184), "the same step, each ÷ √4")
     together = Panel("What the logit gets of them")
-    for y, what, share, sums in ((46, "of the decoders, which move ½", 1, "4 × ½ ÷ √4 = 1"),
-                                 (120, "of attention, which moves ½ × ½", 0.25, "4 × ½ × ¼ ÷ √4 = ¼")):
+    for y, what, share, sums in (
+        (46, "of the decoders, which move ½", 1, "4 × ½ ÷ √4 = 1"),
+        (120, "of attention, which moves ½ × ½", 0.25, "4 × ½ × ¼ ÷ √4 = ¼"),
+    ):
         together.words((12, y), what, anchor="start")
         for row, (color, length, words) in enumerate(((0, 1, "one head"), (1, share, sums))):
             at = y + 16 + 20 * row
             together.line((16, at), (16 + 90 * length, at), color=color, width=10)
             together.words((120, at + 4), words, color=color, anchor="start")
-    return picture("many-short-moves",
-                   "Three panels. The decoder of one head makes one long move. Those of four heads make four moves, "
-                   "each half as long. Bars for what the logit gets: of the decoders, one head and four heads give the "
-                   "same. Of attention, which moves a quarter, four heads give a quarter as much.",
-                   [one, four, together])
+    return picture(
+        "many-short-moves",
+        "Three panels. The decoder of one head makes one long move. Those of four heads make "
+        "four moves, each half as long. Bars for what the logit gets: of the decoders, one head "
+        "and four heads give the same. Of attention, which moves a quarter, four heads give a "
+        "quarter as much.",
+        [one, four, together],
+    )

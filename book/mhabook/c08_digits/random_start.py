@@ -1,4 +1,5 @@
-"""Chapter 8: what a random start knows of the number of heads, and how far training takes a head from it."""
+"""Chapter 8: what a random start knows of the number of heads, and how far training takes a head
+from it."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -34,10 +35,11 @@ def gram(model: MultiHeadAttention, X: Array) -> np.ndarray:
 
 
 def frozen_losses(model: MultiHeadAttention, data: Dataset, lr: float, steps: int) -> np.ndarray:
-    """Losses of gradient descent on the logit's first-order expansion at ``model``, at steps 0, 1, …, ``steps``.
+    """Losses of gradient descent on the logit's first-order expansion at ``model``, at steps 0, 1,
+    …, ``steps``.
 
-    Φ ← Φ − (η/n) Θ (y ∘ ℓ′(y ∘ Φ)) with the Gram matrix Θ of the start: the same recursion as gradient descent on the
-    model whose features never change.
+    Φ ← Φ − (η/n) Θ (y ∘ ℓ′(y ∘ Φ)) with the Gram matrix Θ of the start: the same recursion as
+    gradient descent on the model whose features never change.
     """
     theta, logits, losses = gram(model, data.X), model(data.X), []
     for _ in range(steps + 1):
@@ -48,20 +50,29 @@ def frozen_losses(model: MultiHeadAttention, data: Dataset, lr: float, steps: in
 
 
 def beside_frozen(H: int, scale: float, data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Recorded steps of 300, the losses of gradient descent from a random start with η = ½, and the frozen ones."""
+    """Recorded steps of 300, the losses of gradient descent from a random start with η = ½, and the
+    frozen ones."""
     start = MultiHeadAttention.random(H, 8, 8, scale)
     path = train(start, data, GradientDescent(0.5), 300, record=60)
     return path.steps, path.loss, frozen_losses(start, data, 0.5, 300)[path.steps]
 
 
 def gram_distances(counts: Sequence[int], scale: float, X: Array) -> list[float]:
-    """The root mean square of ‖Θ − E Θ‖/‖E Θ‖ over 640/H + 10 random starts, for each number of heads H.
+    """The root mean square of ‖Θ − E Θ‖/‖E Θ‖ over 640/H + 10 random starts, for each number of
+    heads H.
 
     E Θ is the mean over 16 other starts, with 64 heads.
     """
     center = _random_grams(64, scale, X, range(1000, 1016)).mean(axis=0)
-    return [np.sqrt(((_random_grams(H, scale, X, range(640 // H + 10)) - center) ** 2).sum(axis=(1, 2)).mean())
-            / np.linalg.norm(center) for H in counts]
+    return [
+        np.sqrt(
+            ((_random_grams(H, scale, X, range(640 // H + 10)) - center) ** 2)
+            .sum(axis=(1, 2))
+            .mean()
+        )
+        / np.linalg.norm(center)
+        for H in counts
+    ]
 
 
 def _random_grams(H, scale, X, seeds):
@@ -72,24 +83,41 @@ def _few_heads(seed):
     rng = np.random.default_rng([seed, 81])
     n, T, d = rng.integers(2, 4, size=3)
     scales = 10.0 ** rng.uniform(-1.5, 0.5, size=2)
-    heads = MultiHeadAttention(scales[0] * rng.standard_normal((3, d, d)), scales[1] * rng.standard_normal((3, T, d)))
-    return {"heads": heads, "chances": rng.dirichlet(np.ones(3)), "H": int(rng.integers(2, 4)),
-            "X": rng.standard_normal((n, T, d))}
+    heads = MultiHeadAttention(
+        scales[0] * rng.standard_normal((3, d, d)), scales[1] * rng.standard_normal((3, T, d))
+    )
+    return {
+        "heads": heads,
+        "chances": rng.dirichlet(np.ones(3)),
+        "H": int(rng.integers(2, 4)),
+        "X": rng.standard_normal((n, T, d)),
+    }
 
 
-@statement(id="prop-random-gram", title="At a random start the Gram matrix does not know H", mark="ours",
-           source="this book", chapter=FURTHER, assumptions="the heads are independent and equally distributed",
-           random=_few_heads, broken=_few_heads,
-           breaks="the heads are independent: all are copies of one", hypotheses=lambda **_: {},
-           false_claim=lambda heads, chances, H, X: copied_gram(heads, chances, H, X))
+@statement(
+    id="prop-random-gram",
+    title="At a random start the Gram matrix does not know H",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="the heads are independent and equally distributed",
+    random=_few_heads,
+    broken=_few_heads,
+    breaks="the heads are independent: all are copies of one",
+    hypotheses=lambda **_: {},
+    false_claim=lambda heads, chances, H, X: copied_gram(heads, chances, H, X),
+)
 def random_gram(heads: MultiHeadAttention, chances: Array, H: int, X: Array) -> Checks:
     """E Θ = E Θ₁ and E‖Θ − E Θ‖² = E‖Θ₁ − E Θ₁‖²/H, Θ₁ the Gram matrix of one head.
 
-    A head is one of the m given ``heads`` with the given ``chances``; all m^H models are listed, so the means are
-    exact. lhs is the error relative to the size of Θ₁, or its square, rhs 1e-12.  Source: this book.
+    A head is one of the m given ``heads`` with the given ``chances``; all m^H models are listed, so
+    the means are exact. lhs is the error relative to the size of Θ₁, or its square, rhs 1e-12.
+    Source: this book.
     """
     choices = list(product(range(len(chances)), repeat=H))
-    return _gram_checks(heads, chances, H, X, choices, np.array([np.prod(chances[list(c)]) for c in choices]))
+    return _gram_checks(
+        heads, chances, H, X, choices, np.array([np.prod(chances[list(c)]) for c in choices])
+    )
 
 
 def copied_gram(heads: MultiHeadAttention, chances: Array, H: int, X: Array) -> Checks:
@@ -98,12 +126,21 @@ def copied_gram(heads: MultiHeadAttention, chances: Array, H: int, X: Array) -> 
 
 
 def _gram_checks(heads, chances, H, X, choices, weights):
-    grams = np.array([gram(MultiHeadAttention(heads.W[list(c)], heads.U[list(c)]), X) for c in choices])
-    ones = np.array([gram(MultiHeadAttention(heads.W[k:k + 1], heads.U[k:k + 1]), X) for k in range(len(chances))])
+    grams = np.array(
+        [gram(MultiHeadAttention(heads.W[list(c)], heads.U[list(c)]), X) for c in choices]
+    )
+    ones = np.array(
+        [
+            gram(MultiHeadAttention(heads.W[k : k + 1], heads.U[k : k + 1]), X)
+            for k in range(len(chances))
+        ]
+    )
     (mean, spread), (mean_1, spread_1) = _moments(weights, grams), _moments(chances, ones)
-    size = np.sqrt((ones ** 2).sum(axis=(1, 2))).max()
-    return (Check(float(np.linalg.norm(mean - mean_1) / size), 1e-12, "E Θ = E Θ₁"),
-            Check(float(abs(spread - spread_1 / H) / size ** 2), 1e-12, "E‖Θ − E Θ‖² = E‖Θ₁ − E Θ₁‖²/H"))
+    size = np.sqrt((ones**2).sum(axis=(1, 2))).max()
+    return (
+        Check(float(np.linalg.norm(mean - mean_1) / size), 1e-12, "E Θ = E Θ₁"),
+        Check(float(abs(spread - spread_1 / H) / size**2), 1e-12, "E‖Θ − E Θ‖² = E‖Θ₁ − E Θ₁‖²/H"),
+    )
 
 
 def _moments(weights, grams):
@@ -120,7 +157,8 @@ def _displaced(seed):
 
 
 def _along_the_top(size=1e-4, **sizes):
-    """Opposite tokens, U = 0, and a step along the eigenvector of the logit's Hessian with the largest eigenvalue."""
+    """Opposite tokens, U = 0, and a step along the eigenvector of the logit's Hessian with the
+    largest eigenvalue."""
     instance = opposite_tokens(**sizes)
     model, X = instance["model"], instance["data"].X
     W, U = np.zeros_like(model.W), np.zeros_like(model.U)
@@ -129,23 +167,41 @@ def _along_the_top(size=1e-4, **sizes):
     return instance | {"step": size / step.norm() * step}
 
 
-@statement(id="prop-first-order", title="With many heads the first order is enough", mark="ours", source="this book",
-           chapter=FURTHER, assumptions=TOKENS, random=_displaced, extremal=(_along_the_top,), slack=(0.0001,),
-           broken=lambda seed: short(seed, _along_the_top), breaks=TOKENS, hypotheses=tokens_fit)
-def first_order(model: MultiHeadAttention, data: Dataset, step: MultiHeadAttention, R: float | None = None) -> Checks:
-    """|Φ(θ + V) − Φ(θ) − ⟨∇Φ(θ), V⟩| ≤ B‖V‖²/(2√H) and ‖∇Φ(θ + V) − ∇Φ(θ)‖ ≤ B‖V‖/√H, for all samples.
+@statement(
+    id="prop-first-order",
+    title="With many heads the first order is enough",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=TOKENS,
+    random=_displaced,
+    extremal=(_along_the_top,),
+    slack=(0.0001,),
+    broken=lambda seed: short(seed, _along_the_top),
+    breaks=TOKENS,
+    hypotheses=tokens_fit,
+)
+def first_order(
+    model: MultiHeadAttention, data: Dataset, step: MultiHeadAttention, R: float | None = None
+) -> Checks:
+    """|Φ(θ + V) − Φ(θ) − ⟨∇Φ(θ), V⟩| ≤ B‖V‖²/(2√H) and ‖∇Φ(θ + V) − ∇Φ(θ)‖ ≤ B‖V‖/√H, for all
+    samples.
 
-    V is ``step``, and B is taken at the longest decoder of the two ends. Each check gives the worst ratio.
-    Source: this book, from Proposition 1.
+    V is ``step``, and B is taken at the longest decoder of the two ends. Each check gives the worst
+    ratio. Source: this book, from Proposition 1.
     """
     remainder, change = first_order_ratios(model, data, step, radius_or_given(data, R))
-    return (Check(remainder, 1.0, "|Φ(θ + V) − Φ(θ) − ⟨∇Φ(θ), V⟩| √H/(½B‖V‖²) ≤ 1"),
-            Check(change, 1.0, "‖∇Φ(θ + V) − ∇Φ(θ)‖ √H/(B‖V‖) ≤ 1"))
+    return (
+        Check(remainder, 1.0, "|Φ(θ + V) − Φ(θ) − ⟨∇Φ(θ), V⟩| √H/(½B‖V‖²) ≤ 1"),
+        Check(change, 1.0, "‖∇Φ(θ + V) − ∇Φ(θ)‖ √H/(B‖V‖) ≤ 1"),
+    )
 
 
-def first_order_ratios(model: MultiHeadAttention, data: Dataset, step: MultiHeadAttention,
-                       R: float) -> tuple[float, float]:
-    """The two left sides of ``first_order``, at their largest over the samples, as shares of the right sides."""
+def first_order_ratios(
+    model: MultiHeadAttention, data: Dataset, step: MultiHeadAttention, R: float
+) -> tuple[float, float]:
+    """The two left sides of ``first_order``, at their largest over the samples, as shares of the
+    right sides."""
     end, before = model + step, model.features(data.X)
     kappa = max(hessian_constant(m, R) for m in (model, end)) / model.sizes[0] ** 0.5
     remainder = abs(end(data.X) - model(data.X) - before @ step.ravel()).max()
@@ -153,14 +209,27 @@ def first_order_ratios(model: MultiHeadAttention, data: Dataset, step: MultiHead
     return float(remainder / (kappa * step.norm() ** 2 / 2)), float(change / (kappa * step.norm()))
 
 
-@statement(id="prop-head-moves", title="At a constant step size many heads move little", mark="ours",
-           source="this book", chapter=CHAPTER, assumptions=TOKENS,
-           random=lambda seed: problem(seed) | {"lr": 10.0 ** np.random.default_rng([seed, 83]).uniform(-2, 1)},
-           extremal=(lambda: confident(-30.0) | {"lr": 0.1},), slack=(4e-7,),
-           broken=lambda seed: confident(-30.0, R=0.1) | {"lr": 0.1, "R": between(seed, 0.01, 0.05)}, breaks=TOKENS,
-           hypotheses=tokens_fit)
-def head_moves(model: MultiHeadAttention, data: Dataset, lr: float, steps: int = 5, R: float | None = None) -> Check:
-    """max_h ‖θ_{h,k} − θ_{h,0}‖ ≤ (ηk/√H) √T R max(1, R²u) after k steps, u the longest decoder on the way.
+@statement(
+    id="prop-head-moves",
+    title="At a constant step size many heads move little",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions=TOKENS,
+    random=lambda seed: (
+        problem(seed) | {"lr": 10.0 ** np.random.default_rng([seed, 83]).uniform(-2, 1)}
+    ),
+    extremal=(lambda: confident(-30.0) | {"lr": 0.1},),
+    slack=(4e-7,),
+    broken=lambda seed: confident(-30.0, R=0.1) | {"lr": 0.1, "R": between(seed, 0.01, 0.05)},
+    breaks=TOKENS,
+    hypotheses=tokens_fit,
+)
+def head_moves(
+    model: MultiHeadAttention, data: Dataset, lr: float, steps: int = 5, R: float | None = None
+) -> Check:
+    """max_h ‖θ_{h,k} − θ_{h,0}‖ ≤ (ηk/√H) √T R max(1, R²u) after k steps, u the longest decoder on
+    the way.
 
     Source: this book, from the sharper gradient bound.
     """
@@ -171,5 +240,9 @@ def head_moves(model: MultiHeadAttention, data: Dataset, lr: float, steps: int =
         end = end - lr * end.loss_and_grad(data.X, data.y)[1]
         longest = max(longest, decoder_norms(end).max())
     moved = (end - model).ravel().reshape(H, -1)
-    rhs = lr * steps * (T / H) ** 0.5 * R * max(1.0, R ** 2 * longest)
-    return Check(float(np.sqrt((moved ** 2).sum(axis=1)).max()), float(rhs), "‖θ_h,k − θ_h,0‖ ≤ ηk√(T/H) R max(1, R²u)")
+    rhs = lr * steps * (T / H) ** 0.5 * R * max(1.0, R**2 * longest)
+    return Check(
+        float(np.sqrt((moved**2).sum(axis=1)).max()),
+        float(rhs),
+        "‖θ_h,k − θ_h,0‖ ≤ ηk√(T/H) R max(1, R²u)",
+    )

@@ -1,4 +1,5 @@
-"""The live figures of chapter 9: a cloud of tokens by the weights of a query, and what n tokens of it cost."""
+"""The live figures of chapter 9: a cloud of tokens by the weights of a query, and what n tokens of
+it cost."""
 
 from statistics import NormalDist
 
@@ -21,23 +22,27 @@ SAMPLES = 8
 NORMS = (0.25, 0.5, 0.7, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0)
 QUERIES = np.arange(-40, 41) / 10
 TOKENS = {"gaussian": "Gaussian", "box": "uniform, variance 1"}
-END = 3 ** 0.5
+END = 3**0.5
 """A uniform token of variance 1 is at most as far from zero."""
 WIDTH = 0.5
 """Of a bar of a histogram."""
 EDGES = np.arange(-10, 11) * WIDTH
 SEEN = np.arange(-50, 51) / 10
-"""The queries over which the first figure shows outputs, and the tokens over which it shows a density."""
+"""The queries over which the first figure shows outputs, and the tokens over which it shows a
+density."""
 
 
 def cloud(data: RegressionDataset, layer: AttentionRegression) -> LiveFigure:
-    """A live figure of what one query does to a cloud of tokens: its histogram by weight, and the output.
+    """A live figure of what one query does to a cloud of tokens: its histogram by weight, and the
+    output.
 
-    Sliders move the query, take the first n tokens, and press the same tokens into a box, x ↦ √3 (2 Φ(x) − 1).
+    Sliders move the query, take the first n tokens, and press the same tokens into a box, x ↦ √3 (2
+    Φ(x) − 1).
 
     Parameters
     ----------
-    data : tokens of dimension one with variance one, ten or more, as ``linear_regression(d=1)`` draws them
+    data : tokens of dimension one with variance one, ten or more, as ``linear_regression(d=1)``
+        draws them
     layer : an ``AttentionRegression`` with p = d = 1; neither A nor B is zero
 
     Raises TypeError or ValueError if data or layer are others.
@@ -49,21 +54,53 @@ def cloud(data: RegressionDataset, layer: AttentionRegression) -> LiveFigure:
     tokens["box"] = END * (2 * np.array([NormalDist().cdf(x) for x in tokens["gaussian"]]) - 1)
     read = _Read(tokens, layer, a, b)
     n = len(data)
-    return LiveFigure(FigureSpec(
-        title="A cloud of tokens, by weight", alt=_alt(n), model="cloud",
-        data={"kind": "cloud", "tokens": {name: values.tolist() for name, values in tokens.items()},
-              "queries": SEEN.tolist(), "edges": EDGES.tolist()},
-        start={"kind": "zeros"}, record=(0,), curves=("loss",),
-        fixed={"optimizer": "gd", "A": a, "B": b}, final=tuple(read.measures),
-        controls=(Control("x", "query x", tuple(k / 2 for k in range(-8, 9)), 1.0),
-                  Control("n", "number of tokens n", tuple(k for k in (10, 30, 100, 300) if k < n) + (n,), n),
-                  Control("tokens", "tokens are", tuple(TOKENS), "gaussian", tuple(TOKENS.values()), "choice")),
-        tries={"As it starts": {}, "A query farther out": {"x": 2.0}, "A query beyond the tokens": {"x": 4.0},
-               "Uniform tokens": {"tokens": "box"}},
-        frame=_cloud_frame(abs(a * b)),
-        summary="The query {x} among {n} tokens ({tokens}): it reads {effective} effective tokens. The output is "
-                "{output}; with infinitely many tokens it is {limit}.",
-        train=read.path, measure=read.measures), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="A cloud of tokens, by weight",
+            alt=_alt(n),
+            model="cloud",
+            data={
+                "kind": "cloud",
+                "tokens": {name: values.tolist() for name, values in tokens.items()},
+                "queries": SEEN.tolist(),
+                "edges": EDGES.tolist(),
+            },
+            start={"kind": "zeros"},
+            record=(0,),
+            curves=("loss",),
+            fixed={"optimizer": "gd", "A": a, "B": b},
+            final=tuple(read.measures),
+            controls=(
+                Control("x", "query x", tuple(k / 2 for k in range(-8, 9)), 1.0),
+                Control(
+                    "n",
+                    "number of tokens n",
+                    tuple(k for k in (10, 30, 100, 300) if k < n) + (n,),
+                    n,
+                ),
+                Control(
+                    "tokens",
+                    "tokens are",
+                    tuple(TOKENS),
+                    "gaussian",
+                    tuple(TOKENS.values()),
+                    "choice",
+                ),
+            ),
+            tries={
+                "As it starts": {},
+                "A query farther out": {"x": 2.0},
+                "A query beyond the tokens": {"x": 4.0},
+                "Uniform tokens": {"tokens": "box"},
+            },
+            frame=_cloud_frame(abs(a * b)),
+            summary="The query {x} among {n} tokens ({tokens}): it reads {effective} effective "
+            "tokens. The output is {output}; with infinitely many tokens it is {limit}.",
+            train=read.path,
+            measure=read.measures,
+        ),
+        __file__,
+    )
 
 
 class _Read:
@@ -71,21 +108,27 @@ class _Read:
 
     def __init__(self, tokens, layer, a, b):
         self.tokens, self.layer, self.a, self.b = tokens, layer, a, b
-        self.measures = {"ticks": _asked(lambda values: self.context(values)[:, 0].tolist()),
-                         "floor": _asked(lambda values: [-0.05] * values["n"]),
-                         "plain": _asked(lambda values: self.histogram(values, np.full(values["n"], 1 / values["n"]))),
-                         "weighted": _asked(lambda values: self.histogram(values, self.weights(values))),
-                         "tilted": _asked(lambda values: _tilted(values["tokens"], b * values["x"]).tolist()),
-                         "outputs": _asked(lambda values: self.outputs(values, SEEN).tolist()),
-                         "limits": _asked(lambda values: self.limits(values, SEEN).tolist()),
-                         "here": _asked(lambda values: [values["x"]]),
-                         "output": lambda path, values: float(self.outputs(values, np.array([values["x"]]))[0]),
-                         "here_output": _asked(lambda values: self.outputs(values, np.array([values["x"]])).tolist()),
-                         "limit": lambda path, values: float(self.limits(values, np.array([values["x"]]))[0]),
-                         "effective": lambda path, values: float(1 / (self.weights(values) ** 2).sum())}
+        self.measures = {
+            "ticks": _asked(lambda values: self.context(values)[:, 0].tolist()),
+            "floor": _asked(lambda values: [-0.05] * values["n"]),
+            "plain": _asked(
+                lambda values: self.histogram(values, np.full(values["n"], 1 / values["n"]))
+            ),
+            "weighted": _asked(lambda values: self.histogram(values, self.weights(values))),
+            "tilted": _asked(lambda values: _tilted(values["tokens"], b * values["x"]).tolist()),
+            "outputs": _asked(lambda values: self.outputs(values, SEEN).tolist()),
+            "limits": _asked(lambda values: self.limits(values, SEEN).tolist()),
+            "here": _asked(lambda values: [values["x"]]),
+            "output": lambda path, values: float(self.outputs(values, np.array([values["x"]]))[0]),
+            "here_output": _asked(
+                lambda values: self.outputs(values, np.array([values["x"]])).tolist()
+            ),
+            "limit": lambda path, values: float(self.limits(values, np.array([values["x"]]))[0]),
+            "effective": lambda path, values: float(1 / (self.weights(values) ** 2).sum()),
+        }
 
     def context(self, values):
-        return self.tokens[values["tokens"]][:values["n"], None]
+        return self.tokens[values["tokens"]][: values["n"], None]
 
     def weights(self, values):
         scores = self.b * values["x"] * self.context(values)[:, 0]
@@ -105,11 +148,12 @@ class _Read:
     def path(self, values):
         x = np.array([values["x"]])
         away = self.outputs(values, x) - self.limits(values, x)
-        return Path(np.array([0]), (self.layer,), {"loss": away ** 2})
+        return Path(np.array([0]), (self.layer,), {"loss": away**2})
 
 
 def _limit_mean(kind: str, b: Array) -> Array:
-    """The mean of infinitely many tokens under the weights e^{bx}: b, or for uniform ones √3 coth(√3 b) − 1/b."""
+    """The mean of infinitely many tokens under the weights e^{bx}: b, or for uniform ones √3
+    coth(√3 b) − 1/b."""
     if kind == "gaussian":
         return b
     away = np.where(b == 0, 1.0, b)
@@ -119,7 +163,7 @@ def _limit_mean(kind: str, b: Array) -> Array:
 def _tilted(kind: str, b: float) -> Array:
     """The density of infinitely many tokens by the weights e^{bx}, over ``SEEN``."""
     if kind == "gaussian":
-        return np.exp(-(SEEN - b) ** 2 / 2) / (2 * np.pi) ** 0.5
+        return np.exp(-((SEEN - b) ** 2) / 2) / (2 * np.pi) ** 0.5
     total = 2 * END if b == 0 else 2 * np.sinh(END * b) / b
     return np.where(abs(SEEN) <= END, np.exp(b * SEEN) / total, 0.0)
 
@@ -138,15 +182,20 @@ def _standard_tokens(data):
     truth = data.truth if isinstance(data, RegressionDataset) else None
     if isinstance(truth, LinearTruth) and data.Sigma.shape == (1, 1) and len(data) >= 10:
         return np.asarray(data.x)[:, 0]
-    raise TypeError("data: expected ten or more tokens of a linear_regression of dimension d = 1, because a slider "
-                    "presses these into a box")
+    raise TypeError(
+        "data: expected ten or more tokens of a linear_regression of dimension d = 1, because a "
+        "slider presses these into a box"
+    )
 
 
 def _alt(n):
-    return (f"Left, {n} tokens as ticks and as a histogram in gray, and their histogram by weight for the query 1: a "
-            "bell of the same width, about one unit farther to the right, near the curve for infinitely many tokens. "
-            "Right, the output over the query: near the line of infinitely many tokens in the middle, level at both "
-            "ends.")
+    return (
+        f"Left, {n} tokens as ticks and as a histogram in gray, and their histogram by weight "
+        f"for the query 1: a "
+        "bell of the same width, about one unit farther to the right, near the curve for "
+        "infinitely many tokens. Right, the output over the query: near the line of infinitely "
+        "many tokens in the middle, level at both ends."
+    )
 
 
 def _cloud_frame(slope):
@@ -155,13 +204,26 @@ def _cloud_frame(slope):
     line(frame, "histogram of the tokens", 1, shows="plain", over=steps, faint=True)
     line(frame, "these tokens", 1, shows="weighted", over=steps, color=0)
     line(frame, "infinitely many tokens", 1, shows="tilted", over=SEEN, color=1)
-    frame.add_scatter(name="tokens", mode="markers", row=1, col=1, meta={"x": "ticks", "y": "floor"},
-                      marker={"color": GRAY, "size": 9, "symbol": "line-ns-open"}, opacity=0.5)
+    frame.add_scatter(
+        name="tokens",
+        mode="markers",
+        row=1,
+        col=1,
+        meta={"x": "ticks", "y": "floor"},
+        marker={"color": GRAY, "size": 9, "symbol": "line-ns-open"},
+        opacity=0.5,
+    )
     line(frame, "these tokens", 2, shows="outputs", over=SEEN, color=0, legend=False)
     line(frame, "infinitely many tokens", 2, shows="limits", over=SEEN, color=1, legend=False)
     guess(frame, "chapter-9-1", 2)
-    frame.add_scatter(name="this query", mode="markers", marker=HERE | {"size": 10}, row=1, col=2,
-                      meta={"x": "here", "y": "here_output"})
+    frame.add_scatter(
+        name="this query",
+        mode="markers",
+        marker=HERE | {"size": 10},
+        row=1,
+        col=2,
+        meta={"x": "here", "y": "here_output"},
+    )
     frame.update_xaxes(title="token", range=[-5, 5], dtick=1, zeroline=False, col=1)
     frame.update_yaxes(title="share per unit", range=[-0.12, 1.4], zeroline=False, col=1)
     frame.update_xaxes(title="query x", range=[-5, 5], dtick=1, zeroline=False, col=2)
@@ -169,35 +231,59 @@ def _cloud_frame(slope):
 
 
 def tilting(seed: int = 0) -> LiveFigure:
-    """A live figure: attention means of all queries, effective tokens, and the error against the number of tokens.
+    """A live figure: attention means of all queries, effective tokens, and the error against the
+    number of tokens.
 
-    It is a computation and no training. Tokens have dimension one and variance one; queries go from −4 to 4.
+    It is a computation and no training. Tokens have dimension one and variance one; queries go
+    from −4 to 4.
 
     Parameters
     ----------
-    seed : fixes eight samples of 1,024 tokens, rounded to four decimals; n tokens are the first n of a sample
+    seed : fixes eight samples of 1,024 tokens, rounded to four decimals; n tokens are the first n
+        of a sample
 
-    Source: Propositions "How many tokens are effective", "The error of one query", Theorem "The exponent" (this book).
+    Source: Propositions "How many tokens are effective", "The error of one query", Theorem "The
+    exponent" (this book).
     """
     measured = _Measured(seed)
-    return LiveFigure(FigureSpec(
-        title="What a query reads",
-        alt="Left, attention means of one sample of 128 tokens over queries from −4 to 4: they follow the line of "
-            "slope 1 in the middle, then level off, at −2.3 and 1.5. Middle, effective tokens: a hill that falls from "
-            "128 at query 0 to few at ±4, outside above the curve n e^(−v²x²). Right, the mean squared error falls "
-            "with the number of tokens, about as steeply as the guide of the derived exponent.",
-        model="tilting", data=measured.carried(), start={"kind": "zeros"}, record=(0,), curves=("loss",),
-        fixed={"optimizer": "gd"}, final=tuple(measured.measures),
-        controls=(Control("v", "key–query product v", NORMS, 1.0),
-                  Control("n", "tokens n", SIZES, 128),
-                  Control("sample", "sample", tuple(range(1, SAMPLES + 1)), 1),
-                  Control("tokens", "tokens are", tuple(TOKENS), "gaussian", tuple(TOKENS.values()), "choice")),
-        frame=_frame(),
-        summary="v = {v}, n = {n} tokens ({tokens}), sample {sample}: the query x = 2 has {two} effective tokens; "
-                "n e^(−v²x²), or 1 where that is less, is {two_expected}. Its attention mean is {two_mean}, the limit "
-                "for Gaussian tokens {two_limit}. Over queries and eight samples the mean squared error is {loss}; "
-                "derived slope {slope}.",
-        train=measured.path, measure=measured.measures), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="What a query reads",
+            alt="Left, attention means of one sample of 128 tokens over queries from −4 to 4: "
+            "they follow the line of slope 1 in the middle, then level off, at −2.3 and 1.5. "
+            "Middle, effective tokens: a hill that falls from 128 at query 0 to few at ±4, "
+            "outside above the curve n e^(−v²x²). Right, the mean squared error falls with the "
+            "number of tokens, about as steeply as the guide of the derived exponent.",
+            model="tilting",
+            data=measured.carried(),
+            start={"kind": "zeros"},
+            record=(0,),
+            curves=("loss",),
+            fixed={"optimizer": "gd"},
+            final=tuple(measured.measures),
+            controls=(
+                Control("v", "key–query product v", NORMS, 1.0),
+                Control("n", "tokens n", SIZES, 128),
+                Control("sample", "sample", tuple(range(1, SAMPLES + 1)), 1),
+                Control(
+                    "tokens",
+                    "tokens are",
+                    tuple(TOKENS),
+                    "gaussian",
+                    tuple(TOKENS.values()),
+                    "choice",
+                ),
+            ),
+            frame=_frame(),
+            summary="v = {v}, n = {n} tokens ({tokens}), sample {sample}: the query x = 2 has "
+            "{two} effective tokens; n e^(−v²x²), or 1 where that is less, is {two_expected}. "
+            "Its attention mean is {two_mean}, the limit for Gaussian tokens {two_limit}. Over "
+            "queries and eight samples the mean squared error is {loss}; derived slope {slope}.",
+            train=measured.path,
+            measure=measured.measures,
+        ),
+        __file__,
+    )
 
 
 class _Measured:
@@ -205,22 +291,36 @@ class _Measured:
 
     def __init__(self, seed):
         normal = np.random.default_rng([seed, 99]).standard_normal((SAMPLES, SIZES[-1]))
-        box = np.random.default_rng([seed, 100]).uniform(-3 ** 0.5, 3 ** 0.5, normal.shape)
+        box = np.random.default_rng([seed, 100]).uniform(-(3**0.5), 3**0.5, normal.shape)
         self.tokens = {"gaussian": normal.round(4), "box": box.round(4)}
-        self.measures = {"mean": _asked(self.mean), "effective": _asked(self.effective), "limit": _asked(_limit),
-                         "expected": _asked(_expected), "right": _asked(_edge, 1), "left": _asked(_edge, -1),
-                         "error": _asked(self.errors), "guide": _asked(self.guide), "here": _asked(lambda v: [v["n"]]),
-                         "here_error": lambda path, values: [float(path.loss[0])],
-                         "two": _asked(self.effective, at=2.0), "two_mean": _asked(self.mean, at=2.0),
-                         "two_expected": _asked(_expected, at=2.0), "two_limit": _asked(_limit, at=2.0),
-                         "slope": _asked(lambda values: exponent(values["v"]))}
+        self.measures = {
+            "mean": _asked(self.mean),
+            "effective": _asked(self.effective),
+            "limit": _asked(_limit),
+            "expected": _asked(_expected),
+            "right": _asked(_edge, 1),
+            "left": _asked(_edge, -1),
+            "error": _asked(self.errors),
+            "guide": _asked(self.guide),
+            "here": _asked(lambda v: [v["n"]]),
+            "here_error": lambda path, values: [float(path.loss[0])],
+            "two": _asked(self.effective, at=2.0),
+            "two_mean": _asked(self.mean, at=2.0),
+            "two_expected": _asked(_expected, at=2.0),
+            "two_limit": _asked(_limit, at=2.0),
+            "slope": _asked(lambda values: exponent(values["v"])),
+        }
 
     def carried(self):
-        return {"kind": "tilting", "queries": QUERIES.tolist(), "sizes": SIZES,
-                "tokens": {name: drawn.ravel().tolist() for name, drawn in self.tokens.items()}}
+        return {
+            "kind": "tilting",
+            "queries": QUERIES.tolist(),
+            "sizes": SIZES,
+            "tokens": {name: drawn.ravel().tolist() for name, drawn in self.tokens.items()},
+        }
 
     def context(self, values):
-        return self.tokens[values["tokens"]][values["sample"] - 1, :values["n"], None]
+        return self.tokens[values["tokens"]][values["sample"] - 1, : values["n"], None]
 
     def mean(self, values):
         return _model(values).means(QUERIES[:, None], self.context(values))[:, 0].tolist()
@@ -229,11 +329,25 @@ class _Measured:
         return _model(values).effective_tokens(QUERIES[:, None], self.context(values)).tolist()
 
     def errors(self, values):
-        """For each size: the squared distance from v x, over the queries by their density and over all samples."""
-        density = np.exp(-QUERIES ** 2 / 2) / np.exp(-QUERIES ** 2 / 2).sum()
-        samples, limit, model = self.tokens[values["tokens"]][..., None], values["v"] * QUERIES, _model(values)
-        return [float(np.mean([density @ (model.means(QUERIES[:, None], tokens[:n])[:, 0] - limit) ** 2
-                               for tokens in samples])) for n in SIZES]
+        """For each size: the squared distance from v x, over the queries by their density and over
+        all samples."""
+        density = np.exp(-(QUERIES**2) / 2) / np.exp(-(QUERIES**2) / 2).sum()
+        samples, limit, model = (
+            self.tokens[values["tokens"]][..., None],
+            values["v"] * QUERIES,
+            _model(values),
+        )
+        return [
+            float(
+                np.mean(
+                    [
+                        density @ (model.means(QUERIES[:, None], tokens[:n])[:, 0] - limit) ** 2
+                        for tokens in samples
+                    ]
+                )
+            )
+            for n in SIZES
+        ]
 
     def guide(self, values):
         first = self.errors(values)[0]
@@ -260,7 +374,7 @@ def _limit(values):
 
 
 def _expected(values):
-    return np.maximum(1, values["n"] * np.exp(-(values["v"] * QUERIES) ** 2)).tolist()
+    return np.maximum(1, values["n"] * np.exp(-((values["v"] * QUERIES) ** 2))).tolist()
 
 
 def _edge(values, side):
@@ -268,20 +382,46 @@ def _edge(values, side):
 
 
 def _frame():
-    frame = panels("attention mean, over query x", "effective tokens, over x", "squared error, over n", columns=3)
+    frame = panels(
+        "attention mean, over query x",
+        "effective tokens, over x",
+        "squared error, over n",
+        columns=3,
+    )
     queries = QUERIES.tolist()
     line(frame, "attention mean m(x)", 1, shows="mean", over=queries)
     line(frame, "limit v x", 1, shows="limit", over=queries, faint=True)
     for edge in ("left", "right"):
-        frame.add_scatter(y=[-5, 5], name="|v x| = √(2 ln n)", mode="lines", showlegend=edge == "left", row=1, col=1,
-                          line={"color": COLORS[3], "dash": "dot"}, meta={"x": edge})
+        frame.add_scatter(
+            y=[-5, 5],
+            name="|v x| = √(2 ln n)",
+            mode="lines",
+            showlegend=edge == "left",
+            row=1,
+            col=1,
+            line={"color": COLORS[3], "dash": "dot"},
+            meta={"x": edge},
+        )
     line(frame, "effective tokens", 2, shows="effective", over=queries, legend=False)
     line(frame, "n exp(−v²x²), or 1", 2, shows="expected", over=queries, faint=True, legend=True)
     line(frame, "error, mean of 8 samples", 3, shows="error", over=SIZES, color=1)
-    frame.add_scatter(x=SIZES, name="derived slope", mode="lines", line={"color": GRAY, "dash": "dot"}, row=1, col=3,
-                      meta={"y": "guide"})
-    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=1, col=3,
-                      meta={"x": "here", "y": "here_error"})
+    frame.add_scatter(
+        x=SIZES,
+        name="derived slope",
+        mode="lines",
+        line={"color": GRAY, "dash": "dot"},
+        row=1,
+        col=3,
+        meta={"y": "guide"},
+    )
+    frame.add_scatter(
+        name="here",
+        mode="markers",
+        marker=HERE | {"size": 10},
+        row=1,
+        col=3,
+        meta={"x": "here", "y": "here_error"},
+    )
     frame.update_xaxes(range=[-4.1, 4.1], dtick=2, zeroline=False, col=1)
     frame.update_xaxes(range=[-4.1, 4.1], dtick=2, zeroline=False, col=2)
     frame.update_yaxes(range=[-4.2, 4.2], col=1)

@@ -27,13 +27,16 @@ from mhalib._array import Array
 from mhalib.attention import softmax
 
 STEP = 1 / 3
-"""Step of the trapezoidal rules, in units of a score: the integrands are analytic in a strip about the real line."""
+"""Step of the trapezoidal rules, in units of a score: the integrands are analytic in a strip about
+the real line."""
 MANY = (1e10, 1e20, 1e40)
-"""Numbers of tokens at which the statements about limits are checked: each one the square of the one before."""
+"""Numbers of tokens at which the statements about limits are checked: each one the square of the
+one before."""
 
 
 def query_error(n: float, tau: float) -> tuple[float, float]:
-    r"""(E(m_n − τ)², E Σ_j π_j²) for a query with scores τ g_j, over the draw of n tokens g_j ~ N(0, 1).
+    r"""(E(m_n − τ)², E Σ_j π_j²) for a query with scores τ g_j, over the draw of n tokens g_j ~
+    N(0, 1).
 
     With w = e^{τg} and ψ(t) = E e^{−tw}, by quadrature, without sampling:
 
@@ -58,7 +61,7 @@ def query_error(n: float, tau: float) -> tuple[float, float]:
         return 1 / n, 1 / n
     largest = 2 * sqrt(log(n) + 14)
     g = np.arange(-9, largest, min(STEP, STEP / tau))
-    return _integrals(float(n), tau, g, np.exp(-g ** 2 / 2) / np.exp(-g ** 2 / 2).sum())
+    return _integrals(float(n), tau, g, np.exp(-(g**2) / 2) / np.exp(-(g**2) / 2).sum())
 
 
 def _require_tokens(n):
@@ -67,20 +70,28 @@ def _require_tokens(n):
 
 
 def _integrals(n, tau, g, p):
-    """Both integrals of ``query_error`` for tokens that are g with chance p; the first one for Gaussian tokens."""
+    """Both integrals of ``query_error`` for tokens that are g with chance p; the first one for
+    Gaussian tokens."""
     most = 7 if n > 2000 else 9 * tau + 7  # beyond that ψ^{n−2} is no float
-    s = np.arange(-max(log(n) + 20 + tau ** 2 / 2, tau * g[-1] + 5), most, STEP)  # log t
+    s = np.arange(-max(log(n) + 20 + tau**2 / 2, tau * g[-1] + 5), most, STEP)  # log t
     x = np.minimum(s[:, None] + tau * g, 50.0)  # log tw
     w = np.exp(x)
     log_psi = np.log1p(-np.minimum(-np.expm1(-w) @ p, 1 - 1e-16))
     squares = np.exp(2 * x - w)
     weight = squares @ p
-    one, others = n * np.exp((n - 1) * log_psi) * STEP, n * (n - 1) * np.exp((n - 2) * log_psi) * STEP
-    return (float(one @ (squares @ (p * (g - tau) ** 2)) + others @ (tau * weight) ** 2), float(one @ weight))
+    one, others = (
+        n * np.exp((n - 1) * log_psi) * STEP,
+        n * (n - 1) * np.exp((n - 2) * log_psi) * STEP,
+    )
+    return (
+        float(one @ (squares @ (p * (g - tau) ** 2)) + others @ (tau * weight) ** 2),
+        float(one @ weight),
+    )
 
 
 def mean_error(n: float, v: float) -> float:
-    """E(m_n(z) − v z)² over queries z ~ N(0, 1) as well as tokens: ``query_error`` at τ = v|z|, integrated.
+    """E(m_n(z) − v z)² over queries z ~ N(0, 1) as well as tokens: ``query_error`` at τ = v|z|,
+    integrated.
 
     Raises ValueError if n or v is outside of its range.  Source: this book.
     """
@@ -89,32 +100,37 @@ def mean_error(n: float, v: float) -> float:
         raise ValueError(f"v: expected a finite number ≥ 0, got {v!r}")
     step = 0.2 / max(1.0, v)
     z = np.arange(0, sqrt(2 * (log(n) + 20)), step)
-    density = np.exp(-z ** 2 / 2) * step * np.where(z == 0, 1, 2) / sqrt(2 * np.pi)
+    density = np.exp(-(z**2) / 2) * step * np.where(z == 0, 1, 2) / sqrt(2 * np.pi)
     return float(sum(p * query_error(n, v * x)[0] for p, x in zip(density, z, strict=True)))
 
 
 def query_rate(u: float | Array | list[float]) -> Any:
-    """The power of n of the mean squared error of a query with τ = u √(2 ln n): −1 + 2u², −(1 − u²)²/(4u²), 0.
+    """The power of n of the mean squared error of a query with τ = u √(2 ln n): −1 + 2u², −(1 −
+    u²)²/(4u²), 0.
 
     The three pieces meet at u² = ⅓ and u = 1.  Source: this book.
     """
     q = np.asarray(u, float) ** 2
-    return np.where(3 * q <= 1, 2 * q - 1, -np.clip(1 - q, 0, None) ** 2 / (4 * np.maximum(q, 1 / 3)))
+    return np.where(
+        3 * q <= 1, 2 * q - 1, -(np.clip(1 - q, 0, None) ** 2) / (4 * np.maximum(q, 1 / 3))
+    )
 
 
 def error_matrix(n: float, b: Array, Sigma: Array) -> np.ndarray:
-    """E(m_n − Σb)(m_n − Σb)ᵀ = q_n Σ + (e_n − q_n) Σb bᵀΣ/τ², with (e_n, q_n) = ``query_error(n, τ)``, τ² = bᵀΣb.
+    """E(m_n − Σb)(m_n − Σb)ᵀ = q_n Σ + (e_n − q_n) Σb bᵀΣ/τ², with (e_n, q_n) = ``query_error(n,
+    τ)``, τ² = bᵀΣb.
 
     For b = 0 it is Σ/n.  Source: this book.
     """
     square, mean = score_variance(b, Sigma), Sigma @ b
-    error, share = query_error(n, square ** 0.5)
+    error, share = query_error(n, square**0.5)
     return share * Sigma + (error - share) / (square or 1.0) * np.outer(mean, mean)
 
 
 @cache
 def _curves(n, degree=64):
-    """τ from 0 to 1.6 √(2 ln n), and ln e_n and ln q_n there: polynomials through ``degree`` + 1 Chebyshev points.
+    """τ from 0 to 1.6 √(2 ln n), and ln e_n and ln q_n there: polynomials through ``degree`` + 1
+    Chebyshev points.
 
     The relative error of e_n and q_n is below 0.002 for n up to 1e40.
     """
@@ -122,18 +138,22 @@ def _curves(n, degree=64):
     at = most / 2 * (1 + np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1)))
     logs = np.log([query_error(n, tau) for tau in at])
     tau = np.linspace(0, most, 8001)
-    return tau, *(np.polynomial.Chebyshev.fit(at, column, degree, domain=[0, most])(tau) for column in logs.T)
+    return tau, *(
+        np.polynomial.Chebyshev.fit(at, column, degree, domain=[0, most])(tau) for column in logs.T
+    )
 
 
 def layer_error(n: float, U: Array, V: Array) -> float:
-    """E‖f_n(x) − A Σ Bᵀ x‖² over tokens and a fresh query, by an integral over z ~ N(0, I): with τ = ‖Vᵀz‖ it is
+    """E‖f_n(x) − A Σ Bᵀ x‖² over tokens and a fresh query, by an integral over z ~ N(0, I): with
+    τ = ‖Vᵀz‖ it is
 
-    E[q_n(τ) ‖U‖_F² + (e_n(τ) − q_n(τ)) ‖U Vᵀ z‖²/τ²].  U (p, d), V (d, d), d ≤ 2, ‖V‖ ≤ 3.  Source: this book.
+    E[q_n(τ) ‖U‖_F² + (e_n(τ) − q_n(τ)) ‖U Vᵀ z‖²/τ²]. U (p, d), V (d, d), d ≤ 2, ‖V‖ ≤ 3. Source:
+    this book.
     """
     step, far = 0.5 / max(1.0, np.linalg.norm(V, 2)), sqrt(2 * (log(n) + 20))
     axis = np.arange(-far, far, step)
     z = np.stack([part.ravel() for part in np.meshgrid(*[axis] * len(V))], axis=1)
-    chance = np.exp(-(z ** 2).sum(axis=1) / 2) * (step / sqrt(2 * np.pi)) ** len(V)
+    chance = np.exp(-(z**2).sum(axis=1) / 2) * (step / sqrt(2 * np.pi)) ** len(V)
     at, *logs = _curves(n)
     tau = np.maximum(np.linalg.norm(z @ V, axis=1), 1e-12)
     error, share = (np.exp(np.interp(tau, at, log_)) for log_ in logs)
@@ -142,65 +162,114 @@ def layer_error(n: float, U: Array, V: Array) -> float:
 
 
 def _power(values):
-    """The power of n in numbers that are near C (ln n)^k n^power at the three n of ``MANY``, whatever C and k."""
+    """The power of n in numbers that are near C (ln n)^k n^power at the three n of ``MANY``,
+    whatever C and k."""
     first, second, third = np.log(values)
     return (third - 2 * second + first) / log(MANY[0])
 
 
-@statement(id="prop-query-error", title="The error of one query", mark="ours", source="this book",
-           chapter=FURTHER, assumptions=f"{GAUSSIAN}; Σ is symmetric, Σ ≻ 0",
-           random=any_tilt, broken=any_box, hypotheses=tilts, breaks=BOX)
+@statement(
+    id="prop-query-error",
+    title="The error of one query",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"{GAUSSIAN}; Σ is symmetric, Σ ≻ 0",
+    random=any_tilt,
+    broken=any_box,
+    hypotheses=tilts,
+    breaks=BOX,
+)
 def query(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     """lim n E(m_n − Σb)(m_n − Σb)ᵀ = E[e^{2xᵀb}(x − Σb)(x − Σb)ᵀ]/E[e^{xᵀb}]² = e^{τ²}(Σ + Σb bᵀΣ).
 
-    The first check is the second equality, by quadrature: lhs is the relative error, rhs 1e-8. The other takes
-    ``error_matrix`` at n = 1e40 in place of the limit: rhs 1e-6.
+    The first check is the second equality, by quadrature: lhs is the relative error, rhs 1e-8. The
+    other takes ``error_matrix`` at n = 1e40 in place of the limit: rhs 1e-6.
 
-    Raises TypeError, ValueError if b (d,) and Σ (d, d) do not fit or are not finite, Σ is not positive definite, or τ >
-    3: there the quadrature is not exact.  Source: this book.
+    Raises TypeError, ValueError if b (d,) and Σ (d, d) do not fit or are not finite, Σ is not
+    positive definite, or τ > 3: there the quadrature is not exact. Source: this book.
     """
     x, weights, tilted = tilted_quadrature(b, Sigma, uniform, power=2)
     away, want = x - Sigma @ b, asymptotic_error(b, Sigma)
-    integral = (away.T * (weights * tilted ** 2)) @ away / (weights @ tilted) ** 2
-    first, last = (float(np.linalg.norm(found - want) / np.linalg.norm(want))
-                   for found in (integral, MANY[-1] * error_matrix(MANY[-1], b, Sigma)))
-    return (Check(first, 1e-8, "E[e^{2xᵀb}(x − Σb)(x − Σb)ᵀ]/E[e^{xᵀb}]² = e^{τ²}(Σ + Σb bᵀΣ)"),
-            Check(last, 1e-6, "n E(m − Σb)(m − Σb)ᵀ is e^{τ²}(Σ + Σb bᵀΣ) at n = 1e40"))
+    integral = (away.T * (weights * tilted**2)) @ away / (weights @ tilted) ** 2
+    first, last = (
+        float(np.linalg.norm(found - want) / np.linalg.norm(want))
+        for found in (integral, MANY[-1] * error_matrix(MANY[-1], b, Sigma))
+    )
+    return (
+        Check(first, 1e-8, "E[e^{2xᵀb}(x − Σb)(x − Σb)ᵀ]/E[e^{xᵀb}]² = e^{τ²}(Σ + Σb bᵀΣ)"),
+        Check(last, 1e-6, "n E(m − Σb)(m − Σb)ᵀ is e^{τ²}(Σ + Σb bᵀΣ) at n = 1e40"),
+    )
 
 
-@statement(id="prop-mean-error", title="The error of all queries", mark="ours", source="this book", chapter=FURTHER,
-           assumptions="‖V‖ < 1/√2; A ≠ 0", random=any_factors, broken=lambda seed: any_factors(seed, 0.71, 1.0),
-           breaks="‖V‖ < 1/√2: it is larger, and the limit infinite",
-           hypotheses=lambda U, V: {"‖V‖ < 1/√2": np.linalg.norm(V, 2) < 0.5 ** 0.5, "A ≠ 0": bool(U.any())})
+@statement(
+    id="prop-mean-error",
+    title="The error of all queries",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="‖V‖ < 1/√2; A ≠ 0",
+    random=any_factors,
+    broken=lambda seed: any_factors(seed, 0.71, 1.0),
+    breaks="‖V‖ < 1/√2: it is larger, and the limit infinite",
+    hypotheses=lambda U, V: {"‖V‖ < 1/√2": np.linalg.norm(V, 2) < 0.5**0.5, "A ≠ 0": bool(U.any())},
+)
 def mean_of_queries(U: Array, V: Array) -> Check | Checks:
-    """lim (n/2) E‖f_n − f‖² = E e^{τ²}(‖U‖² + ‖U Vᵀ z‖²)/2 = ``mean_excess``, τ = ‖Vᵀz‖; it is ∞ for ‖V‖ ≥ 1/√2.
+    """lim (n/2) E‖f_n − f‖² = E e^{τ²}(‖U‖² + ‖U Vᵀ z‖²)/2 = ``mean_excess``, τ = ‖Vᵀz‖; it is ∞
+    for ‖V‖ ≥ 1/√2.
 
-    The checks: the second equality, by the trapezoidal rule over z ~ N(0, I), relative error ≤ 1e-9; ``layer_error`` at
-    n = 1e40 in place of the limit, ≤ 0.001, for ‖V‖ ≤ 0.6, as the limit is late near 1/√2; and with V so scaled that
-    ‖V‖ = 0.75, n E‖f_n − f‖² grows at least tenfold from n = 1e20 to 1e40.  Source: this book.
+    The checks: the second equality, by the trapezoidal rule over z ~ N(0, I), relative error ≤
+    1e-9; ``layer_error`` at n = 1e40 in place of the limit, ≤ 0.001, for ‖V‖ ≤ 0.6, as the limit is
+    late near 1/√2; and with V so scaled that ‖V‖ = 0.75, n E‖f_n − f‖² grows at least tenfold from
+    n = 1e20 to 1e40. Source: this book.
     """
     axis = np.arange(-16, 16, 0.25)
     z = np.stack([part.ravel() for part in np.meshgrid(*[axis] * len(V))], axis=1)
-    weights = np.exp(((z @ V) ** 2).sum(axis=1) - (z ** 2).sum(axis=1) / 2) * (0.25 / sqrt(2 * np.pi)) ** len(V)
+    weights = np.exp(((z @ V) ** 2).sum(axis=1) - (z**2).sum(axis=1) / 2) * (
+        0.25 / sqrt(2 * np.pi)
+    ) ** len(V)
     found = weights @ (np.linalg.norm(U) ** 2 + ((z @ V @ U.T) ** 2).sum(axis=1)) / 2
     want, v, (_, less, many) = mean_excess(U, V), np.linalg.norm(V, 2), MANY
     if want == inf:
         return Check(inf, 1e-9, "E e^{‖Vᵀz‖²}(‖U‖² + ‖UVᵀz‖²)/2 = the closed form")
     strong = 0.75 / v * V
-    late = [Check(float(abs(many / 2 * layer_error(many, U, V) / want - 1)), 0.001,
-                  "(n/2) E‖f_n − f‖² is the closed form at n = 1e40")] if v <= 0.6 else []
-    return (Check(float(abs(found / want - 1)), 1e-9, "E e^{‖Vᵀz‖²}(‖U‖² + ‖UVᵀz‖²)/2 = the closed form"), *late,
-            Check(10 * less * layer_error(less, U, strong), many * layer_error(many, U, strong),
-                  "n E‖f_n − f‖² grows without end for ‖V‖ = 0.75"))
+    late = (
+        [
+            Check(
+                float(abs(many / 2 * layer_error(many, U, V) / want - 1)),
+                0.001,
+                "(n/2) E‖f_n − f‖² is the closed form at n = 1e40",
+            )
+        ]
+        if v <= 0.6
+        else []
+    )
+    return (
+        Check(
+            float(abs(found / want - 1)), 1e-9, "E e^{‖Vᵀz‖²}(‖U‖² + ‖UVᵀz‖²)/2 = the closed form"
+        ),
+        *late,
+        Check(
+            10 * less * layer_error(less, U, strong),
+            many * layer_error(many, U, strong),
+            "n E‖f_n − f‖² grows without end for ‖V‖ = 0.75",
+        ),
+    )
 
 
 def _few(seed, apart=True):
-    """Two tokens in three dimensions, or three in two, and a query with scores of deviation up to 2."""
+    """Two tokens in three dimensions, or three in two, and a query with scores of deviation up to
+    2."""
     rng = np.random.default_rng([seed, 97])
     n, d = ((2, 3), (3, 2))[int(rng.integers(2))]
     root, b = rng.standard_normal((d, d)), rng.standard_normal(d)
     Sigma, shared = root @ root.T + 0.1 * np.eye(d), 0.0 if apart else float(rng.uniform(0.3, 0.9))
-    return {"n": n, "b": b * rng.uniform(0.1, 2) / score_variance(b, Sigma) ** 0.5, "Sigma": Sigma, "shared": shared}
+    return {
+        "n": n,
+        "b": b * rng.uniform(0.1, 2) / score_variance(b, Sigma) ** 0.5,
+        "Sigma": Sigma,
+        "shared": shared,
+    }
 
 
 def _four():
@@ -208,74 +277,115 @@ def _four():
 
 
 def _moments_of_few(n, b, Sigma, shared):
-    """E(m − Σb)(m − Σb)ᵀ and E Σ_j π_j² by quadrature over n tokens ~ N(0, Σ), each two of correlation ``shared``.
+    """E(m − Σb)(m − Σb)ᵀ and E Σ_j π_j² by quadrature over n tokens ~ N(0, Σ), each two of
+    correlation ``shared``.
 
-    The weights see differences of scores alone. So the tokens' mean is integrated by hand, and the rest along n − 1
-    orthogonal differences: the trapezoidal rule along Σb, and ±1 in every other direction, where m is linear.
+    The weights see differences of scores alone. So the tokens' mean is integrated by hand, and the
+    rest along n − 1 orthogonal differences: the trapezoidal rule along Σb, and ±1 in every other
+    direction, where m is linear.
     """
     d, root = len(b), symmetric_power(Sigma, 0.5)
-    basis = np.linalg.qr(np.column_stack([root @ b, np.eye(d)]))[0]  # its first column is along Σ^{1/2}b, up to sign
-    apart = np.linalg.qr(np.column_stack([np.ones(n), np.eye(n)[:, 1:]]))[0][:, 1:] * sqrt(1 - shared)
+    # its first column is along Σ^{1/2}b, up to sign
+    basis = np.linalg.qr(np.column_stack([root @ b, np.eye(d)]))[0]
+    apart = np.linalg.qr(np.column_stack([np.ones(n), np.eye(n)[:, 1:]]))[0][:, 1:] * sqrt(
+        1 - shared
+    )
     axis = np.arange(-8, 8, 0.2 if n < 4 else 0.4)
     y = np.stack([part.ravel() for part in np.meshgrid(*[axis] * (n - 1))], axis=1)
-    chance = np.exp(-(y ** 2).sum(axis=1) / 2) / np.exp(-(y ** 2).sum(axis=1) / 2).sum()
+    chance = np.exp(-(y**2).sum(axis=1) / 2) / np.exp(-(y**2).sum(axis=1) / 2).sum()
     tau = basis[:, 0] @ root @ b
     g, others = y @ apart.T, (n - 1) * (d - 1)
-    pi, signs = softmax(tau * g), np.array([*product((-1.0, 1.0), repeat=others)]).reshape(2 ** others, n - 1, d - 1)
+    pi, signs = (
+        softmax(tau * g),
+        np.array([*product((-1.0, 1.0), repeat=others)]).reshape(2**others, n - 1, d - 1),
+    )
     other = (pi @ apart) @ signs  # (signs, grid, d − 1)
     along = np.broadcast_to((pi * g).sum(axis=1)[None, :, None] - tau, (*other.shape[:2], 1))
     away = np.concatenate([along, other], axis=2) @ (root @ basis).T
     second = np.einsum("kma,kmb->ab", away * chance[:, None], away) / len(away)
-    return second + (shared + (1 - shared) / n) * Sigma, float(chance @ (pi ** 2).sum(axis=1))
+    return second + (shared + (1 - shared) / n) * Sigma, float(chance @ (pi**2).sum(axis=1))
 
 
-@statement(id="lemma-exact-error", title="The error of a query, exactly", mark="ours", source="this book",
-           chapter=FURTHER,
-           assumptions="the tokens are independent; bᵀΣb > 0", random=_few, extremal=(_four,), slack=(),
-           broken=lambda seed: _few(seed, apart=False), breaks="the tokens are independent: correlated ones",
-           hypotheses=lambda b, Sigma, shared=0.0, **_: {"the tokens are independent": shared == 0,
-                                                         "bᵀΣb > 0": score_variance(b, Sigma) > 0})
+@statement(
+    id="lemma-exact-error",
+    title="The error of a query, exactly",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="the tokens are independent; bᵀΣb > 0",
+    random=_few,
+    extremal=(_four,),
+    slack=(),
+    broken=lambda seed: _few(seed, apart=False),
+    breaks="the tokens are independent: correlated ones",
+    hypotheses=lambda b, Sigma, shared=0.0, **_: {
+        "the tokens are independent": shared == 0,
+        "bᵀΣb > 0": score_variance(b, Sigma) > 0,
+    },
+)
 def exact_error(n: int, b: Array, Sigma: Array, shared: float = 0.0) -> Checks:
-    """E(m − Σb)(m − Σb)ᵀ = q_n Σ + (e_n − q_n) Σb bᵀΣ/τ² and E Σ_j π_j² = q_n, against quadrature over n = 2, 3 or 4
-    tokens in up to three dimensions. For d = 1 the first is e_n.
+    """E(m − Σb)(m − Σb)ᵀ = q_n Σ + (e_n − q_n) Σb bᵀΣ/τ² and E Σ_j π_j² = q_n, against quadrature
+    over n = 2, 3 or 4 tokens in up to three dimensions. For d = 1 the first is e_n.
 
-    lhs are the relative errors, rhs 1e-9; ``shared`` is the correlation of each two tokens.  Source: this book.
+    lhs are the relative errors, rhs 1e-9; ``shared`` is the correlation of each two tokens. Source:
+    this book.
     """
     second, share = _moments_of_few(n, b, Sigma, shared)
     away = np.linalg.norm(error_matrix(n, b, Sigma) - second) / np.linalg.norm(second)
-    return (Check(float(away), 1e-9, "E(m − Σb)(m − Σb)ᵀ as integrals over t"),
-            Check(float(abs(query_error(n, score_variance(b, Sigma) ** 0.5)[1] / share - 1)), 1e-9,
-                  "E Σ_j π_j² as an integral over t"))
+    return (
+        Check(float(away), 1e-9, "E(m − Σb)(m − Σb)ᵀ as integrals over t"),
+        Check(
+            float(abs(query_error(n, score_variance(b, Sigma) ** 0.5)[1] / share - 1)),
+            1e-9,
+            "E Σ_j π_j² as an integral over t",
+        ),
+    )
 
 
 def _share(seed, gaussian=True):
     rng = np.random.default_rng([seed, 98])
-    return {"u": float(rng.uniform(0.05, 1.5)) if gaussian else float(rng.uniform(0.6, 1.5)), "gaussian": gaussian}
+    return {
+        "u": float(rng.uniform(0.05, 1.5)) if gaussian else float(rng.uniform(0.6, 1.5)),
+        "gaussian": gaussian,
+    }
 
 
-@statement(id="lemma-query-rate", title="The rate of one query", mark="ours", source="this book", chapter=FURTHER,
-           assumptions=f"{GAUSSIAN}; τ = u√(2ln n); u > 0",
-           random=_share, broken=lambda seed: _share(seed, gaussian=False),
-           breaks=f"{GAUSSIAN}: uniform tokens instead",
-           hypotheses=lambda u, gaussian=True: {GAUSSIAN: gaussian, "u > 0": u > 0})
+@statement(
+    id="lemma-query-rate",
+    title="The rate of one query",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"{GAUSSIAN}; τ = u√(2ln n); u > 0",
+    random=_share,
+    broken=lambda seed: _share(seed, gaussian=False),
+    breaks=f"{GAUSSIAN}: uniform tokens instead",
+    hypotheses=lambda u, gaussian=True: {GAUSSIAN: gaussian, "u > 0": u > 0},
+)
 def rate(u: float, gaussian: bool = True) -> Check | Checks:
     """ln e_n / ln n and ln q_n / ln n tend to ``query_rate(u)`` at τ = u √(2 ln n).
 
-    Near C (ln n)^k n^χ the logarithms at n = 1e10, 1e20 and 1e40 give χ, whatever C and k. lhs are the differences from
-    the limit, rhs 0.015 for e_n and 0.004 for q_n. For uniform tokens q_n alone. A limit cannot be checked, and nor can
-    that it is uniform in u.  Source: this book.
+    Near C (ln n)^k n^χ the logarithms at n = 1e10, 1e20 and 1e40 give χ, whatever C and k. lhs are
+    the differences from the limit, rhs 0.015 for e_n and 0.004 for q_n. For uniform tokens q_n
+    alone. A limit cannot be checked, and nor can that it is uniform in u. Source: this book.
     """
     taus = [u * sqrt(2 * log(n)) for n in MANY]
     if not gaussian:
         boxes = [np.arange(-1, 1, STEP / tau) * sqrt(3) for tau in taus]
-        shares = [_integrals(n, tau, box, np.full(len(box), 1 / len(box)))[1]
-                  for n, tau, box in zip(MANY, taus, boxes, strict=True)]
+        shares = [
+            _integrals(n, tau, box, np.full(len(box), 1 / len(box)))[1]
+            for n, tau, box in zip(MANY, taus, boxes, strict=True)
+        ]
         return Check(float(abs(_power(shares) - query_rate(u))), 0.004, "ln E Σ_j π_j²/ln n → χ(u)")
-    at = [(np.interp(tau, tau_, error), np.interp(tau, tau_, share))
-          for tau, (tau_, error, share) in zip(taus, map(_curves, MANY), strict=True)]
+    at = [
+        (np.interp(tau, tau_, error), np.interp(tau, tau_, share))
+        for tau, (tau_, error, share) in zip(taus, map(_curves, MANY), strict=True)
+    ]
     errors, shares = np.exp(at).T
-    return (Check(float(abs(_power(errors) - query_rate(u))), 0.015, "ln E(m_n − τ)²/ln n → χ(u)"),
-            Check(float(abs(_power(shares) - query_rate(u))), 0.004, "ln E Σ_j π_j²/ln n → χ(u)"))
+    return (
+        Check(float(abs(_power(errors) - query_rate(u))), 0.015, "ln E(m_n − τ)²/ln n → χ(u)"),
+        Check(float(abs(_power(shares) - query_rate(u))), 0.004, "ln E Σ_j π_j²/ln n → χ(u)"),
+    )
 
 
 def _norm(seed, gaussian=True):
@@ -285,21 +395,34 @@ def _norm(seed, gaussian=True):
     return {"V": V * v / np.linalg.norm(V, 2), "gaussian": gaussian}
 
 
-@statement(id="thm-exponent", title="The exponent", mark="ours", source="this book", chapter=FURTHER,
-           assumptions="queries are Gaussian; V ≠ 0", random=_norm, broken=lambda seed: _norm(seed, gaussian=False),
-           breaks="queries are Gaussian: queries with bounded scores instead",
-           hypotheses=lambda V, gaussian=True: {"queries are Gaussian": gaussian, "V ≠ 0": bool(V.any())})
+@statement(
+    id="thm-exponent",
+    title="The exponent",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="queries are Gaussian; V ≠ 0",
+    random=_norm,
+    broken=lambda seed: _norm(seed, gaussian=False),
+    breaks="queries are Gaussian: queries with bounded scores instead",
+    hypotheses=lambda V, gaussian=True: {"queries are Gaussian": gaussian, "V ≠ 0": bool(V.any())},
+)
 def mean_rate(V: Array, gaussian: bool = True) -> Check | Checks:
-    """max over u of χ(u) − u²/v² is −ω(v), v = ‖V‖: the rate of a query, plus that of the chance of such a query. And
-    ln 𝓔_n/ln n tends to −ω(v), 𝓔_n the ``layer_error`` with U = I.
+    """max over u of χ(u) − u²/v² is −ω(v), v = ‖V‖: the rate of a query, plus that of the chance of
+    such a query. And ln 𝓔_n/ln n tends to −ω(v), 𝓔_n the ``layer_error`` with U = I.
 
-    The first check takes the largest value on a grid: lhs is the difference, rhs 1e-5. Bounded scores have u → 0. The
-    other takes the power of n in the exact 𝓔_n at n = 1e10, 1e20 and 1e40, as in ``rate``: rhs 0.015.
+    The first check takes the largest value on a grid: lhs is the difference, rhs 1e-5. Bounded
+    scores have u → 0. The other takes the power of n in the exact 𝓔_n at n = 1e10, 1e20 and 1e40,
+    as in ``rate``: rhs 0.015.
 
     Source: this book.
     """
     v, u = float(np.linalg.norm(V, 2)), np.linspace(0, 1, 2001 if gaussian else 1)
-    found = Check(float(abs((query_rate(u) - (u / v) ** 2).max() - exponent(v))), 1e-5, "max_u [χ(u) − u²/v²] = −ω(v)")
+    found = Check(
+        float(abs((query_rate(u) - (u / v) ** 2).max() - exponent(v))),
+        1e-5,
+        "max_u [χ(u) − u²/v²] = −ω(v)",
+    )
     if not gaussian:
         return found
     errors = [layer_error(n, np.eye(len(V)), V) for n in MANY]

@@ -1,4 +1,5 @@
-"""The pictures of chapter 9: tokens as large as their weights, and a bell times an exponential, which is a bell."""
+"""The pictures of chapter 9: tokens as large as their weights, and a bell times an exponential,
+which is a bell."""
 
 import numpy as np
 from IPython.display import HTML
@@ -21,12 +22,19 @@ def query_in_a_cloud() -> HTML:
     for token, weight in zip(tokens(), weights, strict=True):
         panel.dot(_at(token), color=2, size=2.2 * (len(weights) * weight) ** 0.5)
     tip = _at(1.5 * np.array(QUERY))
-    panel.arrow(_at((0, 0)), tip, width=2.5).words((tip[0] + 10, tip[1] - 8), "query", anchor="start")
-    panel.dot(_at(weights @ tokens()), color=1, size=5).words((130, 184), "their mean is the orange dot")
-    return picture("tokens-by-weight",
-                   "A round cloud of dots, and an arrow from its middle, the query. The dots in the direction of the "
-                   "arrow are large, and those on the other side nearly vanish. Their mean lies away from the middle, "
-                   "in the direction of the arrow.", [panel])
+    panel.arrow(_at((0, 0)), tip, width=2.5).words(
+        (tip[0] + 10, tip[1] - 8), "query", anchor="start"
+    )
+    panel.dot(_at(weights @ tokens()), color=1, size=5).words(
+        (130, 184), "their mean is the orange dot"
+    )
+    return picture(
+        "tokens-by-weight",
+        "A round cloud of dots, and an arrow from its middle, the query. The dots in the "
+        "direction of the arrow are large, and those on the other side nearly vanish. Their mean "
+        "lies away from the middle, in the direction of the arrow.",
+        [panel],
+    )
 
 
 def tokens() -> Array:
@@ -59,16 +67,19 @@ def bell_times_exponential() -> HTML:
     for panel in (cloud, moved):
         for token in np.clip(np.random.default_rng(5).standard_normal(45), -3, 3):
             panel.dot((MIDDLE + UNIT * token, FLOOR + 9), size=2)
-    return picture("bell-times-exponential",
-                   "Three panels over one axis. A bell over zero, with dots below it, the tokens, of which there are "
-                   "few far out. An exponential that rises to the right. And a bell of the same shape whose middle "
-                   "lies by τ farther to the right, beside the first one, dashed; below the moved bell there are few "
-                   "tokens.", [cloud, weight, moved])
+    return picture(
+        "bell-times-exponential",
+        "Three panels over one axis. A bell over zero, with dots below it, the tokens, of which "
+        "there are few far out. An exponential that rises to the right. And a bell of the same "
+        "shape whose middle lies by τ farther to the right, beside the first one, dashed; below "
+        "the moved bell there are few tokens.",
+        [cloud, weight, moved],
+    )
 
 
 def bell(x: Array) -> Array:
     """e^{−x²/2}."""
-    return np.exp(-x ** 2 / 2)
+    return np.exp(-(x**2) / 2)
 
 
 def _at(token):
@@ -80,4 +91,7 @@ def _axis(panel):
 
 
 def _points(x, height):
-    return [(float(MIDDLE + UNIT * at), float(FLOOR - 100 * up)) for at, up in zip(x, height, strict=True)]
+    return [
+        (float(MIDDLE + UNIT * at), float(FLOOR - 100 * up))
+        for at, up in zip(x, height, strict=True)
+    ]

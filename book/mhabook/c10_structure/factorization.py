@@ -1,4 +1,5 @@
-"""Chapter 10: the population loss of a softmax regression layer as a matrix factorization, and its optimum manifold."""
+"""Chapter 10: the population loss of a softmax regression layer as a matrix factorization, and its
+optimum manifold."""
 
 import numpy as np
 
@@ -7,7 +8,10 @@ from mhabook.ledger import Check, statement
 from mhalib._array import Array, require, require_same_dtype
 from mhalib.models.regression import excess
 
-CHAPTER, FURTHER = "preconditioning/10_descent_that_knows_the_structure", "preconditioning/10_further"
+CHAPTER, FURTHER = (
+    "preconditioning/10_descent_that_knows_the_structure",
+    "preconditioning/10_further",
+)
 SOURCE = "this book, after Goel et al. 2026"
 
 
@@ -19,7 +23,8 @@ def regularizer(U: Array, V: Array) -> float:
 def regularized_excess(U: Array, V: Array, N: Array) -> float:
     """Q − L* = ½‖U Vᵀ − N‖_F² + R, with U (p, d), V (d, d) and N = M Σ^{1/2} (p, d).
 
-    Raises TypeError, ValueError if shapes, libraries or dtypes do not fit, or an entry is not finite.
+    Raises TypeError, ValueError if shapes, libraries or dtypes do not fit, or an entry is not
+    finite.
     """
     require("U", U, ("p", "d"))
     require("V", V, (U.shape[1],) * 2)
@@ -29,7 +34,8 @@ def regularized_excess(U: Array, V: Array, N: Array) -> float:
 
 
 def gradient(U: Array, V: Array, N: Array, balance: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """∇_U Q = E V + (λ/2) U D and ∇_V Q = Eᵀ U − (λ/2) V D, with E = U Vᵀ − N, D = UᵀU − VᵀV, λ = ``balance``.
+    """∇_U Q = E V + (λ/2) U D and ∇_V Q = Eᵀ U − (λ/2) V D, with E = U Vᵀ − N, D = UᵀU − VᵀV, λ =
+    ``balance``.
 
     U (…, p, d) and V (…, d, d) may be many points side by side.
     """
@@ -37,7 +43,9 @@ def gradient(U: Array, V: Array, N: Array, balance: float = 1.0) -> tuple[np.nda
     return E @ V + U @ D / 2, E.mT @ U - V @ D / 2
 
 
-def hvp(U: Array, V: Array, N: Array, dU: Array, dV: Array, balance: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+def hvp(
+    U: Array, V: Array, N: Array, dU: Array, dV: Array, balance: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """∇²Q (dU, dV): the derivative of ``gradient`` along (dU, dV)."""
     E, D = U @ V.T - N, balance * (U.T @ U - V.T @ V)
     E_, half = dU @ V.T + U @ dV.T, balance * (U.T @ dU - V.T @ dV)
@@ -49,13 +57,16 @@ def hessian(U: Array, V: Array, N: Array, balance: float = 1.0) -> np.ndarray:
     """The dense Hessian of Q in (U, V), row by row, U first; ``balance`` = 0 gives that of L."""
     sizes, columns = (U.size, V.size), []
     for unit in np.eye(sum(sizes)):
-        dU, dV = unit[:sizes[0]].reshape(U.shape), unit[sizes[0]:].reshape(V.shape)
+        dU, dV = unit[: sizes[0]].reshape(U.shape), unit[sizes[0] :].reshape(V.shape)
         columns.append(np.concatenate([part.ravel() for part in hvp(U, V, N, dU, dV, balance)]))
     return np.array(columns).T
 
 
-def optimum(N: Array, turn: Array | None = None, kept: Array | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """A point of argmin Q: (P S^{1/2} O, W S^{1/2} O), N = P S Wᵀ, for an orthogonal O = ``turn`` (d, d).
+def optimum(
+    N: Array, turn: Array | None = None, kept: Array | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """A point of argmin Q: (P S^{1/2} O, W S^{1/2} O), N = P S Wᵀ, for an orthogonal O = ``turn``
+    (d, d).
 
     ``kept``, indices of singular values, leaves out all others: a balanced saddle.
     """
@@ -64,11 +75,12 @@ def optimum(N: Array, turn: Array | None = None, kept: Array | None = None) -> t
     width = np.eye(len(S), N.shape[1])
     if kept is not None:
         S = np.where(np.isin(np.arange(len(S)), kept), S, 0)
-    return P * S ** 0.5 @ width @ turn, Wt.T * S ** 0.5 @ width @ turn
+    return P * S**0.5 @ width @ turn, Wt.T * S**0.5 @ width @ turn
 
 
 def distance(U: Array, V: Array, N: Array) -> float:
-    """The distance δ of (U, V) from the optimum manifold: min over orthogonal O, by a singular value decomposition."""
+    """The distance δ of (U, V) from the optimum manifold: min over orthogonal O, by a singular
+    value decomposition."""
     both, best = np.concatenate([U, V]), np.concatenate(optimum(N))
     left, _, right = np.linalg.svd(best.T @ both)
     return float(np.linalg.norm(both - best @ (left @ right)))
@@ -78,15 +90,27 @@ def _instance(seed, least=1):
     rng = np.random.default_rng([seed, 90])
     p, d = rng.integers(least, 5, size=2)
     root = rng.standard_normal((d, d))
-    return {"A": rng.standard_normal((p, d)), "B": rng.standard_normal((d, d)), "M": rng.standard_normal((p, d)),
-            "Sigma": root @ root.T + 0.1 * np.eye(d)}
+    return {
+        "A": rng.standard_normal((p, d)),
+        "B": rng.standard_normal((d, d)),
+        "M": rng.standard_normal((p, d)),
+        "Sigma": root @ root.T + 0.1 * np.eye(d),
+    }
 
 
-@statement(id="prop-factorization", title="The population loss is a factorization", mark="ours", source=SOURCE,
-           chapter=CHAPTER, assumptions="Σ ≻ 0; V = Σ^{1/2} B Σ^{1/2}, not its transpose", random=_instance,
-           broken=lambda seed: _instance(seed, least=2), breaks="V = Σ^{1/2} B Σ^{1/2}: the transpose instead",
-           false_claim=lambda A, B, M, Sigma: _factorized(A, B, M, Sigma, B.T),
-           hypotheses=lambda Sigma, **_: {"Σ ≻ 0": bool(np.linalg.eigvalsh(Sigma)[0] > 0)})
+@statement(
+    id="prop-factorization",
+    title="The population loss is a factorization",
+    mark="ours",
+    source=SOURCE,
+    chapter=CHAPTER,
+    assumptions="Σ ≻ 0; V = Σ^{1/2} B Σ^{1/2}, not its transpose",
+    random=_instance,
+    broken=lambda seed: _instance(seed, least=2),
+    breaks="V = Σ^{1/2} B Σ^{1/2}: the transpose instead",
+    false_claim=lambda A, B, M, Sigma: _factorized(A, B, M, Sigma, B.T),
+    hypotheses=lambda Sigma, **_: {"Σ ≻ 0": bool(np.linalg.eigvalsh(Sigma)[0] > 0)},
+)
 def factorization(A: Array, B: Array, M: Array, Sigma: Array) -> Check:
     """½‖(A Σ Bᵀ − M) Σ^{1/2}‖² = ½‖U Vᵀ − M Σ^{1/2}‖² with U = A Σ^{1/2} and V = Σ^{1/2} B Σ^{1/2}.
 
@@ -101,25 +125,42 @@ def _factorized(A, B, M, Sigma, inside):
     U, V = A @ root, root @ inside @ root
     want = excess(A, B, Sigma, M)
     found = np.linalg.norm(U @ V.T - M @ root) ** 2 / 2
-    return Check(float(abs(found - want) / (abs(want) + found)), 1e-12, "½‖(AΣBᵀ − M)Σ^{1/2}‖² = ½‖UVᵀ − MΣ^{1/2}‖²")
+    return Check(
+        float(abs(found - want) / (abs(want) + found)),
+        1e-12,
+        "½‖(AΣBᵀ − M)Σ^{1/2}‖² = ½‖UVᵀ − MΣ^{1/2}‖²",
+    )
 
 
 def _target(seed):
     rng = np.random.default_rng([seed, 91])
     d = int(rng.integers(2, 5))
     left, right = (np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(2))
-    return {"N": left * rng.uniform(0.2, 2, d) @ right.T, "turn": np.linalg.qr(rng.standard_normal((d, d)))[0]}
+    return {
+        "N": left * rng.uniform(0.2, 2, d) @ right.T,
+        "turn": np.linalg.qr(rng.standard_normal((d, d)))[0],
+    }
 
 
-@statement(id="prop-optimum-spectrum", title="The Hessian on the optimum manifold", mark="ours", source="this book",
-           chapter=FURTHER, assumptions="p = d; every point of the optimum manifold", random=_target,
-           broken=_target, breaks="(U, V) is balanced: (2U, V/2) instead",
-           false_claim=lambda N, turn: _spectrum(N, *stretched(optimum(N, turn))),
-           hypotheses=lambda N, turn: {"p = d": len(N) == len(N.T)})
+@statement(
+    id="prop-optimum-spectrum",
+    title="The Hessian on the optimum manifold",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="p = d; every point of the optimum manifold",
+    random=_target,
+    broken=_target,
+    breaks="(U, V) is balanced: (2U, V/2) instead",
+    false_claim=lambda N, turn: _spectrum(N, *stretched(optimum(N, turn))),
+    hypotheses=lambda N, turn: {"p = d": len(N) == len(N.T)},
+)
 def optimum_spectrum(N: Array, turn: Array) -> Check:
-    """The eigenvalues of ∇²Q at an optimum: d(d−1)/2 zeros, and else s_i + s_j, singular values of N; for p = d.
+    """The eigenvalues of ∇²Q at an optimum: d(d−1)/2 zeros, and else s_i + s_j, singular values of
+    N; for p = d.
 
-    Those are d² sums over all i, j, and d(d+1)/2 over i ≤ j. lhs is the largest difference, rhs 1e-9.
+    Those are d² sums over all i, j, and d(d+1)/2 over i ≤ j. lhs is the largest difference, rhs
+    1e-9.
 
     Source: this book.
     """
@@ -135,5 +176,9 @@ def _spectrum(N, U, V):
     found = np.linalg.eigvalsh(hessian(U, V, N))
     s = np.linalg.svd(N)[1]
     sums = np.add.outer(s, s)
-    want = np.sort(np.concatenate([sums.ravel(), sums[np.triu_indices(len(s))], np.zeros(len(s) * (len(s) - 1) // 2)]))
+    want = np.sort(
+        np.concatenate(
+            [sums.ravel(), sums[np.triu_indices(len(s))], np.zeros(len(s) * (len(s) - 1) // 2)]
+        )
+    )
     return Check(float(abs(found - want).max()), 1e-9, "spectrum of ∇²Q = {0, s_i + s_j}")

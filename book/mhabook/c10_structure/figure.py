@@ -31,9 +31,11 @@ from mhalib.whitening import Whitening
 KAPPAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 STEP_SIZES = (0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 FLAT = {"kappa": 256.0, "plain_lr": 0.1}
-"""Tokens that are stretched as far as they can be here, and a step of plain descent that is short enough for them."""
+"""Tokens that are stretched as far as they can be here, and a step of plain descent that is short
+enough for them."""
 MOST = 10
-"""Plain descent whose excess is above this is drawn no further: from there on it only enlarges its rounding."""
+"""Plain descent whose excess is above this is drawn no further: from there on it only enlarges its
+rounding."""
 NAMES = {Preconditioned: "preconditioned", StructureAware: "structure_aware"}
 """The rules that whiten, under the names that the page knows."""
 
@@ -41,21 +43,28 @@ MEASURES = ("loss", "excess", "v", "effective_tokens")
 PLAIN = {"optimizer": "gd", "lr": 0.1, "share": 1.0}
 SIZES = (2, 3, 4, 5)
 CURVES = (*(f"{name}_plain" for name in MEASURES), *MEASURES, "floor")
-ALT = ("Four panels over 40 steps from a random start: SA2 in color, plain descent with step size 0.1 in gray. The "
-       "training loss of SA2 falls to the noise floor within 10 steps, that of plain descent stays at five times the "
-       "floor. The population excess of SA2 falls below a hundredth. The norm of V falls to a half, below one over the "
-       "root of two, and stays above one in plain descent. The effective tokens of SA2 rise from 40 to 140 of 200.")
-SUMMARY = ("After {steps} steps of {optimizer}, with η = {lr}, start {start}, κ(Σ) = {kappa}, s_max = {s_max}, "
-           "d = {d}, n = {n}: training loss {loss}, noise floor {floor}, population excess {excess}, ‖V‖ = {v}, "
-           "{effective_tokens} effective tokens. Plain descent with η = {plain_lr} from the same start: training loss "
-           "{loss_plain}, population excess {excess_plain}.")
+ALT = (
+    "Four panels over 40 steps from a random start: SA2 in color, plain descent with step size "
+    "0.1 in gray. The training loss of SA2 falls to the noise floor within 10 steps, that of "
+    "plain descent stays at five times the floor. The population excess of SA2 falls below a "
+    "hundredth. The norm of V falls to a half, below one over the root of two, and stays above "
+    "one in plain descent. The effective tokens of SA2 rise from 40 to 140 of 200."
+)
+SUMMARY = (
+    "After {steps} steps of {optimizer}, with η = {lr}, start {start}, κ(Σ) = {kappa}, s_max = "
+    "{s_max}, d = {d}, n = {n}: training loss {loss}, noise floor {floor}, population excess "
+    "{excess}, ‖V‖ = {v}, {effective_tokens} effective tokens. Plain descent with η = {plain_lr} "
+    "from the same start: training loss {loss_plain}, population excess {excess_plain}."
+)
 
 
 def descent(n: int = 400, steps: int = 40, seed: int = 0) -> LiveFigure:
-    """A live figure: a chosen rule, and plain descent with η = 0.1 from the same start on the same tokens.
+    """A live figure: a chosen rule, and plain descent with η = 0.1 from the same start on the same
+    tokens.
 
-    Training loss, population excess, ‖V‖ = ‖Σ^{1/2} B Σ^{1/2}‖ with the true Σ, and the mean of the effective tokens,
-    on a ``linear_regression`` with as many targets as dimensions, σ = 0.1 and κ_M = 4.
+    Training loss, population excess, ‖V‖ = ‖Σ^{1/2} B Σ^{1/2}‖ with the true Σ, and the mean of the
+    effective tokens, on a ``linear_regression`` with as many targets as dimensions, σ = 0.1 and
+    κ_M = 4.
 
     Parameters
     ----------
@@ -75,32 +84,61 @@ def descent(n: int = 400, steps: int = 40, seed: int = 0) -> LiveFigure:
         data = sample(values, values["n"], values["d"], seed)
         start = start_on(data, values, seed)
         path, plain = (path_of(start, data, chosen, steps) for chosen in (values, PLAIN))
-        beside = {f"{name}_plain": fitted(curve, len(path)) for name, curve in _curves(plain, data).items()}
+        beside = {
+            f"{name}_plain": fitted(curve, len(path))
+            for name, curve in _curves(plain, data).items()
+        }
         return replace(path, curves=_curves(path, data) | beside)
 
-    return LiveFigure(FigureSpec(
-        title="Descent that knows the structure, and descent that does not", alt=ALT, summary=SUMMARY,
-        model="descent", data=carried(n, SIZES, [seed]), start=streams(max(SIZES), [seed]),
-        record=tuple(range(steps + 1)), fixed=FIXED | {"plain_lr": PLAIN["lr"]}, curves=CURVES,
-        controls=(*CONTROLS,
-                  Control("kappa", "κ(Σ)", KAPPAS, 16.0),
-                  Control("d", "dimensions d", SIZES, 3),
-                  Control("n", "tokens n", tuple(k for k in (60, 100, 200, 300, 400) if k <= n), min(200, n))),
-        frame=_frame(steps), train=measured), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="Descent that knows the structure, and descent that does not",
+            alt=ALT,
+            summary=SUMMARY,
+            model="descent",
+            data=carried(n, SIZES, [seed]),
+            start=streams(max(SIZES), [seed]),
+            record=tuple(range(steps + 1)),
+            fixed=FIXED | {"plain_lr": PLAIN["lr"]},
+            curves=CURVES,
+            controls=(
+                *CONTROLS,
+                Control("kappa", "κ(Σ)", KAPPAS, 16.0),
+                Control("d", "dimensions d", SIZES, 3),
+                Control(
+                    "n",
+                    "tokens n",
+                    tuple(k for k in (60, 100, 200, 300, 400) if k <= n),
+                    min(200, n),
+                ),
+            ),
+            frame=_frame(steps),
+            train=measured,
+        ),
+        __file__,
+    )
 
 
-def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Preconditioned | StructureAware,
-              plain: GradientDescent, steps: int = 60) -> LiveFigure:
+def stretched(
+    data: RegressionDataset,
+    start: AttentionRegression,
+    whitened: Preconditioned | StructureAware,
+    plain: GradientDescent,
+    steps: int = 60,
+) -> LiveFigure:
     """A live figure of two runs from one layer: which of them sees how the tokens are stretched?
 
-    A slider stretches the tokens x to C x. The layer goes along, as (A C⁻¹, C⁻ᵀ B C⁻¹): it gives the same outputs on
-    the stretched tokens as before. The targets stay. Two more sliders are the step sizes of the two rules.
+    A slider stretches the tokens x to C x. The layer goes along, as (A C⁻¹, C⁻ᵀ B C⁻¹): it gives
+    the same outputs on the stretched tokens as before. The targets stay. Two more sliders are the
+    step sizes of the two rules.
 
     Parameters
     ----------
-    data : a ``linear_regression``, as it draws the samples, with as many targets as dimensions, d ≥ 2
+    data : a ``linear_regression``, as it draws the samples, with as many targets as dimensions, d ≥
+        2
     start : an ``AttentionRegression`` for its tokens
-    whitened : ``Preconditioned`` or ``StructureAware`` with a number as its step size, whitening by the tokens
+    whitened : ``Preconditioned`` or ``StructureAware`` with a number as its step size, whitening by
+        the tokens
     plain : ``GradientDescent`` with a number as its step size
     steps : how many steps a run has
 
@@ -123,55 +161,103 @@ def stretched(data: RegressionDataset, start: AttentionRegression, whitened: Pre
         rules = replace(whitened, lr=values["lr"]), GradientDescent(values["plain_lr"])
         path, beside = (run(begin, drawn, rule, steps, None, range(steps + 1)) for rule in rules)
         gone = np.maximum.accumulate(~(fitted(beside.excess, len(path)) <= MOST))
-        curves = {"loss": path.loss, "excess": path.excess,
-                  "excess_plain": np.where(gone, np.nan, fitted(beside.excess, len(path)))}
+        curves = {
+            "loss": path.loss,
+            "excess": path.excess,
+            "excess_plain": np.where(gone, np.nan, fitted(beside.excess, len(path))),
+        }
         return replace(path, curves=curves)
 
     own = {"kappa": recipe["kappa"], "lr": float(whitened.lr), "plain_lr": float(plain.lr)}
-    return LiveFigure(FigureSpec(
-        title="Who sees that the tokens are stretched?", alt=_alt(n, steps), summary=STRETCHED,
-        model="stretched", data=carried(n, (d,), [seed]) | {"kind": "stretched"},
-        start={"kind": "stretched", "U": U.ravel().tolist(), "V": V.ravel().tolist()},
-        record=tuple(range(steps + 1)), curves=("loss", "excess", "excess_plain"),
-        final=("wide", "narrow", "plain_end"),
-        fixed={name: value for name, value in recipe.items() if name != "kappa"} | {
-            "n": n, "d": d, "optimizer": NAMES[type(whitened)], "balance": float(whitened.balance),
-            "radius": float(min(getattr(whitened, "radius", 1.0), NO_RADIUS))},
-        controls=(Control("kappa", "variance ratio of the tokens, κ(Σ)", with_own(KAPPAS, own["kappa"]), own["kappa"]),
-                  Control("plain_lr", "step size of plain descent", with_own(STEP_SIZES, own["plain_lr"]),
-                          own["plain_lr"]),
-                  Control("lr", "step size with whitening", with_own(STEP_SIZES, own["lr"]), own["lr"])),
-        tries={"As it starts": {}, "Stretched a little": {"kappa": 16.0}, "Stretched a lot": {"kappa": 256.0},
-               "A lot, with shorter plain steps": FLAT},
-        frame=_stretched_frame(steps), train=both,
-        measure=_cloud(sample, d, seed) | {"plain_end": _plain_end}), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="Who sees that the tokens are stretched?",
+            alt=_alt(n, steps),
+            summary=STRETCHED,
+            model="stretched",
+            data=carried(n, (d,), [seed]) | {"kind": "stretched"},
+            start={"kind": "stretched", "U": U.ravel().tolist(), "V": V.ravel().tolist()},
+            record=tuple(range(steps + 1)),
+            curves=("loss", "excess", "excess_plain"),
+            final=("wide", "narrow", "plain_end"),
+            fixed={name: value for name, value in recipe.items() if name != "kappa"}
+            | {
+                "n": n,
+                "d": d,
+                "optimizer": NAMES[type(whitened)],
+                "balance": float(whitened.balance),
+                "radius": float(min(getattr(whitened, "radius", 1.0), NO_RADIUS)),
+            },
+            controls=(
+                Control(
+                    "kappa",
+                    "variance ratio of the tokens, κ(Σ)",
+                    with_own(KAPPAS, own["kappa"]),
+                    own["kappa"],
+                ),
+                Control(
+                    "plain_lr",
+                    "step size of plain descent",
+                    with_own(STEP_SIZES, own["plain_lr"]),
+                    own["plain_lr"],
+                ),
+                Control(
+                    "lr", "step size with whitening", with_own(STEP_SIZES, own["lr"]), own["lr"]
+                ),
+            ),
+            tries={
+                "As it starts": {},
+                "Stretched a little": {"kappa": 16.0},
+                "Stretched a lot": {"kappa": 256.0},
+                "A lot, with shorter plain steps": FLAT,
+            },
+            frame=_stretched_frame(steps),
+            train=both,
+            measure=_cloud(sample, d, seed) | {"plain_end": _plain_end},
+        ),
+        __file__,
+    )
 
 
-STRETCHED = ("With variance ratio {kappa}, after {steps} steps: excess {excess} with whitening (step size {lr}), "
-             "{plain_end} with plain descent (step size {plain_lr}).")
+STRETCHED = (
+    "With variance ratio {kappa}, after {steps} steps: excess {excess} with whitening (step size "
+    "{lr}), {plain_end} with plain descent (step size {plain_lr})."
+)
 
 
 def _alt(n, steps):
-    return (f"Left, the {n} tokens along the widest and the narrowest direction of their covariance. Right, over "
-            f"{steps} steps from one start, the population excess of descent in whitened coordinates and of plain "
-            "descent, on a logarithmic scale. A slider stretches the tokens: the curve with whitening does not move.")
+    return (
+        f"Left, the {n} tokens along the widest and the narrowest direction of their covariance. "
+        f"Right, over {steps} steps from one start, the population excess of descent in whitened "
+        f"coordinates and of plain "
+        "descent, on a logarithmic scale. A slider stretches the tokens: the curve with "
+        "whitening does not move."
+    )
 
 
 def _whitened_start(start, data):
     """(U, V) of the start, whitened by the true covariance."""
     d = len(data.Sigma)
     if type(start) is not AttentionRegression or start.sizes != (d, d):
-        raise TypeError(f"start: expected an AttentionRegression with p = d = {d}, as the data has, got {start!r}; "
-                        "mha.live.figure takes any model")
+        raise TypeError(
+            f"start: expected an AttentionRegression with p = d = {d}, as the data has, got "
+            f"{start!r}; "
+            "mha.live.figure takes any model"
+        )
     return Whitening.roots(data.Sigma).whiten(start)
 
 
 def _require_rules(whitened, plain):
     if type(whitened) not in NAMES or callable(whitened.lr) or whitened.whitening is not None:
-        raise TypeError("whitened: expected Preconditioned or StructureAware with a number as its step size, which "
-                        f"whitens by the tokens, got {whitened!r}")
+        raise TypeError(
+            "whitened: expected Preconditioned or StructureAware with a number as its step size, "
+            "which "
+            f"whitens by the tokens, got {whitened!r}"
+        )
     if type(plain) is not GradientDescent or callable(plain.lr):
-        raise TypeError(f"plain: expected GradientDescent with a number as its step size, got {plain!r}")
+        raise TypeError(
+            f"plain: expected GradientDescent with a number as its step size, got {plain!r}"
+        )
 
 
 def _plain_end(path, values):
@@ -181,21 +267,33 @@ def _plain_end(path, values):
 
 
 def _cloud(sample, d, seed):
-    """The tokens along the direction in which Σ is largest, and along that in which it is smallest."""
+    """The tokens along the direction in which Σ is largest, and along that in which it is
+    smallest."""
     basis = rotation(np.random.default_rng([seed, 0]), d)
-    return {name: lambda path, values, k=k: (sample(values).x @ basis[:, k]).tolist()
-            for name, k in (("wide", d - 1), ("narrow", 0))}
+    return {
+        name: lambda path, values, k=k: (sample(values).x @ basis[:, k]).tolist()
+        for name, k in (("wide", d - 1), ("narrow", 0))
+    }
 
 
 def _stretched_frame(steps):
     frame = panels("the tokens", "population excess, step by step")
-    frame.add_scatter(name="tokens", mode="markers", marker={"color": COLORS[2], "size": 4, "opacity": 0.6}, row=1,
-                      col=1, showlegend=False, meta={"x": "wide", "y": "narrow"})
+    frame.add_scatter(
+        name="tokens",
+        mode="markers",
+        marker={"color": COLORS[2], "size": 4, "opacity": 0.6},
+        row=1,
+        col=1,
+        showlegend=False,
+        meta={"x": "wide", "y": "narrow"},
+    )
     line(frame, "plain descent, as it starts", 2, shows="excess_plain", once=True, legend=True)
     line(frame, "plain descent", 2, shows="excess_plain", color=1)
     line(frame, "with whitening", 2, shows="excess", color=0)
     frame.update_xaxes(title="widest direction", range=[-6, 6], constrain="domain", col=1)
-    frame.update_yaxes(title="narrowest direction", range=[-6, 6], scaleanchor="x", constrain="domain", col=1)
+    frame.update_yaxes(
+        title="narrowest direction", range=[-6, 6], scaleanchor="x", constrain="domain", col=1
+    )
     frame.update_xaxes(title="step", range=[0, steps], col=2)
     frame.update_yaxes(type="log", range=[-3.3, 0.7], dtick=1, exponentformat="power", col=2)
     return frame
@@ -203,25 +301,49 @@ def _stretched_frame(steps):
 
 def _curves(path, data):
     """What is drawn of a run: name → one number for each recorded step."""
-    root, floor = data.truth.root, data.sigma ** 2 * data.y.shape[1] / 2
-    own = {"v": np.array([np.linalg.norm(root @ model.B @ root, 2) for model in path.models]),
-           "floor": np.full(len(path), floor)}
+    root, floor = data.truth.root, data.sigma**2 * data.y.shape[1] / 2
+    own = {
+        "v": np.array([np.linalg.norm(root @ model.B @ root, 2) for model in path.models]),
+        "floor": np.full(len(path), floor),
+    }
     return {name: path.curves[name] for name in ("loss", "excess", "effective_tokens")} | own
 
 
 def _frame(steps):
-    frame = panels("training loss", "population excess", "‖V‖", "effective tokens, mean", height=640)
+    frame = panels(
+        "training loss", "population excess", "‖V‖", "effective tokens, mean", height=640
+    )
     places = {"loss": (1, 1), "excess": (1, 2), "v": (2, 1), "effective_tokens": (2, 2)}
     for name, (row, column) in places.items():  # below the lines of the chosen run
-        line(frame, "plain descent", column, row, shows=f"{name}_plain", faint=True, legend=name == "loss")
+        line(
+            frame,
+            "plain descent",
+            column,
+            row,
+            shows=f"{name}_plain",
+            faint=True,
+            legend=name == "loss",
+        )
     for name, (row, column) in places.items():
         line(frame, "chosen algorithm", column, row, shows=name, legend=name == "loss")
     line(frame, "noise floor σ²p/2", 1, shows="floor", color=1)
-    frame.add_scatter(x=[0, steps], y=[0.5 ** 0.5] * 2, name="‖V‖ = 1/√2", mode="lines",
-                      line={"color": GRAY, "dash": "dot"}, row=2, col=1)
+    frame.add_scatter(
+        x=[0, steps],
+        y=[0.5**0.5] * 2,
+        name="‖V‖ = 1/√2",
+        mode="lines",
+        line={"color": GRAY, "dash": "dot"},
+        row=2,
+        col=1,
+    )
     frame.update_xaxes(range=[0, steps], title="step")
     frame.update_yaxes(type="log", dtick=1, exponentformat="power")
-    for (row, column), ends in {(1, 1): (-2.3, 2.3), (1, 2): (-4.5, 3), (2, 1): (-1, 1.3), (2, 2): (0, 2.7)}.items():
+    for (row, column), ends in {
+        (1, 1): (-2.3, 2.3),
+        (1, 2): (-4.5, 3),
+        (2, 1): (-1, 1.3),
+        (2, 2): (0, 2.7),
+    }.items():
         frame.update_yaxes(range=ends, row=row, col=column)
     frame.update_yaxes(dtick=2, row=1)
     return frame

@@ -1,4 +1,5 @@
-"""The pictures of chapter 10: tokens that are stretched, a narrow and a round valley, and a saddle between valleys."""
+"""The pictures of chapter 10: tokens that are stretched, a narrow and a round valley, and a saddle
+between valleys."""
 
 import numpy as np
 from IPython.display import HTML
@@ -6,7 +7,8 @@ from IPython.display import HTML
 from mhabook.drawing import Panel, Point, picture
 
 VARIANCES = (4.0, 1.0)
-"""Those of the long and of the short coordinate of the tokens, in the panels that compare two descents."""
+"""Those of the long and of the short coordinate of the tokens, in the panels that compare two
+descents."""
 ERRORS = (0.35, 0.7)
 """How far the products u v of the two coordinates are above 1 at the start."""
 NEAR = 0.02
@@ -24,41 +26,53 @@ def stretched_tokens() -> HTML:
             panel.dot((130 + wide * x, 92 + narrow * y), color=2, size=2.5)
     clouds[0].words((130, 182), "as long in every direction")
     clouds[1].words((130, 182), "long in one direction, short in the other")
-    return picture("round-and-stretched-tokens",
-                   "Two clouds of dots. On the left a round one. On the right the same dots, pulled apart from left to "
-                   "right and pressed together from top to bottom: a flat cloud.", clouds)
+    return picture(
+        "round-and-stretched-tokens",
+        "Two clouds of dots. On the left a round one. On the right the same dots, pulled apart "
+        "from left to right and pressed together from top to bottom: a flat cloud.",
+        clouds,
+    )
 
 
 def landscape() -> HTML:
-    """The narrow valley of a long and a short coordinate, and the round one of whitened coordinates."""
+    """The narrow valley of a long and a short coordinate, and the round one of whitened
+    coordinates."""
     narrow, round_ = (descent(variances) for variances in (VARIANCES, (1.0, 1.0)))
-    return picture("narrow-and-round",
-                   "Two panels. Left: across, how far the long coordinate is from its valley; up, the short one. The "
-                   "level lines are narrow ovals, and descent jumps from side to side, for "
-                   f"{len(narrow) - 1} steps. Right: in whitened coordinates the level lines are circles, and descent "
-                   f"arrives in {len(round_) - 1} steps.",
-                   [_ovals("Descent moves a and b", narrow, VARIANCES, "a narrow valley"),
-                    _ovals("Descent moves u and v", round_, (1.0, 1.0), "a round valley")])
+    return picture(
+        "narrow-and-round",
+        "Two panels. Left: across, how far the long coordinate is from its valley; up, the short "
+        "one. The level lines are narrow ovals, and descent jumps from side to side, for "
+        f"{len(narrow) - 1} steps. Right: in whitened coordinates the level lines are circles, "
+        f"and descent arrives in {len(round_) - 1} steps.",
+        [
+            _ovals("Descent moves a and b", narrow, VARIANCES, "a narrow valley"),
+            _ovals("Descent moves u and v", round_, (1.0, 1.0), "a round valley"),
+        ],
+    )
 
 
 def valleys() -> HTML:
     """A saddle between two valleys, and where descent comes to rest."""
-    return picture("saddle-and-valleys",
-                   "In the plane of u and v two curved lines, the valleys, where u v = 1, and between them the origin, "
-                   "a saddle. A balanced point is marked on each valley; a path of descent comes to rest on a valley "
-                   "elsewhere.", [_valleys()])
+    return picture(
+        "saddle-and-valleys",
+        "In the plane of u and v two curved lines, the valleys, where u v = 1, and between them "
+        "the origin, a saddle. A balanced point is marked on each valley; a path of descent "
+        "comes to rest on a valley elsewhere.",
+        [_valleys()],
+    )
 
 
 def curvature(variance: float) -> float:
     """That of ½(uv − 1)² across its valley, in a = u/σ and b = v/σ², at u = v = 1: σ² + σ⁴."""
-    return variance + variance ** 2
+    return variance + variance**2
 
 
 def descent(variances: tuple[float, float]) -> list[Point]:
-    """Gradient descent on ½(uv − 1)² for two coordinates at once, in their a and b, from balanced starts.
+    """Gradient descent on ½(uv − 1)² for two coordinates at once, in their a and b, from balanced
+    starts.
 
-    The step size is the best one for the two curvatures across the valleys. The points are the distances from the two
-    valleys, (uv − 1)/√curvature, until both products are near.
+    The step size is the best one for the two curvatures across the valleys. The points are the
+    distances from the two valleys, (uv − 1)/√curvature, until both products are near.
     """
     curvatures = np.array([curvature(variance) for variance in variances])
     lr, variance = 2 / curvatures.sum(), np.array(variances)
@@ -66,7 +80,7 @@ def descent(variances: tuple[float, float]) -> list[Point]:
     path = [_distances(u * v - 1, curvatures)]
     while abs(u * v - 1).max() > NEAR:
         E = u * v - 1
-        u, v = u - lr * variance * E * v, v - lr * variance ** 2 * E * u
+        u, v = u - lr * variance * E * v, v - lr * variance**2 * E * u
         path.append(_distances(u * v - 1, curvatures))
     return path
 
@@ -77,7 +91,8 @@ def _distances(errors, curvatures):
 
 
 def unbalanced() -> list[Point]:
-    """The gradient flow of L = ½(uv − 1)² from (2.0, −1.0): it keeps u² − v², and ends at an unbalanced optimum."""
+    """The gradient flow of L = ½(uv − 1)² from (2.0, −1.0): it keeps u² − v², and ends at an
+    unbalanced optimum."""
     u, v, path = 2.0, -1.0, []
     while abs(u * v - 1) > 1e-3:
         path.append((u, v))
@@ -93,7 +108,9 @@ def _at(point):
 
 def _axes(panel, across, up):
     (x, y), gray = CENTER, 0.35
-    panel.line((8, y), (252, y), width=1, opacity=gray).line((x, 24), (x, 176), width=1, opacity=gray)
+    panel.line((8, y), (252, y), width=1, opacity=gray).line(
+        (x, 24), (x, 176), width=1, opacity=gray
+    )
     return panel.words((250, y - 5), across, anchor="end").words((x + 6, 34), up, anchor="start")
 
 
@@ -102,14 +119,20 @@ def _valleys():
     for product, width, opacity in ((0.4, 1, 0.5), (1.0, 3, 1), (-0.4, 1, 0.5)):
         u = np.geomspace(abs(product) / 1.75, 3, 60)
         for side in (1, -1):
-            panel.curve([_at((side * x, side * product / x)) for x in u], color=0 if product == 1 else None,
-                        width=width, opacity=opacity)
+            panel.curve(
+                [_at((side * x, side * product / x)) for x in u],
+                color=0 if product == 1 else None,
+                width=width,
+                opacity=opacity,
+            )
     for side in (1, -1):
         panel.dot(_at((side, side)), color=0)
     path = [_at(point) for point in unbalanced()]
     panel.curve(path, color=1, width=2.5).dot(path[0], color=1, size=3).dot(path[-1], color=1)
     panel.dot(CENTER, hollow=True).words((CENTER[0] - 8, CENTER[1] + 18), "saddle", anchor="end")
-    panel.words((176, 52), "balanced", color=0, anchor="start").words((222, 152), "descent", color=1)
+    panel.words((176, 52), "balanced", color=0, anchor="start").words(
+        (222, 152), "descent", color=1
+    )
     return panel.words((130, 188), "it may stop unbalanced")
 
 
@@ -118,10 +141,14 @@ def _ovals(title, path, variances, words):
     curvatures = [curvature(variance) for variance in variances]
     turn = np.linspace(0, 2 * np.pi, 121)
     # The level lines through the start and at a quarter and a sixteenth of its loss.
-    loss = sum(c * distance ** 2 for c, distance in zip(curvatures, path[0], strict=True))
+    loss = sum(c * distance**2 for c, distance in zip(curvatures, path[0], strict=True))
     for share in (1, 0.25, 0.06):
         radii = [(share * loss / c) ** 0.5 for c in curvatures]
-        panel.curve([_near((radii[0] * np.cos(t), radii[1] * np.sin(t))) for t in turn], width=1, opacity=0.55)
+        panel.curve(
+            [_near((radii[0] * np.cos(t), radii[1] * np.sin(t))) for t in turn],
+            width=1,
+            opacity=0.55,
+        )
     points = [_near(point) for point in path]
     panel.curve(points, color=1, width=1.5)
     for point in points:

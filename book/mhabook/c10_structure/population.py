@@ -1,4 +1,5 @@
-"""The regression layer of Part II with infinitely many Gaussian tokens as its context: no softmax is left."""
+"""The regression layer of Part II with infinitely many Gaussian tokens as its context: no softmax
+is left."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -12,7 +13,8 @@ from mhalib.models.workspace import Workspace
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PopulationRegression(AttentionRegression):
-    r"""``AttentionRegression`` in the limit of infinitely many tokens x ~ N(0, Σ), which a model sees through Σ alone.
+    r"""``AttentionRegression`` in the limit of infinitely many tokens x ~ N(0, Σ), which a model
+    sees through Σ alone.
 
     .. math:: f(x) = A \Sigma B^\top x, \qquad
               L(A, B) - L^* = \tfrac12 \|(A \Sigma B^\top - M)\, \Sigma^{1/2}\|_F^2
@@ -54,11 +56,17 @@ class PopulationRegression(AttentionRegression):
         """∇²L(θ) V: the derivative of ``loss_and_grad`` along V."""
         self.require_direction(V)
         self._require_moments(Sigma, M)
-        E, E_ = (self.A @ Sigma @ self.B.mT - M) @ Sigma, (V.A @ Sigma @ self.B.mT + self.A @ Sigma @ V.B.mT) @ Sigma
-        return self._with({"A": (E_ @ self.B + E @ V.B) @ Sigma, "B": (E_.mT @ self.A + E.mT @ V.A) @ Sigma})
+        E, E_ = (
+            (self.A @ Sigma @ self.B.mT - M) @ Sigma,
+            (V.A @ Sigma @ self.B.mT + self.A @ Sigma @ V.B.mT) @ Sigma,
+        )
+        return self._with(
+            {"A": (E_ @ self.B + E @ V.B) @ Sigma, "B": (E_.mT @ self.A + E.mT @ V.A) @ Sigma}
+        )
 
     def workspace(self, Sigma: Array, M: Array) -> Workspace:
-        """What ``train`` runs on: this formula; a recorded step measures the excess, under the name loss."""
+        """What ``train`` runs on: this formula; a recorded step measures the excess, under the name
+        loss."""
         self._require_moments(Sigma, M)
         return Workspace(self, Sigma, M)
 

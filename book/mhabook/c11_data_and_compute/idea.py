@@ -1,4 +1,5 @@
-"""The pictures of chapter 11: two budgets of equal cost, and an error that is a falling line and a floor."""
+"""The pictures of chapter 11: two budgets of equal cost, and an error that is a falling line and a
+floor."""
 
 import numpy as np
 from IPython.display import HTML
@@ -14,31 +15,45 @@ FEW, MANY = (160, 40), (320, 10)
 
 
 def two_budgets() -> HTML:
-    """The question: a run with few samples and many steps, and one with more samples and few steps."""
+    """The question: a run with few samples and many steps, and one with more samples and few
+    steps."""
     drawn = []
-    for title, (n, K), color in (("Many steps, few samples", FEW, 0), ("Few steps, more samples", MANY, 1)):
+    for title, (n, K), color in (
+        ("Many steps, few samples", FEW, 0),
+        ("Few steps, more samples", MANY, 1),
+    ):
         panel = _axes(Panel(title), "step", "error")
         panel.curve([_at(k, LAW(k, n)) for k in np.linspace(0, K, 81)], color=color, width=3)
         end = _at(K, LAW(K, n))
         panel.dot(end, color=color, size=6)
-        panel.words((end[0] + 8, end[1] - 16), "the budget is spent", color=color,
-                    anchor="end" if FEW[1] == K else "start")
+        panel.words(
+            (end[0] + 8, end[1] - 16),
+            "the budget is spent",
+            color=color,
+            anchor="end" if FEW[1] == K else "start",
+        )
         drawn.append(panel)
-    return picture("two-budgets",
-                   "Two panels of equal cost, the error over the steps. Left, a curve that falls and then stays level "
-                   "for a long time. Right, a curve that is still falling when it ends, higher than the first one.",
-                   drawn)
+    return picture(
+        "two-budgets",
+        "Two panels of equal cost, the error over the steps. Left, a curve that falls and then "
+        "stays level for a long time. Right, a curve that is still falling when it ends, higher "
+        "than the first one.",
+        drawn,
+    )
 
 
 def factor_and_floor() -> HTML:
-    """The error is a falling line and a floor; samples move the floor alone; and the cheapest pair of the two."""
-    return picture("factor-and-floor",
-                   "Three panels. Left: over the steps, on a logarithmic scale, a straight falling line, a level line, "
-                   "and their sum, which bends where they cross. Middle: a second level line, half as high; the "
-                   "falling line is where it was, and the new sum bends a few steps later. Right: in the plane of "
-                   "steps and samples, the pairs with one error, and a dashed curve of pairs with one cost, which "
-                   "touches it at a dot, the cheapest pair.",
-                   [_sum(), _twice(), _cheapest()])
+    """The error is a falling line and a floor; samples move the floor alone; and the cheapest pair
+    of the two."""
+    return picture(
+        "factor-and-floor",
+        "Three panels. Left: over the steps, on a logarithmic scale, a straight falling line, a "
+        "level line, and their sum, which bends where they cross. Middle: a second level line, "
+        "half as high; the falling line is where it was, and the new sum bends a few steps "
+        "later. Right: in the plane of steps and samples, the pairs with one error, and a dashed "
+        "curve of pairs with one cost, which touches it at a dot, the cheapest pair.",
+        [_sum(), _twice(), _cheapest()],
+    )
 
 
 def crossing(n: float) -> float:
@@ -47,17 +62,20 @@ def crossing(n: float) -> float:
 
 
 def _at(k: float, error: float) -> Point:
-    """Where a step and an error are drawn: 45 steps across, and from 0.1 down to 0.0003 on a logarithmic scale."""
+    """Where a step and an error are drawn: 45 steps across, and from 0.1 down to 0.0003 on a
+    logarithmic scale."""
     return 22 + 5.0 * float(k), 30 + 52 * float(-1 - np.log10(error))
 
 
 def _axes(panel, across, up):
-    panel.line((22, 166), (250, 166), width=1, opacity=0.5).line((22, 26), (22, 166), width=1, opacity=0.5)
+    panel.line((22, 166), (250, 166), width=1, opacity=0.5).line(
+        (22, 26), (22, 166), width=1, opacity=0.5
+    )
     return panel.words((250, 182), across, anchor="end").words((28, 34), up, anchor="start")
 
 
 def _slide(panel):
-    ends = [_at(k, LAW.amplitude * LAW.factor ** k) for k in (0, 25)]
+    ends = [_at(k, LAW.amplitude * LAW.factor**k) for k in (0, 25)]
     return panel.line(*ends, color=1, width=2, dash="5 4")
 
 
@@ -66,7 +84,9 @@ def _level(panel, n, dash="5 4"):
 
 
 def _total(panel, n, width, opacity=1.0):
-    return panel.curve([_at(k, LAW(k, n)) for k in np.linspace(0, 45, 91)], width=width, opacity=opacity)
+    return panel.curve(
+        [_at(k, LAW(k, n)) for k in np.linspace(0, 45, 91)], width=width, opacity=opacity
+    )
 
 
 def _sum():
@@ -76,7 +96,9 @@ def _sum():
 
 
 def _twice():
-    panel = _level(_level(_slide(_axes(Panel("Twice the samples"), "step", "error")), 160, "2 5"), 320)
+    panel = _level(
+        _level(_slide(_axes(Panel("Twice the samples"), "step", "error")), 160, "2 5"), 320
+    )
     _total(_total(panel, 160, 1.5, 0.5), 320, 2.5)
     high, low = (_at(38, LAW.floor / n) for n in (160, 320))
     panel.arrow(high, low, color=0, width=2)
@@ -93,12 +115,21 @@ def _place(K: float, n: float) -> Point:
 def _cheapest():
     panel = _axes(Panel("What to buy"), "steps K", "samples n")
     K = np.linspace(13.2, 60, 300)
-    n = LAW.floor / (TARGET - LAW.amplitude * LAW.factor ** K)
+    n = LAW.floor / (TARGET - LAW.amplitude * LAW.factor**K)
     panel.curve([_place(*pair) for pair in zip(K, n, strict=True) if 0 < pair[1] < 470], width=2.5)
     best_n, best_K, _ = split(TARGET, LAW)
-    cost = best_n ** 2 * best_K
-    panel.curve([_place(k, (cost / k) ** 0.5) for k in np.linspace(8, 60, 100)], color=2, width=1.5, dash="4 4")
+    cost = best_n**2 * best_K
+    panel.curve(
+        [_place(k, (cost / k) ** 0.5) for k in np.linspace(8, 60, 100)],
+        color=2,
+        width=1.5,
+        dash="4 4",
+    )
     panel.dot(_place(best_K, best_n), size=6, color=2)
     panel.words((150, 60), "one error", anchor="middle").words((176, 144), "one cost", color=2)
-    return panel.words((_place(best_K, best_n)[0] + 4, _place(best_K, best_n)[1] - 12), "cheapest", color=2,
-                       anchor="start")
+    return panel.words(
+        (_place(best_K, best_n)[0] + 4, _place(best_K, best_n)[1] - 12),
+        "cheapest",
+        color=2,
+        anchor="start",
+    )

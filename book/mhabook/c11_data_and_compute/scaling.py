@@ -1,4 +1,5 @@
-"""Chapter 11: the law of data and compute, a ρ^K + φ/n: fitted with uncertainty, and turned around into a plan."""
+"""Chapter 11: the law of data and compute, a ρ^K + φ/n: fitted with uncertainty, and turned around
+into a plan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +17,9 @@ from mhalib._array import Array, require_count, require_seed
 class Law:
     """The mean excess after K steps on n samples, a ρ^K + φ/n.
 
-    ``amplitude`` a > 0 belongs to the start, ``factor`` 0 < ρ < 1 to the algorithm, ``floor`` φ > 0 to the data. Call
-    it: ``law(K, n)``; n = inf is infinitely many samples. Raises ValueError if a number is outside of its range.
+    ``amplitude`` a > 0 belongs to the start, ``factor`` 0 < ρ < 1 to the algorithm, ``floor`` φ > 0
+    to the data. Call it: ``law(K, n)``; n = inf is infinitely many samples. Raises ValueError if a
+    number is outside of its range.
 
     Source: this book, after the abstract of Goel et al. 2026, which states the shape.
     """
@@ -27,17 +29,24 @@ class Law:
     floor: float
 
     def __post_init__(self) -> None:
-        for name, value, most in (("amplitude", self.amplitude, inf), ("factor", self.factor, 1),
-                                  ("floor", self.floor, inf)):
+        for name, value, most in (
+            ("amplitude", self.amplitude, inf),
+            ("factor", self.factor, 1),
+            ("floor", self.floor, inf),
+        ):
             if not 0 < value < most:
-                raise ValueError(f"{name}: expected a number above 0 and below {most}, got {value!r}")
+                raise ValueError(
+                    f"{name}: expected a number above 0 and below {most}, got {value!r}"
+                )
 
     def __call__(self, K: float | Array, n: float | Array) -> Any:
-        return self.amplitude * self.factor ** np.asarray(K, float) + self.floor / np.asarray(n, float)
+        return self.amplitude * self.factor ** np.asarray(K, float) + self.floor / np.asarray(
+            n, float
+        )
 
     def samples(self, target: float, K: int) -> float:
         """The fewest samples with which K steps reach ``target``; inf if no number does."""
-        left = target - self.amplitude * self.factor ** K
+        left = target - self.amplitude * self.factor**K
         if not left > 0:
             return inf
         return _least(max(1, ceil(self.floor / left)), 1, lambda n: self(K, n) <= target)
@@ -47,14 +56,19 @@ class Law:
         left = target - self.floor / n
         if not left > 0:
             return inf
-        return _least(max(0, ceil(log(self.amplitude / left) / -log(self.factor))), 0, lambda K: self(K, n) <= target)
+        return _least(
+            max(0, ceil(log(self.amplitude / left) / -log(self.factor))),
+            0,
+            lambda K: self(K, n) <= target,
+        )
 
 
 def _least(number, lowest, enough):
-    """The least whole number ≥ ``lowest`` that is ``enough``, near ``number``, which rounding may put far off.
+    """The least whole number ≥ ``lowest`` that is ``enough``, near ``number``, which rounding may
+    put far off.
 
-    Strides that double enclose it, then halves find it: where the floor is left a rounding error of the target, the
-    formula misses by a share of the number, and single steps would not end.
+    Strides that double enclose it, then halves find it: where the floor is left a rounding error of
+    the target, the formula misses by a share of the number, and single steps would not end.
     """
     high, stride = number, 1
     while not enough(high):
@@ -70,14 +84,16 @@ def _least(number, lowest, enough):
 
 
 class Fit(NamedTuple):
-    """A fitted ``law``, with the fits to resampled seeds (draws, 3), and the root mean square of ln(excess/law)."""
+    """A fitted ``law``, with the fits to resampled seeds (draws, 3), and the root mean square of
+    ln(excess/law)."""
 
     law: Law
     draws: np.ndarray
     misfit: float
 
     def interval(self, name: str, level: float = 0.9) -> tuple[float, float]:
-        """The central interval of ``level`` of the resampled fits: of amplitude, factor or floor."""
+        """The central interval of ``level`` of the resampled fits: of amplitude, factor or
+        floor."""
         if name not in ("amplitude", "factor", "floor"):
             raise ValueError(f"name: expected amplitude, factor or floor, got {name!r}")
         column = self.draws[:, ("amplitude", "factor", "floor").index(name)]
@@ -85,11 +101,14 @@ class Fit(NamedTuple):
         return float(low), float(high)
 
 
-def fit_law(steps: Sequence[int] | Array, n: Array, excess: Array, *, resamples: int = 200, seed: int = 0) -> Fit:
-    """The ``Law`` nearest to measured excesses: least squares in the logarithm of the mean over seeds.
+def fit_law(
+    steps: Sequence[int] | Array, n: Array, excess: Array, *, resamples: int = 200, seed: int = 0
+) -> Fit:
+    """The ``Law`` nearest to measured excesses: least squares in the logarithm of the mean over
+    seeds.
 
-    The same is done for ``resamples`` resamplings of the seeds, with replacement and the same seeds at every n: a
-    bootstrap, which knows that the errors along one run belong together.
+    The same is done for ``resamples`` resamplings of the seeds, with replacement and the same seeds
+    at every n: a bootstrap, which knows that the errors along one run belong together.
 
     Parameters
     ----------
@@ -98,8 +117,8 @@ def fit_law(steps: Sequence[int] | Array, n: Array, excess: Array, *, resamples:
     excess : (seeds, m, k) positive numbers
     resamples, seed : how many resamplings, and what fixes them
 
-    Raises ValueError if shapes do not fit, numbers are not positive and finite, or three numbers of the law cannot be
-    told apart.
+    Raises ValueError if shapes do not fit, numbers are not positive and finite, or three numbers of
+    the law cannot be told apart.
 
     Source: this book.
     """
@@ -107,11 +126,15 @@ def fit_law(steps: Sequence[int] | Array, n: Array, excess: Array, *, resamples:
     require_count(resamples=resamples)
     require_seed(seed)
     if excess.ndim != 3 or excess.shape[1:] != (*n.shape, *steps.shape):
-        raise ValueError(f"excess: expected shape (seeds, {n.size}, {steps.size}), got {excess.shape}")
+        raise ValueError(
+            f"excess: expected shape (seeds, {n.size}, {steps.size}), got {excess.shape}"
+        )
     _require_positive("excess", excess)
     if len(np.unique(steps)) < 2 or excess[0].size < 3:
-        raise ValueError(f"steps: expected two different ones or more, and three numbers a seed, got {steps.size} "
-                         f"steps and {n.size} sizes")
+        raise ValueError(
+            f"steps: expected two different ones or more, and three numbers a seed, got "
+            f"{steps.size} steps and {n.size} sizes"
+        )
     chosen = np.random.default_rng([seed, 115]).integers(len(excess), size=(resamples, len(excess)))
     means = np.concatenate([excess.mean(axis=0)[None], excess[chosen].mean(axis=1)])
     found, misfit = _least_squares(steps, n, np.log(means))
@@ -121,15 +144,20 @@ def fit_law(steps: Sequence[int] | Array, n: Array, excess: Array, *, resamples:
 def _require_positive(name, numbers):
     odd = numbers[~(np.isfinite(numbers) & (numbers > 0))]
     if odd.size:
-        raise ValueError(f"{name}: expected positive finite numbers, got {odd[0]:.3g} among them; a run that diverged "
-                         "follows no law")
+        raise ValueError(
+            f"{name}: expected positive finite numbers, got {odd[0]:.3g} among them; a run that "
+            f"diverged "
+            "follows no law"
+        )
 
 
 def _least_squares(steps, n, logs, rounds=80):
-    """(fits, 3) numbers a, ρ, φ of the laws nearest to ``logs`` (fits, m, k), and the misfit; Levenberg–Marquardt.
+    """(fits, 3) numbers a, ρ, φ of the laws nearest to ``logs`` (fits, m, k), and the misfit;
+    Levenberg–Marquardt.
 
     The unknowns are ln a, ln(−ln ρ) and ln φ, so that every value of them is a law.
     """
+
     def model(t):
         run = t[:, 0, None, None] - np.exp(t[:, 1])[:, None, None] * steps
         end = t[:, 2, None, None] - np.log(n)[:, None]
@@ -149,12 +177,15 @@ def _least_squares(steps, n, logs, rounds=80):
         move = np.linalg.solve(J, slopes.mT @ away.reshape(*flat)[:, :, None])[:, :, 0]
         new = t + np.clip(move, -2, 2)
         away_, slopes_ = model(new)
-        better = (away_ ** 2).sum(axis=(1, 2)) <= (away ** 2).sum(axis=(1, 2))
+        better = (away_**2).sum(axis=(1, 2)) <= (away**2).sum(axis=(1, 2))
         t = np.where(better[:, None], new, t)
-        away, slopes = np.where(better[:, None, None], away_, away), np.where(better[:, None, None], slopes_, slopes)
+        away, slopes = (
+            np.where(better[:, None, None], away_, away),
+            np.where(better[:, None, None], slopes_, slopes),
+        )
         damping = np.clip(np.where(better, damping / 5, damping * 4), 1e-12, 1e12)
     found = np.stack([np.exp(t[:, 0]), np.exp(-np.exp(t[:, 1])), np.exp(t[:, 2])], axis=1)
-    return found, np.sqrt((away ** 2).mean(axis=(1, 2)))
+    return found, np.sqrt((away**2).mean(axis=(1, 2)))
 
 
 class Slope(NamedTuple):
@@ -165,19 +196,28 @@ class Slope(NamedTuple):
 
 
 def slope(n: Sequence[int] | Array, values: Array, *, resamples: int = 400, seed: int = 0) -> Slope:
-    """The slope of ln(mean over seeds) of ``values`` (seeds, m) in ln n, by least squares, with a bootstrap error."""
+    """The slope of ln(mean over seeds) of ``values`` (seeds, m) in ln n, by least squares, with a
+    bootstrap error."""
     n, values = np.asarray(n, float), np.asarray(values, float)
     if values.ndim != 2 or values.shape[1:] != n.shape or len(np.unique(n)) < 2:
-        raise ValueError(f"values: expected shape (seeds, m) for m ≥ 2 sizes, got {values.shape} for n of {n.shape}")
+        raise ValueError(
+            f"values: expected shape (seeds, m) for m ≥ 2 sizes, got {values.shape} for n of "
+            f"{n.shape}"
+        )
     _require_positive("values", values)
     chosen = np.random.default_rng([seed, 116]).integers(len(values), size=(resamples, len(values)))
     at = np.log(n) - np.log(n).mean()
-    slopes = np.log(np.concatenate([values.mean(axis=0)[None], values[chosen].mean(axis=1)])) @ at / (at @ at)
+    slopes = (
+        np.log(np.concatenate([values.mean(axis=0)[None], values[chosen].mean(axis=1)]))
+        @ at
+        / (at @ at)
+    )
     return Slope(float(slopes[0]), float(slopes[1:].std(ddof=1)))
 
 
 class Plan(NamedTuple):
-    """``n`` samples and ``steps`` steps, the ``excess`` that the law promises, and what it costs, steps · n^power."""
+    """``n`` samples and ``steps`` steps, the ``excess`` that the law promises, and what it costs,
+    steps · n^power."""
 
     n: int
     steps: int
@@ -185,7 +225,9 @@ class Plan(NamedTuple):
     cost: float
 
 
-def plan(target: float, law: Law, *, power: float = 2, n: int | None = None, steps: int | None = None) -> Plan:
+def plan(
+    target: float, law: Law, *, power: float = 2, n: int | None = None, steps: int | None = None
+) -> Plan:
     """The cheapest whole numbers n and K ≥ 1 with a ρ^K + φ/n ≤ ``target``, at a cost of K n^power.
 
     Parameters
@@ -195,7 +237,8 @@ def plan(target: float, law: Law, *, power: float = 2, n: int | None = None, ste
     power : a step of full attention costs n², one on a fixed number of queries n
     n, steps : one of the two if it is given; the least of the other is found
 
-    Raises ValueError if no plan reaches the target, with the least n or K that could; or an argument does not fit.
+    Raises ValueError if no plan reaches the target, with the least n or K that could; or an
+    argument does not fit.
 
     Source: this book.
     """
@@ -204,50 +247,61 @@ def plan(target: float, law: Law, *, power: float = 2, n: int | None = None, ste
     if not 0 < power < inf:
         raise ValueError(f"power: expected a number above 0, got {power!r}")
     if n is not None and steps is not None:
-        raise ValueError(f"n, steps: expected one of them or none, got both; the law says {law(steps, n):.3g}")
+        raise ValueError(
+            f"n, steps: expected one of them or none, got both; the law says {law(steps, n):.3g}"
+        )
     if n is not None:
         return _with_samples(target, law, power, n)
     if steps is not None:
         return _with_steps(target, law, power, steps)
     best, K, least = None, 1, max(1.0, law.floor / target)
-    while best is None or K * least ** power < best.cost:  # no plan with K steps or more is cheaper
+    while best is None or K * least**power < best.cost:  # no plan with K steps or more is cheaper
         needed = law.samples(target, K)
-        if needed < inf and (best is None or K * needed ** power < best.cost):
+        if needed < inf and (best is None or K * needed**power < best.cost):
             best = _plan(law, needed, K, power)
         K += 1
     return best
 
 
 def _plan(law, n, K, power):
-    return Plan(int(n), int(K), float(law(K, n)), float(K * n ** power))
+    return Plan(int(n), int(K), float(law(K, n)), float(K * n**power))
 
 
 def _with_samples(target, law, power, n):
     require_count(n=n)
     if law.floor / n >= target:
-        raise ValueError(f"n: {n} samples never reach {target:.3g}, their floor is {law.floor / n:.3g}; "
-                         f"take at least {floor(law.floor / target) + 1}")
+        raise ValueError(
+            f"n: {n} samples never reach {target:.3g}, their floor is {law.floor / n:.3g}; "
+            f"take at least {floor(law.floor / target) + 1}"
+        )
     return _plan(law, n, max(1, law.steps(target, n)), power)
 
 
 def _with_steps(target, law, power, steps):
     require_count(steps=steps)
-    if law.amplitude * law.factor ** steps >= target:
-        raise ValueError(f"steps: {steps} steps never reach {target:.3g}, with any number of samples they leave "
-                         f"{law.amplitude * law.factor ** steps:.3g}; take at least {max(1, law.steps(target, inf))}")
+    if law.amplitude * law.factor**steps >= target:
+        raise ValueError(
+            f"steps: {steps} steps never reach {target:.3g}, with any number of samples they "
+            f"leave {law.amplitude * law.factor**steps:.3g}; take at least "
+            f"{max(1, law.steps(target, inf))}"
+        )
     return _plan(law, law.samples(target, steps), steps, power)
 
 
 def split(target: float, law: Law, power: float = 2) -> tuple[float, float, float]:
     """The cheapest real n and K, and the share of the target that the floor has there.
 
-    At the optimum floor/rest = power · K ln(1/ρ). Raises ValueError unless 0 < target < a: otherwise no step is needed.
+    At the optimum floor/rest = power · K ln(1/ρ). Raises ValueError unless 0 < target < a:
+    otherwise no step is needed.
 
     Source: this book.
     """
     if not 0 < target < law.amplitude:
-        raise ValueError(f"target: expected a number in (0, a), here a = {law.amplitude:.3g}, got {target!r}")
-    # x = floor/rest is the one root of x − power · ln((1 + x) a/target): in x, and not in 1 + x, since x may be tiny.
+        raise ValueError(
+            f"target: expected a number in (0, a), here a = {law.amplitude:.3g}, got {target!r}"
+        )
+    # x = floor/rest is the one root of x − power · ln((1 + x) a/target): in x, and not in 1 + x,
+    # since x may be tiny.
     start = log1p((law.amplitude - target) / target)
     low, high = 0.0, max(2.0, 2.0 * power)
     while high < power * (start + log1p(high)):
@@ -261,9 +315,15 @@ def split(target: float, law: Law, power: float = 2) -> tuple[float, float, floa
 
 def _priced(seed):
     rng = np.random.default_rng([seed, 117])
-    law = Law(float(np.exp(rng.uniform(-1, 4))), rng.uniform(0.3, 0.97), float(np.exp(rng.uniform(-2, 3))))
-    return {"law": law, "target": law.amplitude * float(np.exp(-rng.uniform(0.5, 12))), "power": rng.uniform(0.5, 3),
-            "share": rng.uniform(0.02, 0.98)}
+    law = Law(
+        float(np.exp(rng.uniform(-1, 4))), rng.uniform(0.3, 0.97), float(np.exp(rng.uniform(-2, 3)))
+    )
+    return {
+        "law": law,
+        "target": law.amplitude * float(np.exp(-rng.uniform(0.5, 12))),
+        "power": rng.uniform(0.5, 3),
+        "share": rng.uniform(0.02, 0.98),
+    }
 
 
 def _cheapest(seed=1):
@@ -273,32 +333,57 @@ def _cheapest(seed=1):
 
 def _mispriced(seed):
     instance = _priced(seed)
-    return instance | {"power": 1.0, "assumed": 3.0, "share": split(instance["target"], instance["law"], 1.0)[2]}
+    return instance | {
+        "power": 1.0,
+        "assumed": 3.0,
+        "share": split(instance["target"], instance["law"], 1.0)[2],
+    }
 
 
 def _can_be_planned(law, target, power, share, assumed=None):
-    return {"a run costs Kn^q": assumed in (None, power), "q > 0": power > 0, "a > 0": law.amplitude > 0,
-            "φ > 0": law.floor > 0, "0 < ρ < 1": 0 < law.factor < 1, "0 < ε < a": 0 < target < law.amplitude,
-            "all real n, K > 0 with aρ^K + φ/n = ε": 0 < share < 1}
+    return {
+        "a run costs Kn^q": assumed in (None, power),
+        "q > 0": power > 0,
+        "a > 0": law.amplitude > 0,
+        "φ > 0": law.floor > 0,
+        "0 < ρ < 1": 0 < law.factor < 1,
+        "0 < ε < a": 0 < target < law.amplitude,
+        "all real n, K > 0 with aρ^K + φ/n = ε": 0 < share < 1,
+    }
 
 
-@statement(id="prop-plan", title="The cheapest plan", mark="ours", source="this book",
-           chapter=CHAPTER,
-           assumptions="a run costs Kn^q; q > 0; a > 0; φ > 0; 0 < ρ < 1; 0 < ε < a; "
-                       "all real n, K > 0 with aρ^K + φ/n = ε",
-           random=_priced, extremal=(_cheapest,), broken=_mispriced, hypotheses=_can_be_planned,
-           breaks="a run costs Kn^q: planned with q = 3, paid with q = 1")
-def cheapest_plan(law: Law, target: float, power: float, share: float, assumed: float | None = None) -> Checks:
-    """No pair (n, K) that reaches the target costs less than the one at which floor/rest = q K ln(1/ρ).
+@statement(
+    id="prop-plan",
+    title="The cheapest plan",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions="a run costs Kn^q; q > 0; a > 0; φ > 0; 0 < ρ < 1; 0 < ε < a; "
+    "all real n, K > 0 with aρ^K + φ/n = ε",
+    random=_priced,
+    extremal=(_cheapest,),
+    broken=_mispriced,
+    hypotheses=_can_be_planned,
+    breaks="a run costs Kn^q: planned with q = 3, paid with q = 1",
+)
+def cheapest_plan(
+    law: Law, target: float, power: float, share: float, assumed: float | None = None
+) -> Checks:
+    """No pair (n, K) that reaches the target costs less than the one at which floor/rest = q K
+    ln(1/ρ).
 
-    lhs is that cost, over the cost of the pair at which the floor has the ``share`` of the target. The second check has
-    the relative error of floor/rest there, the third that of the excess, both with rhs 1e-9.  Source: this book.
+    lhs is that cost, over the cost of the pair at which the floor has the ``share`` of the target.
+    The second check has the relative error of floor/rest there, the third that of the excess, both
+    with rhs 1e-9. Source: this book.
     """
     n, K, _ = split(target, law, power if assumed is None else assumed)
     n_other = law.floor / (share * target)
     K_other = (log1p((law.amplitude - target) / target) - log1p(-share)) / -log(law.factor)
-    dearer = float(np.exp(log(K / K_other) + power * log(n / n_other)))  # n^q alone may be no number
-    ratio = law.floor / n / (law.amplitude * law.factor ** K)
-    return (Check(dearer, 1.0, "K*(n*)^q ≤ K n^q on the curve of equal excess"),
-            Check(abs(ratio / (power * K * -log(law.factor)) - 1), 1e-9, "(φ/n)/(a ρ^K) = q K ln(1/ρ)"),
-            Check(abs(float(law(K, n)) / target - 1), 1e-9, "a ρ^K + φ/n = ε"))
+    # n^q alone may be no number
+    dearer = float(np.exp(log(K / K_other) + power * log(n / n_other)))
+    ratio = law.floor / n / (law.amplitude * law.factor**K)
+    return (
+        Check(dearer, 1.0, "K*(n*)^q ≤ K n^q on the curve of equal excess"),
+        Check(abs(ratio / (power * K * -log(law.factor)) - 1), 1e-9, "(φ/n)/(a ρ^K) = q K ln(1/ρ)"),
+        Check(abs(float(law(K, n)) / target - 1), 1e-9, "a ρ^K + φ/n = ε"),
+    )

@@ -1,4 +1,5 @@
-"""Chapter 11: how fast descent ends, and what n samples leave: the late factor and the floor of the excess."""
+"""Chapter 11: how fast descent ends, and what n samples leave: the late factor and the floor of the
+excess."""
 
 from collections.abc import Sequence
 from math import inf, prod, sqrt
@@ -21,17 +22,25 @@ GAUSSIAN = "x ~ N(0, Σ)"
 
 
 def late_factor(singular_values: Sequence[float] | Array, p: int, d: int, lr: float = 0.5) -> float:
-    """What one step of SA2 leaves of the slowest error near the optimum: 1 − 2η/κ, or 1 − η/κ where p ≠ d.
+    """What one step of SA2 leaves of the slowest error near the optimum: 1 − 2η/κ, or 1 − η/κ where
+    p ≠ d.
 
-    The excess is multiplied by its square. The singular values are the min(p, d) of M Σ^{1/2}, all positive, κ is the
-    ratio of the largest to the smallest, and η = ``lr`` ≤ κ/(1 + κ).  Source: this book.
+    The excess is multiplied by its square. The singular values are the min(p, d) of M Σ^{1/2}, all
+    positive, κ is the ratio of the largest to the smallest, and η = ``lr`` ≤ κ/(1 + κ). Source:
+    this book.
     """
     s = np.asarray(singular_values, float)
     if not (s.min() > 0 and len(s) == min(p, d)):
-        raise ValueError(f"singular_values: expected the min(p, d) = {min(p, d)} of M Σ^{{1/2}}, all positive, got {s}")
+        raise ValueError(
+            f"singular_values: expected the min(p, d) = {min(p, d)} of M Σ^{{1/2}}, all "
+            f"positive, got {s}"
+        )
     kappa = s.max() / s.min()
     if not 0 < lr <= kappa / (1 + kappa):
-        raise ValueError(f"lr: expected a step size in (0, κ/(1 + κ)], here up to {kappa / (1 + kappa):.3g}, got {lr}")
+        raise ValueError(
+            f"lr: expected a step size in (0, κ/(1 + κ)], here up to {kappa / (1 + kappa):.3g}, "
+            f"got {lr}"
+        )
     return float(1 - (2 if p == d else 1) * lr / kappa)
 
 
@@ -41,41 +50,49 @@ def least_squares_excess(n: int, d: int, p: int, sigma: float) -> float:
     Raises ValueError if n ≤ d + 1: the mean is infinite.
     """
     if n <= d + 1:
-        raise ValueError(f"n: expected at least d + 2 = {d + 2} samples, got {n}; with fewer the mean is infinite")
-    return sigma ** 2 * p * d / (2 * (n - d - 1))
+        raise ValueError(
+            f"n: expected at least d + 2 = {d + 2} samples, got {n}; with fewer the mean is "
+            f"infinite"
+        )
+    return sigma**2 * p * d / (2 * (n - d - 1))
 
 
 def spectral_constant(singular_values: Array, d: int, p: int, sigma: float) -> float:
-    """½[σ²pd + (Σ s_i)² + Σ s_i²]: n times the excess of the spectral start, in the limit of many samples."""
+    """½[σ²pd + (Σ s_i)² + Σ s_i²]: n times the excess of the spectral start, in the limit of many
+    samples."""
     s = np.asarray(singular_values, float)
-    return float((sigma ** 2 * p * d + s.sum() ** 2 + (s ** 2).sum()) / 2)
+    return float((sigma**2 * p * d + s.sum() ** 2 + (s**2).sum()) / 2)
 
 
 def fitted_noise(s: Array, v: Array) -> float:
-    r"""n times the mean square of the linear map that descent fits to the noise of attention, to first order.
+    r"""n times the mean square of the linear map that descent fits to the noise of attention, to
+    first order.
 
     .. math:: \Psi = \prod_i (1-v_i^4)^{-1/2} \Bigl[\sum_i \frac{s_i^2/v_i^2}{1-v_i^4}\, \sum_i\frac{v_i^2}{1-v_i^4}
               + \sum_i \frac{s_i^2(1+v_i^4)}{(1-v_i^4)^2}\Bigr]
 
-    s (k,) are the singular values of M Σ^{1/2} and v (k,) those of V at an optimum, so that s_i/v_i are those of U.
-    Infinite unless all v_i < 1.  Source: this book.
+    s (k,) are the singular values of M Σ^{1/2} and v (k,) those of V at an optimum, so that s_i/v_i
+    are those of U. Infinite unless all v_i < 1. Source: this book.
     """
     s, v = np.asarray(s, float), np.asarray(v, float)
     if v.max() >= 1:
         return inf
-    left = 1 - v ** 4
-    inside = (s ** 2 / v ** 2 / left).sum() * (v ** 2 / left).sum() + (s ** 2 * (1 + v ** 4) / left ** 2).sum()
+    left = 1 - v**4
+    inside = (s**2 / v**2 / left).sum() * (v**2 / left).sum() + (s**2 * (1 + v**4) / left**2).sum()
     return float(inside / sqrt(prod(left)))
 
 
-def floor_constant(singular_values: Array, d: int, p: int, sigma: float, radius: float = inf) -> float:
-    """φ = ½(σ²pd + Ψ): n times the excess at which SA1 (``radius`` = ∞) or SA2 ends, to first order in 1/n.
+def floor_constant(
+    singular_values: Array, d: int, p: int, sigma: float, radius: float = inf
+) -> float:
+    """φ = ½(σ²pd + Ψ): n times the excess at which SA1 (``radius`` = ∞) or SA2 ends, to first order
+    in 1/n.
 
     The optimum has v_i = √s_i, divided by c = max(1, √s_max/radius).  Source: this book.
     """
     s = np.asarray(singular_values, float)
     v = np.sqrt(s) / max(1.0, sqrt(s.max()) / radius)
-    return (sigma ** 2 * p * d + fitted_noise(s, v)) / 2
+    return (sigma**2 * p * d + fitted_noise(s, v)) / 2
 
 
 def _optimum(seed, p=None):
@@ -84,51 +101,86 @@ def _optimum(seed, p=None):
     p = int(rng.integers(1, 5)) if p is None else d
     left, right = (np.linalg.qr(rng.standard_normal((size, size)))[0] for size in (p, d))
     s, k = np.sort(rng.uniform(0.2, 2, min(p, d)))[::-1], min(p, d)
-    return {"target": left[:, :k] * s @ right[:, :k].T, "turn": np.linalg.qr(rng.standard_normal((d, d)))[0],
-            "lr": rng.uniform(0.1, 0.5)}
+    return {
+        "target": left[:, :k] * s @ right[:, :k].T,
+        "turn": np.linalg.qr(rng.standard_normal((d, d)))[0],
+        "lr": rng.uniform(0.1, 0.5),
+    }
 
 
 def _ends(target, lr, away=0.0, balance=1.0, **_):
     s = np.linalg.svd(target, compute_uv=False)
-    return {"s_1 > s_2 ≥ … ≥ s_ℓ > 0": s[-1] > 0 and (len(s) == 1 or s[0] > s[1]), "λ = 1": balance == 1,
-            "at every point of the optimum manifold": away == 0,
-            "0 < η ≤ κ/(1 + κ)": s[-1] > 0 and 0 < lr * (1 + s[-1] / s[0]) <= 1}
+    return {
+        "s_1 > s_2 ≥ … ≥ s_ℓ > 0": s[-1] > 0 and (len(s) == 1 or s[0] > s[1]),
+        "λ = 1": balance == 1,
+        "at every point of the optimum manifold": away == 0,
+        "0 < η ≤ κ/(1 + κ)": s[-1] > 0 and 0 < lr * (1 + s[-1] / s[0]) <= 1,
+    }
 
 
-@statement(id="prop-late-factor", title="How fast structure-aware descent ends", mark="ours", source="this book",
-           chapter=FURTHER,
-           assumptions="s_1 > s_2 ≥ … ≥ s_ℓ > 0; infinitely many samples; λ = 1; "
-                       "at every point of the optimum manifold; 0 < η ≤ κ/(1 + κ)",
-           random=_optimum, broken=lambda seed: _optimum(seed) | {"away": 1.0},
-           breaks="at every point of the optimum manifold: (2U, V), which is not on it", hypotheses=_ends)
-def late_spectrum(target: Array, turn: Array, lr: float, away: float = 0.0, balance: float = 1.0) -> Checks:
-    """The derivative of a balanced step of SA2 at an optimum has the eigenvalues 1 − η(s_i + s_j)/s_max.
+@statement(
+    id="prop-late-factor",
+    title="How fast structure-aware descent ends",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="s_1 > s_2 ≥ … ≥ s_ℓ > 0; infinitely many samples; λ = 1; "
+    "at every point of the optimum manifold; 0 < η ≤ κ/(1 + κ)",
+    random=_optimum,
+    broken=lambda seed: _optimum(seed) | {"away": 1.0},
+    breaks="at every point of the optimum manifold: (2U, V), which is not on it",
+    hypotheses=_ends,
+)
+def late_spectrum(
+    target: Array, turn: Array, lr: float, away: float = 0.0, balance: float = 1.0
+) -> Checks:
+    """The derivative of a balanced step of SA2 at an optimum has the eigenvalues 1 − η(s_i +
+    s_j)/s_max.
 
-    For p = d: d² of them for all i, j, d(d+1)/2 for i ≤ j, and 1 otherwise; but 0 for one of the two with i = j = 1.
-    For p ≠ d also 1 − η s_i/s_max, see ``late_eigenvalues``. The largest but for those that are 1 is ``late_factor``,
-    and a step along its direction leaves the square of it of the excess. The check differentiates the book's own
-    rule; each lhs is a difference, rhs 1e-5.  Source: this book.
+    For p = d: d² of them for all i, j, d(d+1)/2 for i ≤ j, and 1 otherwise; but 0 for one of the
+    two with i = j = 1. For p ≠ d also 1 − η s_i/s_max, see ``late_eigenvalues``. The largest but
+    for those that are 1 is ``late_factor``, and a step along its direction leaves the square of it
+    of the excess. The check differentiates the book's own rule; each lhs is a difference, rhs 1e-5.
+    Source: this book.
     """
     step, (U, V) = _balanced_step(target, lr, balance), optimum(target, turn)
     at = np.concatenate([(1 + away) * U.ravel(), V.ravel()])
     units = 1e-6 * np.eye(len(at))
-    found = np.sort(np.linalg.eigvals(np.array([step(at + e) - step(at - e) for e in units]).T / 2e-6).real)
+    found = np.sort(
+        np.linalg.eigvals(np.array([step(at + e) - step(at - e) for e in units]).T / 2e-6).real
+    )
     want = late_eigenvalues(target, lr)
-    moving = found[np.argsort(abs(found - 1))[np.count_nonzero(want == 1):]]
-    factor, aside = late_factor(np.linalg.svd(target)[1], *target.shape, lr), 1e-5 * _slowest(target, U, V)
+    moving = found[np.argsort(abs(found - 1))[np.count_nonzero(want == 1) :]]
+    factor, aside = (
+        late_factor(np.linalg.svd(target)[1], *target.shape, lr),
+        1e-5 * _slowest(target, U, V),
+    )
     ends = [at + aside, at - aside]
     left = sum(_excess(step(x), target) for x in ends) / sum(_excess(x, target) for x in ends)
-    return (Check(float(abs(found - want).max()), 1e-5, "eigenvalues 1 − η(s_i + s_j)/s_max"),
-            Check(float(abs(abs(moving).max() - factor)), 1e-5, "the slowest is 1 − 2η/κ, or 1 − η/κ for p ≠ d"),
-            Check(float(abs(left - factor ** 2)), 1e-5, "the excess falls by the square of the slowest factor"))
+    return (
+        Check(float(abs(found - want).max()), 1e-5, "eigenvalues 1 − η(s_i + s_j)/s_max"),
+        Check(
+            float(abs(abs(moving).max() - factor)),
+            1e-5,
+            "the slowest is 1 − 2η/κ, or 1 − η/κ for p ≠ d",
+        ),
+        Check(
+            float(abs(left - factor**2)),
+            1e-5,
+            "the excess falls by the square of the slowest factor",
+        ),
+    )
 
 
 def _balanced_step(target, lr, balance):
     """(U, V) as one vector ↦ a step of SA2, then the balancing with which the next one begins."""
-    (p, d), rule = target.shape, StructureAware(lr, balance, Whitening.none(target.shape[1]), radius=0.5)
+    (p, d), rule = (
+        target.shape,
+        StructureAware(lr, balance, Whitening.none(target.shape[1]), radius=0.5),
+    )
 
     def step(both):
-        model = PopulationRegression(both[:p * d].reshape(p, d), both[p * d:].reshape(d, d))
+        model = PopulationRegression(both[: p * d].reshape(p, d), both[p * d :].reshape(d, d))
         model, _ = rule.step(model, model.loss_and_grad(np.eye(d), target)[1], None, 0)
         alpha = sqrt(np.linalg.norm(model.B, 2) / np.linalg.norm(model.A, 2))
         return np.concatenate([alpha * model.A.ravel(), model.B.ravel() / alpha])
@@ -138,12 +190,13 @@ def _balanced_step(target, lr, balance):
 
 def _excess(both, target):
     p, d = target.shape
-    U, V = both[:p * d].reshape(p, d), both[p * d:].reshape(d, d)
+    U, V = both[: p * d].reshape(p, d), both[p * d :].reshape(d, d)
     return float(((U @ V.T - target) ** 2).sum() / 2)
 
 
 def _slowest(target, U, V):
-    """The direction of (U, V), as one vector, that changes U Vᵀ and dies out last, at an optimum."""
+    """The direction of (U, V), as one vector, that changes U Vᵀ and dies out last, at an
+    optimum."""
     (p, d), (left, _, right) = target.shape, np.linalg.svd(target)
     turn = U.T @ left[:, min(p, d) - 1]
     dU, dV = np.outer(left[:, min(p - 1, d)], turn), np.outer(right[min(p, d - 1)], turn)
@@ -151,16 +204,20 @@ def _slowest(target, U, V):
 
 
 def late_eigenvalues(target: Array, lr: float) -> np.ndarray:
-    """The eigenvalues of ``prop-late-factor``, in rising order, for a target (p, d) that is not zero.
+    """The eigenvalues of ``prop-late-factor``, in rising order, for a target (p, d) that is not
+    zero.
 
-    Raises TypeError, ValueError if the target is no such matrix of finite numbers, or ``lr`` no finite number > 0.
+    Raises TypeError, ValueError if the target is no such matrix of finite numbers, or ``lr`` no
+    finite number > 0.
     """
     require("target", target, ("p", "d"))
     if not is_positive(lr):
         raise ValueError(f"lr: expected a finite number > 0, got {lr!r}")
     (p, d), s = target.shape, np.linalg.svd(target, compute_uv=False)
     if not s[0] > 0:
-        raise ValueError(f"target: expected a matrix that is not zero, got zeros of shape {target.shape}")
+        raise ValueError(
+            f"target: expected a matrix that is not zero, got zeros of shape {target.shape}"
+        )
     sums = np.add.outer(s, s)
     # Between the k directions of the target and those that it does not have, a sum is s_i alone.
     lone = np.repeat(s, (p - d) if p > d else 2 * (d - p))
@@ -171,47 +228,71 @@ def late_eigenvalues(target: Array, lr: float) -> np.ndarray:
 
 
 def slow_mean(kappa: float, lr: float = 0.5) -> float:
-    """1/(1 + η/κ): what a step leaves of the mean excess over random starts, as far as the last direction decides."""
+    """1/(1 + η/κ): what a step leaves of the mean excess over random starts, as far as the last
+    direction decides."""
     return 1 / (1 + lr / kappa)
 
 
 def _starts(seed):
     rng = np.random.default_rng([seed, 118])
-    return {"kappa": float(np.exp(rng.uniform(0.01, 2.5))), "lr": rng.uniform(0.1, 0.5), "tilt": rng.uniform(-0.9, 0.9)}
+    return {
+        "kappa": float(np.exp(rng.uniform(0.01, 2.5))),
+        "lr": rng.uniform(0.1, 0.5),
+        "tilt": rng.uniform(-0.9, 0.9),
+    }
 
 
-@statement(id="prop-mean-over-starts", title="The mean over random starts is slower than every run", mark="ours",
-           source="this book", chapter=FURTHER, random=_starts,
-           assumptions="x_{j+1} = x_j(1 + h(1 − x_j²)); 0 < h < ½; a continuous density that is positive at 0",
-           broken=lambda seed: _starts(seed) | {"least": 0.3},
-           breaks="a continuous density that is positive at 0: x₀ ≥ 0.3",
-           hypotheses=lambda kappa, lr, tilt, least=0.0: {
-               "0 < h < ½": 0 < lr / kappa < 0.5,
-               "a continuous density that is positive at 0": least == 0 and tilt < 1})
+@statement(
+    id="prop-mean-over-starts",
+    title="The mean over random starts is slower than every run",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    random=_starts,
+    assumptions="x_{j+1} = x_j(1 + h(1 − x_j²)); 0 < h < ½; a continuous density that is "
+    "positive at 0",
+    broken=lambda seed: _starts(seed) | {"least": 0.3},
+    breaks="a continuous density that is positive at 0: x₀ ≥ 0.3",
+    hypotheses=lambda kappa, lr, tilt, least=0.0: {
+        "0 < h < ½": 0 < lr / kappa < 0.5,
+        "a continuous density that is positive at 0": least == 0 and tilt < 1,
+    },
+)
 def mean_over_starts(kappa: float, lr: float, tilt: float, least: float = 0.0) -> Checks:
-    """E(1 − x_K²)² is multiplied by 1/(1 + h) a step as K → ∞, each (1 − x_K²)² by (1 − 2h)², with h = η/κ.
+    """E(1 − x_K²)² is multiplied by 1/(1 + h) a step as K → ∞, each (1 − x_K²)² by (1 − 2h)², with
+    h = η/κ.
 
-    The density is 1 + ``tilt``·(2x − 1). The check takes the ratio of two means, by quadrature, once they are below
-    1e-4 of the first: lhs is its distance from the limit, rhs 0.02 of what the limit lacks to 1. It takes the ratio of
-    a run from x₀ = ½ once 1 − x is below 1e-9: rhs 1e-8.  Source: this book.
+    The density is 1 + ``tilt``·(2x − 1). The check takes the ratio of two means, by quadrature,
+    once they are below 1e-4 of the first: lhs is its distance from the limit, rhs 0.02 of what the
+    limit lacks to 1. It takes the ratio of a run from x₀ = ½ once 1 − x is below 1e-9: rhs 1e-8.
+    Source: this book.
     """
     h = lr / kappa
     steps = int(np.ceil(9 / np.log1p(h)))
-    log_x = np.linspace(-3 * steps * h - 12, 0, 4001) if least == 0 else np.linspace(np.log(least), 0, 4001)
+    log_x = (
+        np.linspace(-3 * steps * h - 12, 0, 4001)
+        if least == 0
+        else np.linspace(np.log(least), 0, 4001)
+    )
     x = np.exp(log_x)
     weights, means = (1 + tilt * (2 * x - 1)) * x, []
     for k in range(steps + 2):
         if k >= steps:
-            means.append(weights @ (1 - x ** 2) ** 2)
-        x = x * (1 + h * (1 - x ** 2))
+            means.append(weights @ (1 - x**2) ** 2)
+        x = x * (1 + h * (1 - x**2))
     want = slow_mean(kappa, lr)
     off = float(abs(means[1] / means[0] - want))
-    return (Check(off, 0.02 * (1 - want), "a step leaves 1/(1 + η/κ) of E(1 − x_K²)²"),
-            Check(abs(_late_ratio(h) - (1 - 2 * h) ** 2), 1e-8, "a step leaves (1 − 2η/κ)² of (1 − x_K²)²"))
+    return (
+        Check(off, 0.02 * (1 - want), "a step leaves 1/(1 + η/κ) of E(1 − x_K²)²"),
+        Check(
+            abs(_late_ratio(h) - (1 - 2 * h) ** 2), 1e-8, "a step leaves (1 − 2η/κ)² of (1 − x_K²)²"
+        ),
+    )
 
 
 def _late_ratio(h):
-    """(1 − x_{K+1}²)²/(1 − x_K²)² for the first K with y = 1 − x_K < 1e-9, in y, which no rounding cancels."""
+    """(1 − x_{K+1}²)²/(1 − x_K²)² for the first K with y = 1 − x_K < 1e-9, in y, which no rounding
+    cancels."""
     y = 0.5
     while True:
         after = y * (1 - h * (1 - y) * (2 - y))
@@ -223,18 +304,35 @@ def _late_ratio(h):
 def _tokens(seed):
     rng = np.random.default_rng([seed, 111])
     d, p = (int(size) for size in rng.integers(1, 4, size=2))
-    return {"n": int(rng.integers(d + 8, 30)), "d": d, "p": p, "sigma": rng.uniform(0.1, 2), "seed": seed}
+    return {
+        "n": int(rng.integers(d + 8, 30)),
+        "d": d,
+        "p": p,
+        "sigma": rng.uniform(0.1, 2),
+        "seed": seed,
+    }
 
 
-@statement(id="prop-least-squares", title="What n samples cost least squares", mark="ours", source="this book",
-           chapter=FURTHER, assumptions="x_i ~ N(0, Σ); w_i ~ N(0, σ²I_p); n > d + 1", random=_tokens,
-           broken=lambda seed: _tokens(seed) | {"heavy": True, "n": 12},
-           breaks="x_i ~ N(0, Σ): tokens of random size, with the same covariance",
-           hypotheses=lambda n, d, heavy=False, **_: {"n > d + 1": n > d + 1, "x_i ~ N(0, Σ)": not heavy})
-def least_squares(n: int, d: int, p: int, sigma: float, seed: int, heavy: bool = False, draws: int = 1000) -> Check:
-    """E ½‖(M̂ − M)Σ^{1/2}‖² = σ²pd/(2(n − d − 1)), the mean over the noise exactly, over the tokens by ``draws``.
+@statement(
+    id="prop-least-squares",
+    title="What n samples cost least squares",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="x_i ~ N(0, Σ); w_i ~ N(0, σ²I_p); n > d + 1",
+    random=_tokens,
+    broken=lambda seed: _tokens(seed) | {"heavy": True, "n": 12},
+    breaks="x_i ~ N(0, Σ): tokens of random size, with the same covariance",
+    hypotheses=lambda n, d, heavy=False, **_: {"n > d + 1": n > d + 1, "x_i ~ N(0, Σ)": not heavy},
+)
+def least_squares(
+    n: int, d: int, p: int, sigma: float, seed: int, heavy: bool = False, draws: int = 1000
+) -> Check:
+    """E ½‖(M̂ − M)Σ^{1/2}‖² = σ²pd/(2(n − d − 1)), the mean over the noise exactly, over the tokens
+    by ``draws``.
 
-    The left side does not depend on Σ, which is I here. lhs is the difference, rhs five standard errors of the draws.
+    The left side does not depend on Σ, which is I here. lhs is the difference, rhs five standard
+    errors of the draws.
 
     Source: this book; the mean of an inverse Wishart matrix is classical.
     """
@@ -242,33 +340,53 @@ def least_squares(n: int, d: int, p: int, sigma: float, seed: int, heavy: bool =
     z = rng.standard_normal((draws, n, d))
     if heavy:
         z *= np.where(rng.random((draws, n, 1)) < 0.7, 0.1, sqrt((1 - 0.7 * 0.01) / 0.3))
-    found = sigma ** 2 * p / 2 * np.trace(np.linalg.inv(z.mT @ z), axis1=1, axis2=2)
+    found = sigma**2 * p / 2 * np.trace(np.linalg.inv(z.mT @ z), axis1=1, axis2=2)
     error = found.std() / sqrt(draws)
-    return Check(float(abs(found.mean() - least_squares_excess(n, d, p, sigma))), float(5 * error),
-                 "E ½‖(M̂ − M)Σ^{1/2}‖² = σ²pd/(2(n − d − 1))")
+    return Check(
+        float(abs(found.mean() - least_squares_excess(n, d, p, sigma))),
+        float(5 * error),
+        "E ½‖(M̂ − M)Σ^{1/2}‖² = σ²pd/(2(n − d − 1))",
+    )
 
 
 def _spectral(seed):
     rng = np.random.default_rng([seed, 113])
     p, d = (int(size) for size in rng.integers(1, 4, size=2))
     root = rng.standard_normal((d, d))
-    return {"M": rng.standard_normal((p, d)), "Sigma": root @ root.T + 0.3 * np.eye(d), "sigma": rng.uniform(0.1, 1)}
+    return {
+        "M": rng.standard_normal((p, d)),
+        "Sigma": root @ root.T + 0.3 * np.eye(d),
+        "sigma": rng.uniform(0.1, 1),
+    }
 
 
-@statement(id="prop-spectral-excess", title="What the spectral start leaves", mark="ours", source="this book",
-           chapter=FURTHER, assumptions=f"{GAUSSIAN}; the s_i are positive and distinct",
-           random=_spectral, broken=lambda seed: _spectral(seed) | {"fourth": 1.8},
-           breaks=f"{GAUSSIAN}: uniform tokens, whose fourth moment is 1.8 instead of 3",
-           hypotheses=lambda M, Sigma, fourth=3.0, **_: {GAUSSIAN: fourth == 3.0, "the s_i are positive and distinct":
-                                                         _apart(np.linalg.svd(M @ symmetric_power(Sigma, 0.5))[1])})
+@statement(
+    id="prop-spectral-excess",
+    title="What the spectral start leaves",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions=f"{GAUSSIAN}; the s_i are positive and distinct",
+    random=_spectral,
+    broken=lambda seed: _spectral(seed) | {"fourth": 1.8},
+    breaks=f"{GAUSSIAN}: uniform tokens, whose fourth moment is 1.8 instead of 3",
+    hypotheses=lambda M, Sigma, fourth=3.0, **_: {
+        GAUSSIAN: fourth == 3.0,
+        "the s_i are positive and distinct": _apart(
+            np.linalg.svd(M @ symmetric_power(Sigma, 0.5))[1]
+        ),
+    },
+)
 def spectral_excess(M: Array, Sigma: Array, sigma: float, fourth: float = 3.0) -> Checks:
-    """n(L(A₀, B₀) − L*) tends to X = ½‖σG − P S^{1/2} H S^{1/2} Wᵀ‖², and E X = ½[σ²pd + (Σ s_i)² + Σ s_i²].
+    """n(L(A₀, B₀) − L*) tends to X = ½‖σG − P S^{1/2} H S^{1/2} Wᵀ‖², and E X = ½[σ²pd + (Σ s_i)² +
+    Σ s_i²].
 
-    The excess is a quadratic form in the fluctuations of Σ̂ and of the noise, to leading order. The check measures it
-    along each of them with the book's own start, on d tokens made for the purpose, and adds up with their variances.
-    It also compares the form with X, at a random H for G = 0 and at a random G for a diagonal H, where the signs of P
-    and W play no part. That the fluctuations tend to Gaussian ones is the central limit theorem, and not checked. Each
-    lhs is an error relative to the mean, rhs 1e-4.  Source: this book.
+    The excess is a quadratic form in the fluctuations of Σ̂ and of the noise, to leading order. The
+    check measures it along each of them with the book's own start, on d tokens made for the
+    purpose, and adds up with their variances. It also compares the form with X, at a random H for
+    G = 0 and at a random G for a diagonal H, where the signs of P and W play no part. That the
+    fluctuations tend to Gaussian ones is the central limit theorem, and not checked. Each lhs is an
+    error relative to the mean, rhs 1e-4. Source: this book.
     """
     (p, d), root = M.shape, symmetric_power(Sigma, 0.5)
     found, none, rng = 0.0, np.zeros((p, d)), np.random.default_rng([p, d, 120])
@@ -277,29 +395,38 @@ def spectral_excess(M: Array, Sigma: Array, sigma: float, fourth: float = 3.0) -
         H[i, j] = H[j, i] = 1
         found += (fourth - 1 if i == j else 1) * _spectral_form(M, root, H, none)
     for unit in np.eye(p * d):
-        found += sigma ** 2 * _spectral_form(M, root, np.zeros((d, d)), unit.reshape(p, d))
+        found += sigma**2 * _spectral_form(M, root, np.zeros((d, d)), unit.reshape(p, d))
     want = spectral_constant(np.linalg.svd(M @ root)[1], d, p, sigma)
-    H, G = (one / np.linalg.norm(one) for one in (rng.standard_normal((d, d)), rng.standard_normal((p, d))))
+    H, G = (
+        one / np.linalg.norm(one)
+        for one in (rng.standard_normal((d, d)), rng.standard_normal((p, d)))
+    )
     pairs = (H + H.T, none), (np.diag(H[0]), sigma * G)
-    off = max(abs(_spectral_form(M, root, *pair) - _limit(M @ root, *pair)) / want for pair in pairs)
-    return (Check(float(abs(found / want - 1)), 1e-4, "n(L(A₀,B₀) − L*) → mean ½[σ²pd + (Σs)² + Σs²]"),
-            Check(float(off), 1e-4, "n(L(A₀,B₀) − L*) → ½‖σG − P S^{1/2} H S^{1/2} Wᵀ‖²"))
+    off = max(
+        abs(_spectral_form(M, root, *pair) - _limit(M @ root, *pair)) / want for pair in pairs
+    )
+    return (
+        Check(float(abs(found / want - 1)), 1e-4, "n(L(A₀,B₀) − L*) → mean ½[σ²pd + (Σs)² + Σs²]"),
+        Check(float(off), 1e-4, "n(L(A₀,B₀) − L*) → ½‖σG − P S^{1/2} H S^{1/2} Wᵀ‖²"),
+    )
 
 
 def _limit(target, H, G):
-    """½‖G − P S^{1/2} H S^{1/2} Wᵀ‖², of H (d, d) the first ℓ rows and columns, and P S Wᵀ the target (p, d)."""
+    """½‖G − P S^{1/2} H S^{1/2} Wᵀ‖², of H (d, d) the first ℓ rows and columns, and P S Wᵀ the
+    target (p, d)."""
     P, s, W = np.linalg.svd(target, full_matrices=False)
-    return ((G - P * s ** 0.5 @ H[:len(s), :len(s)] * s ** 0.5 @ W) ** 2).sum() / 2
+    return ((G - P * s**0.5 @ H[: len(s), : len(s)] * s**0.5 @ W) ** 2).sum() / 2
 
 
 def _spectral_form(M, root, H, G, step=1e-3):
-    """The excess of the spectral start where Σ̂ = Σ^{1/2}(I + tH)Σ^{1/2} and M̂ = M + tGΣ^{−1/2}, over t² as t → 0."""
+    """The excess of the spectral start where Σ̂ = Σ^{1/2}(I + tH)Σ^{1/2} and M̂ = M + tGΣ^{−1/2},
+    over t² as t → 0."""
     d, total = len(root), 0.0
     for t in (step, -step):
         x = sqrt(d) * symmetric_power(root @ (np.eye(d) + t * H) @ root, 0.5)
         y = x @ (M + t * np.linalg.solve(root, G.T).T).T
         start = AttentionRegression.spectral(RegressionDataset(x, y))
-        total += excess(start.A, start.B, root @ root, M) / (2 * step ** 2)
+        total += excess(start.A, start.B, root @ root, M) / (2 * step**2)
     return total
 
 
@@ -318,30 +445,44 @@ def _fitted(seed, largest=None):
     return {"U": left[:, :k] * u @ turn[:k], "V": right * v @ turn}
 
 
-@statement(id="prop-fitted-noise", title="The noise of attention that descent fits", mark="ours", source="this book",
-           chapter=FURTHER,
-           assumptions="x, z ~ N(0, I_d); ‖V‖ < 1; the same right singular vectors; the scores are those of V",
-           random=_fitted, broken=lambda seed: _fitted(seed, 0.4) | {"scores": 1.5},
-           breaks="the scores are those of V: half as large again",
-           hypotheses=lambda U, V, scores=1.0: {
-               "‖V‖ < 1": np.linalg.norm(V, 2) < 1, "the scores are those of V": scores == 1,
-               "the same right singular vectors": np.allclose(U.T @ U @ V.T @ V, V.T @ V @ U.T @ U)})
+@statement(
+    id="prop-fitted-noise",
+    title="The noise of attention that descent fits",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="x, z ~ N(0, I_d); ‖V‖ < 1; the same right singular vectors; the scores are "
+    "those of V",
+    random=_fitted,
+    broken=lambda seed: _fitted(seed, 0.4) | {"scores": 1.5},
+    breaks="the scores are those of V: half as large again",
+    hypotheses=lambda U, V, scores=1.0: {
+        "‖V‖ < 1": np.linalg.norm(V, 2) < 1,
+        "the scores are those of V": scores == 1,
+        "the same right singular vectors": np.allclose(U.T @ U @ V.T @ V, V.T @ V @ U.T @ U),
+    },
+)
 def fitted(U: Array, V: Array, scores: float = 1.0) -> Checks:
-    """E Γ(x) = 0 and E_x‖U Γ(x)‖² = Ψ with Γ(x) = E_z[e^{zᵀVx − ‖Vᵀz‖²/2}(x − Vᵀz)zᵀ], all means by quadrature.
+    """E Γ(x) = 0 and E_x‖U Γ(x)‖² = Ψ with Γ(x) = E_z[e^{zᵀVx − ‖Vᵀz‖²/2}(x − Vᵀz)zᵀ], all means by
+    quadrature.
 
-    Each lhs is a relative error, rhs 1e-5. Where ‖V‖ nears 1 no grid is wide enough: instances have ‖V‖ < 0.7.
+    Each lhs is a relative error, rhs 1e-5. Where ‖V‖ nears 1 no grid is wide enough: instances have
+    ‖V‖ < 0.7.
 
     Source: this book.
     """
     d = len(V)
     x, weights = quadrature(np.eye(d), 20 if d == 2 else 60)
     b = scores * x @ V
-    tilt = weights[:, None] * np.exp(b @ x.T - (b ** 2).sum(axis=1)[:, None] / 2)  # query z = x_a, token x_j
+    # query z = x_a, token x_j
+    tilt = weights[:, None] * np.exp(b @ x.T - (b**2).sum(axis=1)[:, None] / 2)
     pulls = (b[:, :, None] * x[:, None, :]).reshape(-1, d * d)
     g = x[:, :, None] * (tilt.T @ x)[:, None, :] - (tilt.T @ pulls).reshape(-1, d, d)
-    mean, square = np.tensordot(weights, g, 1), weights @ (g ** 2).sum(axis=(1, 2))
+    mean, square = np.tensordot(weights, g, 1), weights @ (g**2).sum(axis=(1, 2))
     found = weights @ ((U @ g) ** 2).sum(axis=(1, 2))
     _, v, axes = np.linalg.svd(V)
     want = fitted_noise(np.linalg.norm(U @ axes.T, axis=0) * v, v)
-    return (Check(float(np.linalg.norm(mean) / sqrt(square)), 1e-5, "E Γ(x) = 0"),
-            Check(float(abs(found / want - 1)), 1e-5, "E‖U Γ(x)‖² = Ψ(s, v)"))
+    return (
+        Check(float(np.linalg.norm(mean) / sqrt(square)), 1e-5, "E Γ(x) = 0"),
+        Check(float(abs(found / want - 1)), 1e-5, "E‖U Γ(x)‖² = Ψ(s, v)"),
+    )

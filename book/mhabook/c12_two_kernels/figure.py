@@ -1,4 +1,5 @@
-"""The live figure of chapter 12: how much weight a query on a line can give to a key between two others."""
+"""The live figure of chapter 12: how much weight a query on a line can give to a key between two
+others."""
 
 from typing import Any, TypeAlias
 
@@ -25,11 +26,12 @@ Values: TypeAlias = dict[str, Any]
 
 
 def selecting(queries: Array, keys: Array, kernel: Gaussian) -> LiveFigure:
-    """A live figure: the weight of the second of three keys on a line, under softmax and under a Gaussian kernel.
+    """A live figure: the weight of the second of three keys on a line, under softmax and under a
+    Gaussian kernel.
 
-    On the left is its weight for every query, on the right the most that any query can give it, for every place where
-    it may stand. Sliders move it, also by hand, and stretch the line: both panels are drawn in units of the stretch.
-    It is a computation and no training.
+    On the left is its weight for every query, on the right the most that any query can give it, for
+    every place where it may stand. Sliders move it, also by hand, and stretch the line: both panels
+    are drawn in units of the stretch. It is a computation and no training.
 
     Parameters
     ----------
@@ -43,31 +45,61 @@ def selecting(queries: Array, keys: Array, kernel: Gaussian) -> LiveFigure:
     """
     places, (first, middle, last) = _on_a_line("queries", queries), _three(keys)
     if type(kernel) is not Gaussian:
-        raise TypeError(f"kernel: expected mha.gaussian or another Gaussian(c), got {kernel!r}; softmax and the "
-                        "Gaussian with divided rows are drawn anyway")
+        raise TypeError(
+            f"kernel: expected mha.gaussian or another Gaussian(c), got {kernel!r}; softmax and "
+            f"the "
+            "Gaussian with divided rows are drawn anyway"
+        )
 
     def measured(values: Values) -> Values:
         return _measured(places, (first, values["k"], last), kernel.c, values["stretch"])
 
     names = measured({"k": middle, "stretch": 1.0})
     measures = together(names, measured)
-    return LiveFigure(FigureSpec(
-        title="How much weight can the middle key get?",
-        alt=_ALT, summary=_SUMMARY,
-        model="selecting", data={"kind": "line", "queries": places.tolist(), "first": first, "last": last,
-                                 "c": kernel.c, "places": ALL_PLACES.tolist()},
-        start={"kind": "zeros"}, record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, final=tuple(names),
-        controls=(Control("k", "place of the middle key", PLACES, middle),
-                  Control("stretch", "stretch of the line", STRETCHES, 1.0)),
-        tries={"As it starts": {}, "Stretched by four": {"stretch": 4.0}, "Squeezed by four": {"stretch": 0.25},
-               "Past the last key": {"k": min(PLACES, key=lambda place: abs(place - last - 1))}},
-        frame=_frame(places, (first, last)), train=lambda values: _path(measured(values)), measure=measures), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="How much weight can the middle key get?",
+            alt=_ALT,
+            summary=_SUMMARY,
+            model="selecting",
+            data={
+                "kind": "line",
+                "queries": places.tolist(),
+                "first": first,
+                "last": last,
+                "c": kernel.c,
+                "places": ALL_PLACES.tolist(),
+            },
+            start={"kind": "zeros"},
+            record=(0,),
+            curves=("loss",),
+            fixed={"optimizer": "gd"},
+            final=tuple(names),
+            controls=(
+                Control("k", "place of the middle key", PLACES, middle),
+                Control("stretch", "stretch of the line", STRETCHES, 1.0),
+            ),
+            tries={
+                "As it starts": {},
+                "Stretched by four": {"stretch": 4.0},
+                "Squeezed by four": {"stretch": 0.25},
+                "Past the last key": {"k": min(PLACES, key=lambda place: abs(place - last - 1))},
+            },
+            frame=_frame(places, (first, last)),
+            train=lambda values: _path(measured(values)),
+            measure=measures,
+        ),
+        __file__,
+    )
 
 
 def _on_a_line(name, points):
     points = np.asarray(points, float)
     if points.ndim != 2 or points.shape[1] != 1 or not points.size or not np.isfinite(points).all():
-        raise ValueError(f"{name}: expected finite numbers of shape (n, 1), points on a line, got shape {points.shape}")
+        raise ValueError(
+            f"{name}: expected finite numbers of shape (n, 1), points on a line, got shape "
+            f"{points.shape}"
+        )
     return points[:, 0]
 
 
@@ -76,17 +108,28 @@ def _three(keys):
     if len(keys) != 3:
         raise ValueError(f"keys: expected three, got {len(keys)}")
     if not -4 <= keys[0] < keys[2] <= 3:
-        raise ValueError("keys: expected the first below the last, both from −4 to 3, so that there is room beyond "
-                         f"them, got {keys[0]:g} and {keys[2]:g}")
+        raise ValueError(
+            "keys: expected the first below the last, both from −4 to 3, so that there is room "
+            "beyond "
+            f"them, got {keys[0]:g} and {keys[2]:g}"
+        )
     if keys[1] not in PLACES:
-        raise ValueError("keys: expected the second to be one of −4, −3.75, …, 4, where the slider can bring it, got "
-                         f"{keys[1]:g}")
+        raise ValueError(
+            "keys: expected the second to be one of −4, −3.75, …, 4, where the slider can bring "
+            "it, got "
+            f"{keys[1]:g}"
+        )
     return tuple(keys.tolist())
 
 
 def _measured(places, keys, c, stretch):
-    """Weights of the second key for all queries, and the most it can get, at its place and at all of them."""
-    Q, K, ends = stretch * places[:, None], stretch * np.array(keys)[:, None], (stretch * keys[0], stretch * keys[2])
+    """Weights of the second key for all queries, and the most it can get, at its place and at all
+    of them."""
+    Q, K, ends = (
+        stretch * places[:, None],
+        stretch * np.array(keys)[:, None],
+        (stretch * keys[0], stretch * keys[2]),
+    )
     found = {"middle": [keys[1]]}
     for short, kernel in kernels_of(c).items():
         found[f"{short}_weight"] = kernel(kernel.scores(Q, K))[:, 1].tolist()
@@ -98,16 +141,23 @@ def _measured(places, keys, c, stretch):
 
 
 def _path(found):
-    return Path(np.array([0]), (AttentionLayer.random(1, 1, 1),), {"loss": np.array([found["soft_most"]])})
+    return Path(
+        np.array([0]), (AttentionLayer.random(1, 1, 1),), {"loss": np.array([found["soft_most"]])}
+    )
 
 
-_ALT = ("Left, the weight of the middle key over the place of the query: softmax a low hill of about a third, the "
-        "Gaussian kernel a bell that reaches one over the key, and the Gaussian kernel with its rows divided by their "
-        "sums a hill of more than a half. The three keys stand below. Right, the most weight that any query can give "
-        "to the middle key, over its place: between the outer keys softmax sags from a half to a third, the divided "
-        "Gaussian kernel rises from a half to more; beyond the outer keys both are at one.")
-_SUMMARY = ("With the middle key at {k} and the line stretched by {stretch}, the most weight that a query can give it: "
-            "softmax {soft_most}, Gaussian with rows normalized {between_most}.")
+_ALT = (
+    "Left, the weight of the middle key over the place of the query: softmax a low hill of about "
+    "a third, the Gaussian kernel a bell that reaches one over the key, and the Gaussian kernel "
+    "with its rows divided by their sums a hill of more than a half. The three keys stand below. "
+    "Right, the most weight that any query can give to the middle key, over its place: between "
+    "the outer keys softmax sags from a half to a third, the divided Gaussian kernel rises from "
+    "a half to more; beyond the outer keys both are at one."
+)
+_SUMMARY = (
+    "With the middle key at {k} and the line stretched by {stretch}, the most weight that a "
+    "query can give it: softmax {soft_most}, Gaussian with rows normalized {between_most}."
+)
 
 
 def _frame(places, ends):
@@ -117,15 +167,47 @@ def _frame(places, ends):
     guess(frame, "chapter-12-1b", 1)
     for color, (short, name) in enumerate(NAMES.items()):
         if short != "gauss":
-            line(frame, name, 2, shows=f"{short}_all", over=ALL_PLACES.tolist(), color=color, legend=False)
-            frame.add_scatter(name=f"{name}, here", mode="markers", marker={"color": COLORS[color], "size": 10},
-                              showlegend=False, row=1, col=2, meta={"x": "middle", "y": f"{short}_here"})
+            line(
+                frame,
+                name,
+                2,
+                shows=f"{short}_all",
+                over=ALL_PLACES.tolist(),
+                color=color,
+                legend=False,
+            )
+            frame.add_scatter(
+                name=f"{name}, here",
+                mode="markers",
+                marker={"color": COLORS[color], "size": 10},
+                showlegend=False,
+                row=1,
+                col=2,
+                meta={"x": "middle", "y": f"{short}_here"},
+            )
     for column in (1, 2):
-        frame.add_scatter(x=list(ends), y=[0, 0], name="outer keys", mode="markers", row=1, col=column,
-                          marker={"symbol": "diamond", "size": 12, "color": GRAY}, showlegend=column == 1)
-        frame.add_scatter(y=[0], name="middle key", mode="markers", row=1, col=column, showlegend=column == 1,
-                          marker={"symbol": "diamond", "size": 12, "color": COLORS[4]},
-                          meta={"x": "middle", "drag": {"x": "k"}})
-    frame.update_xaxes(title="query, in units of the stretch", zeroline=False, range=[-4.1, 4.1], col=1)
+        frame.add_scatter(
+            x=list(ends),
+            y=[0, 0],
+            name="outer keys",
+            mode="markers",
+            row=1,
+            col=column,
+            marker={"symbol": "diamond", "size": 12, "color": GRAY},
+            showlegend=column == 1,
+        )
+        frame.add_scatter(
+            y=[0],
+            name="middle key",
+            mode="markers",
+            row=1,
+            col=column,
+            showlegend=column == 1,
+            marker={"symbol": "diamond", "size": 12, "color": COLORS[4]},
+            meta={"x": "middle", "drag": {"x": "k"}},
+        )
+    frame.update_xaxes(
+        title="query, in units of the stretch", zeroline=False, range=[-4.1, 4.1], col=1
+    )
     frame.update_xaxes(title="place of the middle key", zeroline=False, range=[-4.1, 4.1], col=2)
     return frame.update_yaxes(range=[-0.07, 1.05])

@@ -15,8 +15,11 @@ def kernels_of(c: float) -> dict[str, Kernel]:
     return {"soft": softmax, "gauss": Gaussian(c), "between": NormalizedGaussian(c)}
 
 
-def read(kernel: Kernel, queries: Array, keys: Array, values: Array, y: float | Array) -> dict[str, Any]:
-    """Weights (q, m) and outputs (q,) of queries (q,), losses ½ (output − y)² (q,), their sum and its gradient (q,).
+def read(
+    kernel: Kernel, queries: Array, keys: Array, values: Array, y: float | Array
+) -> dict[str, Any]:
+    """Weights (q, m) and outputs (q,) of queries (q,), losses ½ (output − y)² (q,), their sum and
+    its gradient (q,).
 
     Keys and values are (m,).
     """
@@ -25,12 +28,24 @@ def read(kernel: Kernel, queries: Array, keys: Array, values: Array, y: float | 
     outputs = S @ values
     away = outputs - y
     losses, dS = away * away / 2, kernel.vjp(S, away[:, None] * values)
-    return {"loss": losses.sum(), "losses": losses, "weights": S, "outputs": outputs,
-            "grad": kernel.scores_vjp(Q, K, dS)[0][:, 0]}
+    return {
+        "loss": losses.sum(),
+        "losses": losses,
+        "weights": S,
+        "outputs": outputs,
+        "grad": kernel.scores_vjp(Q, K, dS)[0][:, 0],
+    }
 
 
 def program() -> Program:
     """``read``, an entry a kernel."""
     given = {"queries": "q", "keys": "m", "values": "m", "y": ""}
-    return Program(lambda a: {name: read(kernel, *(a[name] for name in given))
-                              for name, kernel in kernels_of(a["c"]).items()}, given, "q", number="c")
+    return Program(
+        lambda a: {
+            name: read(kernel, *(a[name] for name in given))
+            for name, kernel in kernels_of(a["c"]).items()
+        },
+        given,
+        "q",
+        number="c",
+    )

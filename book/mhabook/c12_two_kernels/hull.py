@@ -7,14 +7,16 @@ from mhalib._array import require_count
 
 
 def most_weight(proportions: np.ndarray, others: np.ndarray, c: float = 0.0) -> float:
-    """What no query exceeds when it gives weight to the key k = Σ λ_j k_j: λ (n,) and the other keys (n, d).
+    """What no query exceeds when it gives weight to the key k = Σ λ_j k_j: λ (n,) and the other
+    keys (n, d).
 
-    1/(1 + e^{H(λ) − c V/√d}), with H(λ) = −Σ λ_j ln λ_j, where 0 ln 0 = 0, and V = Σ λ_j ‖k_j − k‖²: with c = 0 under
-    softmax, else under the Gaussian kernel of width c with its rows divided by their sums. A query attains it if all
-    λ_j are positive and the other keys are the corners of a simplex.
+    1/(1 + e^{H(λ) − c V/√d}), with H(λ) = −Σ λ_j ln λ_j, where 0 ln 0 = 0, and V = Σ λ_j ‖k_j −
+    k‖²: with c = 0 under softmax, else under the Gaussian kernel of width c with its rows divided
+    by their sums. A query attains it if all λ_j are positive and the other keys are the corners of
+    a simplex.
 
-    Source: Proposition "A key among the others is never selected by softmax", Exercise "What the distance adds" (this
-    book).
+    Source: Proposition "A key among the others is never selected by softmax", Exercise "What the
+    distance adds" (this book).
     """
     positive = np.where(proportions > 0, proportions, 1)
     entropy = -(proportions * np.log(positive)).sum()
@@ -23,7 +25,8 @@ def most_weight(proportions: np.ndarray, others: np.ndarray, c: float = 0.0) -> 
 
 
 def most_between(place: float, ends: tuple[float, float], c: float = 0.0) -> float:
-    """The most weight that a query can give to a key between two others on a line; beyond them it tends to 1."""
+    """The most weight that a query can give to a key between two others on a line; beyond them it
+    tends to 1."""
     left, right = ends
     if not left <= place <= right:
         return 1.0
@@ -39,7 +42,8 @@ def inside(keys: np.ndarray, tolerance: float = 1e-9) -> np.ndarray:
 
 
 def share_inside(n: int, d: int, draws: int = 20) -> float:
-    """The share of n standard normal keys in d dimensions that are means of the others, over some draws.
+    """The share of n standard normal keys in d dimensions that are means of the others, over some
+    draws.
 
     Raises TypeError or ValueError if n, d or draws is no whole number ≥ 1.
     """

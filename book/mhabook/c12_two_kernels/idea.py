@@ -18,23 +18,30 @@ def three_keys() -> HTML:
     line = Panel("On a line").line((16, 100), (244, 100), width=1, opacity=0.5)
     for k in ON_LINE:
         at = (158 + 52 * k, 100)
-        line.dot(at, size=7, color=4 if k == 0 else None).words((at[0], 126), f"{k}".replace("-", "−"))
+        line.dot(at, size=7, color=4 if k == 0 else None).words(
+            (at[0], 126), f"{k}".replace("-", "−")
+        )
     line.words((158, 78), "the middle key", color=4)
-    return picture("a-key-in-the-middle",
-                   "Two panels. Three keys on a line, at −2, 0 and 1, the one at 0 colored. Six keys in a plane: five "
-                   "at the corners of a pentagon, and a colored one inside.",
-                   [line, _keys(Panel("In a plane")).words((134, 90), "the middle key", color=4)])
+    return picture(
+        "a-key-in-the-middle",
+        "Two panels. Three keys on a line, at −2, 0 and 1, the one at 0 colored. Six keys in a "
+        "plane: five at the corners of a pentagon, and a colored one inside.",
+        [line, _keys(Panel("In a plane")).words((134, 90), "the middle key", color=4)],
+    )
 
 
 def product_and_distance() -> HTML:
-    """A product selects a corner, a distance the nearest key, and on a bowl every key is a corner."""
-    return picture("a-product-selects-corners",
-                   "Three panels. A query is an arrow; parallel lines across it mark equal scores, and the last of "
-                   "them meets a corner of the pentagon of keys, far from the key inside. A query is a point; circles "
-                   "around it mark equal scores, and the smallest meets the key inside. Three keys on a line are "
-                   "lifted to a parabola; there a line across the arrow of the query touches the lowest, the middle "
-                   "key.",
-                   [_product(), _distance(), _bowl()])
+    """A product selects a corner, a distance the nearest key, and on a bowl every key is a
+    corner."""
+    return picture(
+        "a-product-selects-corners",
+        "Three panels. A query is an arrow; parallel lines across it mark equal scores, and the "
+        "last of them meets a corner of the pentagon of keys, far from the key inside. A query "
+        "is a point; circles around it mark equal scores, and the smallest meets the key inside. "
+        "Three keys on a line are lifted to a parabola; there a line across the arrow of the "
+        "query touches the lowest, the middle key.",
+        [_product(), _distance(), _bowl()],
+    )
 
 
 def _keys(panel):
@@ -54,8 +61,13 @@ def _product():
     across = (-ALONG[1], ALONG[0])
     for share in (0, 0.5, 1):
         x, y = (a + share * (b - a) for a, b in zip(MIDDLE, winner(), strict=True))
-        panel.line((x - 30 * across[0], y - 30 * across[1]), (x + 70 * across[0], y + 70 * across[1]), width=1.2,
-                   dash="4 4", color=0)
+        panel.line(
+            (x - 30 * across[0], y - 30 * across[1]),
+            (x + 70 * across[0], y + 70 * across[1]),
+            width=1.2,
+            dash="4 4",
+            color=0,
+        )
     panel.arrow((14, 168), (62, 132), color=0).words((36, 170), "query", color=0, anchor="start")
     _keys(panel).dot(winner(), size=9, color=0, hollow=True)
     return panel.words((136, 187), "the last line meets a corner")
@@ -72,7 +84,7 @@ def _distance():
 
 def lifted(k: float) -> Point:
     """A key of the line on the bowl, as high as its square."""
-    return 166 + 52 * k, 136 - 22 * k ** 2
+    return 166 + 52 * k, 136 - 22 * k**2
 
 
 def _bowl():
@@ -83,7 +95,9 @@ def _bowl():
     panel.line((76, 136), (238, 136), width=1.2, dash="4 4", color=0)
     for k in ON_LINE:
         x, y = lifted(k)
-        panel.line((x, 162), (x, y + 6), width=1, dash="2 4", opacity=0.6).dot((x, 165), size=4, hollow=True)
+        panel.line((x, 162), (x, y + 6), width=1, dash="2 4", opacity=0.6).dot(
+            (x, 165), size=4, hollow=True
+        )
         panel.dot((x, y), color=4 if k == 0 else None, size=6 if k == 0 else 5)
     panel.arrow((28, 70), (28, 118), color=0).words((28, 62), "query", color=0)
     return panel.words((136, 187), "now every key is a corner")

@@ -1,4 +1,5 @@
-"""Chapter 12: a softmax and a Gaussian kernel side by side: the same rank, two ways to move a query."""
+"""Chapter 12: a softmax and a Gaussian kernel side by side: the same rank, two ways to move a
+query."""
 
 from typing import NamedTuple, TypeAlias
 
@@ -20,15 +21,17 @@ KERNELS: tuple[Kernel, ...] = (softmax, gaussian)
 def token_jacobians(layer: AttentionLayer, X: Array) -> np.ndarray:
     """J (N, n, m, d): how the output of a token moves with its query, for one head.
 
-    softmax: (1/√d) Σ_j S_kj u_j (k_j − k̄)ᵀ; Gaussian: (2c/√d) Σ_j S_kj u_j (k_j − q_k)ᵀ, u_j = (X W^V W^O)_j. With
-    rows divided by their sums, the Gaussian has k̄ in place of q_k.
+    softmax: (1/√d) Σ_j S_kj u_j (k_j − k̄)ᵀ; Gaussian: (2c/√d) Σ_j S_kj u_j (k_j − q_k)ᵀ, u_j = (X
+    W^V W^O)_j. With rows divided by their sums, the Gaussian has k̄ in place of q_k.
     """
     if layer.sizes[0] != 1:
         raise ValueError(f"layer: expected one head, got {layer.sizes[0]}")
     S, U = layer.weights(X)[:, 0], X @ layer.WV[0] @ layer.WO[0]
     Q, K = X @ layer.WQ[0], X @ layer.WK[0]
     around = S @ K if layer.kernel.normalized else Q
-    return _strength(layer) * (np.einsum("nkj,njm,njd->nkmd", S, U, K) - (S @ U)[..., None] * around[:, :, None])
+    return _strength(layer) * (
+        np.einsum("nkj,njm,njd->nkmd", S, U, K) - (S @ U)[..., None] * around[:, :, None]
+    )
 
 
 def _strength(layer):
@@ -36,13 +39,15 @@ def _strength(layer):
     return (2 * layer.kernel.c if isinstance(layer.kernel, Gaussian) else 1) / layer.sizes[2] ** 0.5
 
 
-def room(a: Array, times: int = 2 ** 12) -> float:
-    """What rounding may leave of an identity, relative to its terms: ``times`` the eps of the dtype of a."""
+def room(a: Array, times: int = 2**12) -> float:
+    """What rounding may leave of an identity, relative to its terms: ``times`` the eps of the dtype
+    of a."""
     return times * namespace(a).eps(a)
 
 
 class GaussianQuery(NamedTuple):
-    """The loss φ = ½‖o − y‖² of one query q (d,) under a Gaussian kernel: keys (n, d), values (n, m), y (m,)."""
+    """The loss φ = ½‖o − y‖² of one query q (d,) under a Gaussian kernel: keys (n, d), values (n,
+    m), y (m,)."""
 
     keys: np.ndarray
     values: np.ndarray
@@ -52,7 +57,7 @@ class GaussianQuery(NamedTuple):
     def errors(self, q: Array) -> tuple[np.ndarray, ...]:
         """S_j (n,), k_j − q (n, d) and o − y (m,)."""
         away = self.keys - q
-        S = np.exp(-self.kernel.c / len(q) ** 0.5 * (away ** 2).sum(axis=1))
+        S = np.exp(-self.kernel.c / len(q) ** 0.5 * (away**2).sum(axis=1))
         return S, away, S @ self.values - self.y
 
     def off(self, q: Array) -> float:
@@ -60,18 +65,23 @@ class GaussianQuery(NamedTuple):
         return float(np.linalg.norm(self.errors(q)[2]))
 
     def derivatives(self, q: Array) -> tuple[np.ndarray, np.ndarray]:
-        """∇φ = Jᵀr and ∇²φ = JᵀJ + Σ_j e_j (4c̄² a_j a_jᵀ − 2c̄ I), r = o − y, J = 2c̄ Σ_j S_j u_j a_jᵀ, c̄ = c/√d.
+        """∇φ = Jᵀr and ∇²φ = JᵀJ + Σ_j e_j (4c̄² a_j a_jᵀ − 2c̄ I), r = o − y, J = 2c̄ Σ_j S_j u_j
+        a_jᵀ, c̄ = c/√d.
 
         a_j = k_j − q, and e_j = S_j u_j·r are the value errors.
         """
         (S, away, r), b = self.errors(q), self.kernel.c / len(q) ** 0.5
         J, errors = 2 * b * (S[:, None] * self.values).T @ away, S * (self.values @ r)
-        return J.T @ r, J.T @ J + 4 * b ** 2 * (errors[:, None] * away).T @ away - 2 * b * errors.sum() * np.eye(len(q))
+        return J.T @ r, J.T @ J + 4 * b**2 * (
+            errors[:, None] * away
+        ).T @ away - 2 * b * errors.sum() * np.eye(len(q))
 
     def bottom(self, radius: float, steps: int = 300) -> tuple[np.ndarray, float]:
-        """Where Newton steps from the first key end that go downhill and stay within ``radius``, and the slope there.
+        """Where Newton steps from the first key end that go downhill and stay within ``radius``,
+        and the slope there.
 
-        The slope is over 10⁻⁸ times what the norms of the terms of ∇φ add up to: below 1 it is rounding.
+        The slope is over 10⁻⁸ times what the norms of the terms of ∇φ add up to: below 1 it is
+        rounding.
         """
         q, sizes = self.keys[0], np.linalg.norm(self.values, axis=1)
         b = self.kernel.c / len(q) ** 0.5
@@ -79,7 +89,9 @@ class GaussianQuery(NamedTuple):
             slope, hessian = self.derivatives(q)
             bends, axes = np.linalg.eigh(hessian)
             step = axes @ ((axes.T @ slope) / np.maximum(abs(bends), 1e-12 * b * sizes.sum() ** 2))
-            better = next((one for k in range(60) if self._lower(one := q - step * 0.5 ** k, q, radius)), None)
+            better = next(
+                (one for k in range(60) if self._lower(one := q - step * 0.5**k, q, radius)), None
+            )
             if better is None:
                 break
             q = better
@@ -89,7 +101,8 @@ class GaussianQuery(NamedTuple):
         return q, float(np.linalg.norm(self.derivatives(q)[0]) / (1e-8 * most + 1e-300))
 
     def _lower(self, one, q, radius):
-        """Whether ``one`` lies within the radius, and below q, or beside it with less slope where rounding ends."""
+        """Whether ``one`` lies within the radius, and below q, or beside it with less slope where
+        rounding ends."""
         if np.linalg.norm(one - self.keys[0]) > radius:
             return False
         new, old = self.off(one), self.off(q)
@@ -119,23 +132,35 @@ def _halves(Q, K):
 
 
 def _log(weights, exponents):
-    """log of weights; what is too small for its dtype is replaced by the exponent that it was made of."""
+    """log of weights; what is too small for its dtype is replaced by the exponent that it was made
+    of."""
     xp = namespace(weights)
     seen = exponents > -0.9 * xp.log_max(weights)
-    return xp.where(seen, xp.log(xp.where(seen, weights, xp.exp(xp.zeros_like(weights)))), exponents)
+    return xp.where(
+        seen, xp.log(xp.where(seen, weights, xp.exp(xp.zeros_like(weights)))), exponents
+    )
 
 
-@statement(id="lemma-same-rank", title="Both kernels have the same rank", mark="recalled",
-           source="identity: Chen et al. 2021; rank: this book", chapter=CHAPTER,
-           assumptions="c = ½; for all Q and K", random=_projected,
-           broken=lambda seed: _projected(seed) | {"c": 1.0}, breaks="c = ½: c = 1 beside the same softmax",
-           hypotheses=lambda Q, K, c=0.5: {"c = ½": c == 0.5})
+@statement(
+    id="lemma-same-rank",
+    title="Both kernels have the same rank",
+    mark="recalled",
+    source="identity: Chen et al. 2021; rank: this book",
+    chapter=CHAPTER,
+    assumptions="c = ½; for all Q and K",
+    random=_projected,
+    broken=lambda seed: _projected(seed) | {"c": 1.0},
+    breaks="c = ½: c = 1 beside the same softmax",
+    hypotheses=lambda Q, K, c=0.5: {"c = ½": c == 0.5},
+)
 def same_rank(Q: Array, K: Array, c: float = 0.5) -> Check:
-    """G = D_Q^{−1/2} Z S D_K^{−1/2}: the Gaussian matrix G is the softmax matrix S between two diagonal matrices.
+    """G = D_Q^{−1/2} Z S D_K^{−1/2}: the Gaussian matrix G is the softmax matrix S between two
+    diagonal matrices.
 
-    (D_Q)_ii = e^{‖q_i‖²/√d}, Z_ii = Σ_j e^{q_i·k_j/√d}, Q (n, d), K (m, d). Both sides are compared by their
-    logarithms, so that no scale overflows: lhs is the largest difference over 1 + the sum of the exponents of D_Q^½
-    and D_K^½, rhs ``room``.  Source: Chen et al. 2021, recalled; this book.
+    (D_Q)_ii = e^{‖q_i‖²/√d}, Z_ii = Σ_j e^{q_i·k_j/√d}, Q (n, d), K (m, d). Both sides are compared
+    by their logarithms, so that no scale overflows: lhs is the largest difference over 1 + the sum
+    of the exponents of D_Q^½ and D_K^½, rhs ``room``. Source: Chen et al. 2021, recalled; this
+    book.
     """
     _require_rows(Q, K)
     kernel, xp, (half_Q, half_K) = Gaussian(c), namespace(Q, K), _halves(Q, K)
@@ -149,19 +174,32 @@ def same_rank(Q: Array, K: Array, c: float = 0.5) -> Check:
 
 def _unequal(seed):
     """Two keys of different length, one query."""
-    return {"Q": 1 + np.random.default_rng([seed, 126]).random((1, 1)), "K": np.array([[1.0], [2.0]])}
+    return {
+        "Q": 1 + np.random.default_rng([seed, 126]).random((1, 1)),
+        "K": np.array([[1.0], [2.0]]),
+    }
 
 
-@statement(id="prop-normalized-gaussian", title="Softmax is a normalized Gaussian when keys have one length",
-           mark="ours", source="this book", chapter=CHAPTER, assumptions="c = ½; all keys have one length",
-           random=_projected, broken=_unequal, breaks="keys of one length: lengths 1 and 2",
-           false_claim=lambda Q, K: Check(_apart(Q, K, False), room(Q), "G_kj / Σ_l G_kl = S_kj"),
-           hypotheses=lambda **_: {})
+@statement(
+    id="prop-normalized-gaussian",
+    title="Softmax is a normalized Gaussian when keys have one length",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions="c = ½; all keys have one length",
+    random=_projected,
+    broken=_unequal,
+    breaks="keys of one length: lengths 1 and 2",
+    false_claim=lambda Q, K: Check(_apart(Q, K, False), room(Q), "G_kj / Σ_l G_kl = S_kj"),
+    hypotheses=lambda **_: {},
+)
 def normalized_gaussian(Q: Array, K: Array) -> Check:
-    """G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l with γ_j = e^{−‖k_j‖²/2√d}, and = S_kj for keys of one length.
+    """G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l with γ_j = e^{−‖k_j‖²/2√d}, and = S_kj for keys of
+    one length.
 
-    The first is asked of K, the second of K / ‖k_j‖, for Q (n, d), K (m, d). Sums are divided by their largest term,
-    so that no scale overflows. lhs is the largest difference over 1 + the largest exponent, rhs ``room``.
+    The first is asked of K, the second of K / ‖k_j‖, for Q (n, d), K (m, d). Sums are divided by
+    their largest term, so that no scale overflows. lhs is the largest difference over 1 + the
+    largest exponent, rhs ``room``.
 
     Source: this book.
     """
@@ -174,7 +212,10 @@ def normalized_gaussian(Q: Array, K: Array) -> Check:
 def _apart(Q, K, handicap):
     """How far a normalized Gaussian is from softmax, with the factors γ or without."""
     half_Q, half_K = _halves(Q, K)
-    off = abs(NormalizedGaussian()(gaussian.scores(Q, K)) - softmax(softmax.scores(Q, K) - handicap * half_K))
+    off = abs(
+        NormalizedGaussian()(gaussian.scores(Q, K))
+        - softmax(softmax.scores(Q, K) - handicap * half_K)
+    )
     return float(off.max() / (1 + half_Q.max() + half_K.max()))
 
 
@@ -192,15 +233,22 @@ def _one_head(seed, kernel=None, tokens=1):
     return {"layer": layer, "data": random_sequences(N, n, D, m, seed=seed)}
 
 
-@statement(id="prop-query-force", title="What moves a query: a covariance, or attraction", mark="ours",
-           source="this book", chapter=FURTHER, assumptions="one head", random=_one_head,
-           broken=lambda seed: _one_head(seed, gaussian),
-           breaks="attraction to keys from the query: from their mean instead",
-           false_claim=lambda layer, data: _force(layer, data, lambda Q, mean: mean),
-           hypotheses=lambda layer, data: one_head(layer))
+@statement(
+    id="prop-query-force",
+    title="What moves a query: a covariance, or attraction",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="one head",
+    random=_one_head,
+    broken=lambda seed: _one_head(seed, gaussian),
+    breaks="attraction to keys from the query: from their mean instead",
+    false_claim=lambda layer, data: _force(layer, data, lambda Q, mean: mean),
+    hypotheses=lambda layer, data: one_head(layer),
+)
 def query_force(layer: AttentionLayer, data: SequenceDataset) -> Check:
-    """∇_{W^Q} f = Xᵀ F with F_k = (1/N) J_kᵀ r_k: softmax (1/√d) Σ_j S_kj e_kj (k_j − k̄_k), Gaussian
-    (2c/√d) Σ_j S_kj e_kj (k_j − q_k), with the value errors e_kj = u_j·r_k/N.
+    """∇_{W^Q} f = Xᵀ F with F_k = (1/N) J_kᵀ r_k: softmax (1/√d) Σ_j S_kj e_kj (k_j − k̄_k),
+    Gaussian (2c/√d) Σ_j S_kj e_kj (k_j − q_k), with the value errors e_kj = u_j·r_k/N.
 
     lhs is the relative error, rhs 2¹⁹ eps, since the sums may cancel.  Source: this book.
     """
@@ -210,47 +258,81 @@ def query_force(layer: AttentionLayer, data: SequenceDataset) -> Check:
 def _force(layer, data, around):
     """With the keys seen from ``around(queries, mean keys)``."""
     X, R = data.X, layer(data.X) - data.y
-    S, U, Q, K = layer.weights(X)[:, 0], X @ layer.WV[0] @ layer.WO[0], X @ layer.WQ[0], X @ layer.WK[0]
+    S, U, Q, K = (
+        layer.weights(X)[:, 0],
+        X @ layer.WV[0] @ layer.WO[0],
+        X @ layer.WQ[0],
+        X @ layer.WK[0],
+    )
     errors = S * (R @ U.mT) / len(X)
     mean = (S / S.sum(axis=2, keepdims=True)) @ K
     force = _strength(layer) * (errors @ K - errors.sum(axis=2)[..., None] * around(Q, mean))
     want, found = layer.loss_and_grad(X, data.y)[1].WQ[0], (X.mT @ force).sum(axis=0)
-    return Check(float(np.linalg.norm(found - want) / max(np.linalg.norm(want), 1e-12)), room(want, 2 ** 19),
-                 "∇_{W^Q} f = Xᵀ F")
+    return Check(
+        float(np.linalg.norm(found - want) / max(np.linalg.norm(want), 1e-12)),
+        room(want, 2**19),
+        "∇_{W^Q} f = Xᵀ F",
+    )
 
 
-@statement(id="prop-shift", title="Which common shifts a kernel does not see", mark="ours", source="this book",
-           chapter=FURTHER, assumptions="all keys shift; queries shift just if the kernel is Gaussian",
-           random=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 1),
-           broken=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 0),
-           breaks="each kernel with the other's shift",
-           hypotheses=lambda kernel, queries, **_: {"queries shift just if the kernel is Gaussian":
-                                                    queries == isinstance(kernel, Gaussian)})
+@statement(
+    id="prop-shift",
+    title="Which common shifts a kernel does not see",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="all keys shift; queries shift just if the kernel is Gaussian",
+    random=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 1),
+    broken=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 0),
+    breaks="each kernel with the other's shift",
+    hypotheses=lambda kernel, queries, **_: {
+        "queries shift just if the kernel is Gaussian": queries == isinstance(kernel, Gaussian)
+    },
+)
 def shift(Q: Array, K: Array, by: Array, kernel: Kernel, queries: bool) -> Check:
     """softmax: S(Q, K + 1bᵀ) = S(Q, K). Gaussian: S(Q + 1bᵀ, K + 1bᵀ) = S(Q, K).
 
     lhs is the largest difference of the weights, rhs ``room``.  Source: this book.
     """
-    before, after = (kernel(kernel.scores(q, k)) for q, k in ((Q, K), (Q + by if queries else Q, K + by)))
-    return Check(float(abs(after - before).max()), room(before), "S(Q, K + 1bᵀ) = S(Q, K), or both shifted")
+    before, after = (
+        kernel(kernel.scores(q, k)) for q, k in ((Q, K), (Q + by if queries else Q, K + by))
+    )
+    return Check(
+        float(abs(after - before).max()), room(before), "S(Q, K + 1bᵀ) = S(Q, K), or both shifted"
+    )
 
 
 def _shifted(seed, kernel, queries):
     """At least two keys, which a shift of the queries along b tells apart."""
     rng = np.random.default_rng([seed, 125])
     n, d = rng.integers(2, 6, size=2)
-    return {"Q": rng.standard_normal((n, d)), "K": rng.standard_normal((n, d)), "by": 1 + rng.random(d),
-            "kernel": kernel, "queries": queries}
+    return {
+        "Q": rng.standard_normal((n, d)),
+        "K": rng.standard_normal((n, d)),
+        "by": 1 + rng.random(d),
+        "kernel": kernel,
+        "queries": queries,
+    }
 
 
-@statement(id="prop-jacobian-rank", title="Normalization costs a degree of freedom", mark="ours", source="this book",
-           chapter=FURTHER, assumptions="one head", random=lambda seed: _one_head(seed, tokens=2),
-           extremal=tuple((lambda kernel=kernel: all_ranks(4, 4, 3, kernel)) for kernel in KERNELS), slack=(1e-9, 1e-9),
-           broken=lambda seed: _wide(seed), breaks="softmax: the Gaussian kernel with its bound",
-           false_claim=lambda layer, data: _ranks(layer, data, data.X.shape[1] - 1),
-           hypotheses=lambda layer, data: one_head(layer))
+@statement(
+    id="prop-jacobian-rank",
+    title="Normalization costs a degree of freedom",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="one head",
+    random=lambda seed: _one_head(seed, tokens=2),
+    extremal=tuple((lambda kernel=kernel: all_ranks(4, 4, 3, kernel)) for kernel in KERNELS),
+    slack=(1e-9, 1e-9),
+    broken=lambda seed: _wide(seed),
+    breaks="softmax: the Gaussian kernel with its bound",
+    false_claim=lambda layer, data: _ranks(layer, data, data.X.shape[1] - 1),
+    hypotheses=lambda layer, data: one_head(layer),
+)
 def jacobian_rank(layer: AttentionLayer, data: SequenceDataset) -> Check:
-    """rank J_k ≤ min(m, n − 1, d) for softmax and min(m, n, d) for the Gaussian kernel.  Source: this book."""
+    """rank J_k ≤ min(m, n − 1, d) for softmax and min(m, n, d) for the Gaussian kernel. Source:
+    this book."""
     return _ranks(layer, data, data.X.shape[1] - layer.kernel.normalized)
 
 
@@ -258,19 +340,24 @@ def _ranks(layer, data, tokens):
     """With what ``tokens`` there are to choose from in the place of n."""
     J, (_, _, d, m) = token_jacobians(layer, data.X), layer.sizes
     most = min(m, tokens, d)
-    size = np.linalg.norm(data.X) ** 2 * np.prod([np.linalg.norm(W) for W in (layer.WK, layer.WV, layer.WO)])
+    size = np.linalg.norm(data.X) ** 2 * np.prod(
+        [np.linalg.norm(W) for W in (layer.WK, layer.WV, layer.WO)]
+    )
     rank = max(int(np.linalg.matrix_rank(one, tol=1e-12 * size)) for one in J.reshape(-1, m, d))
     return Check(float(rank), float(most), "rank J_k ≤ min(m, n − 1, d), or min(m, n, d)")
 
 
 def _wide(seed):
     """Three tokens and a Gaussian kernel, and room for more than their ranks."""
-    return {"layer": AttentionLayer.random(4, 4, 4, kernel=gaussian, seed=seed),
-            "data": random_sequences(1, 3, 4, 4, seed=seed)}
+    return {
+        "layer": AttentionLayer.random(4, 4, 4, kernel=gaussian, seed=seed),
+        "data": random_sequences(1, 3, 4, 4, seed=seed),
+    }
 
 
 def all_ranks(m: int, d: int, n: int, kernel: Kernel) -> Instance:
-    """The rank that m, d and n allow: X = I, queries zero, and unit vectors as the first keys and values."""
+    """The rank that m, d and n allow: X = I, queries zero, and unit vectors as the first keys and
+    values."""
     rank = min(m, d, n - 1 if kernel.normalized else n)
 
     def units(rows, columns):
@@ -280,13 +367,23 @@ def all_ranks(m: int, d: int, n: int, kernel: Kernel) -> Instance:
     return {"layer": layer, "data": SequenceDataset(np.eye(n)[None], np.zeros((1, n, m)))}
 
 
-@statement(id="prop-flat", title="How flat: far keys, and weights on one key", mark="ours", source="this book",
-           chapter=FURTHER, assumptions="one head", random=_one_head,
-           extremal=tuple((lambda n=n, kernel=kernel: _few(n, kernel)) for n, kernel in ((2, softmax), (1, gaussian))),
-           slack=(1e-9, 1e-9),
-           broken=lambda seed: _few(1, gaussian, seed), breaks="softmax: the Gaussian with its bound",
-           false_claim=lambda layer, data: _flatness(layer, data, True),
-           hypotheses=lambda layer, data: one_head(layer))
+@statement(
+    id="prop-flat",
+    title="How flat: far keys, and weights on one key",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="one head",
+    random=_one_head,
+    extremal=tuple(
+        (lambda n=n, kernel=kernel: _few(n, kernel)) for n, kernel in ((2, softmax), (1, gaussian))
+    ),
+    slack=(1e-9, 1e-9),
+    broken=lambda seed: _few(1, gaussian, seed),
+    breaks="softmax: the Gaussian with its bound",
+    false_claim=lambda layer, data: _flatness(layer, data, True),
+    hypotheses=lambda layer, data: one_head(layer),
+)
 def flat(layer: AttentionLayer, data: SequenceDataset) -> Check:
     """‖J_k‖ ≤ (1/√d) Σ_{j<l} S_kj S_kl ‖u_j − u_l‖ ‖k_j − k_l‖ for softmax,
     ‖J_k‖ ≤ (2c/√d) Σ_j S_kj ‖u_j‖ ‖k_j − q_k‖ for the Gaussian kernel.
@@ -299,38 +396,66 @@ def flat(layer: AttentionLayer, data: SequenceDataset) -> Check:
 def _flatness(layer, data, covariance):
     """With the bound by a covariance, or by attraction."""
     X = data.X
-    S, U, Q, K = layer.weights(X)[:, 0], X @ layer.WV[0] @ layer.WO[0], X @ layer.WQ[0], X @ layer.WK[0]
+    S, U, Q, K = (
+        layer.weights(X)[:, 0],
+        X @ layer.WV[0] @ layer.WO[0],
+        X @ layer.WQ[0],
+        X @ layer.WK[0],
+    )
     if covariance:
-        apart = np.linalg.norm(U[:, :, None] - U[:, None], axis=3) * np.linalg.norm(K[:, :, None] - K[:, None], axis=3)
+        apart = np.linalg.norm(U[:, :, None] - U[:, None], axis=3) * np.linalg.norm(
+            K[:, :, None] - K[:, None], axis=3
+        )
         most = _strength(layer) / 2 * np.einsum("nkj,nkl,njl->nk", S, S, apart)
     else:
-        far = np.linalg.norm(K[:, None] - Q[:, :, None], axis=3) * np.linalg.norm(U, axis=2)[:, None]
+        far = (
+            np.linalg.norm(K[:, None] - Q[:, :, None], axis=3) * np.linalg.norm(U, axis=2)[:, None]
+        )
         most = _strength(layer) * (S * far).sum(axis=2)
     most = most + 1e-14 * np.linalg.norm(U) * (np.linalg.norm(K) + np.linalg.norm(Q))
     steep = np.linalg.norm(token_jacobians(layer, X), 2, axis=(2, 3))
     at = np.argmax((steep - most).ravel())
-    return Check(float(steep.ravel()[at]), float(most.ravel()[at]), "‖J_k‖ ≤ what covariance or attraction allow")
+    return Check(
+        float(steep.ravel()[at]),
+        float(most.ravel()[at]),
+        "‖J_k‖ ≤ what covariance or attraction allow",
+    )
 
 
 def _few(n, kernel, seed=0):
     """Two tokens or one: every sum has one term."""
-    return {"layer": AttentionLayer.random(3, 2, 2, kernel=kernel, seed=seed),
-            "data": random_sequences(1, n, 3, 2, seed=seed)}
+    return {
+        "layer": AttentionLayer.random(3, 2, 2, kernel=kernel, seed=seed),
+        "data": random_sequences(1, n, 3, 2, seed=seed),
+    }
 
 
 def _widths(seed):
     rng = np.random.default_rng([seed, 127])
-    return _one_head(seed, Gaussian(float(rng.uniform(0.1, 3)))) | {"lr": float(rng.uniform(0.01, 0.3))}
+    return _one_head(seed, Gaussian(float(rng.uniform(0.1, 3)))) | {
+        "lr": float(rng.uniform(0.01, 0.3))
+    }
 
 
-@statement(id="prop-width", title="What c does", mark="ours", source="this book", chapter=FURTHER,
-           assumptions="step of gradient descent on W^Q and W^K", random=_widths,
-           broken=_widths, breaks="step 2cη: the same step η", hypotheses=lambda **_: {},
-           false_claim=lambda layer, data, lr: _wider(layer, data, lr, lr))
+@statement(
+    id="prop-width",
+    title="What c does",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="step of gradient descent on W^Q and W^K",
+    random=_widths,
+    broken=_widths,
+    breaks="step 2cη: the same step η",
+    hypotheses=lambda **_: {},
+    false_claim=lambda layer, data, lr: _wider(layer, data, lr, lr),
+)
 def width(layer: AttentionLayer, data: SequenceDataset, lr: float) -> Check:
-    """A step η under c is a step 2cη under c = ½, from √(2c) W^Q and √(2c) W^K, which is the same layer.
+    """A step η under c is a step 2cη under c = ½, from √(2c) W^Q and √(2c) W^K, which is the same
+    layer.
 
-    lhs is the relative distance of the two outputs, or of the two steps in W^Q and W^K, rhs ``room``.
+    lhs is the relative distance of the two outputs, or of the two steps in W^Q and W^K, rhs
+    ``room``.
 
     Source: this book.
     """
@@ -343,9 +468,16 @@ def _wider(layer, data, lr, other):
     same = AttentionLayer(by * layer.WQ, by * layer.WK, layer.WV, layer.WO, gaussian)
     (_, slow), (_, fast) = (one.loss_and_grad(data.X, data.y) for one in (layer, same))
     steps = [(by * lr * getattr(slow, name), other * getattr(fast, name)) for name in ("WQ", "WK")]
-    off, size = sum(np.linalg.norm(a - b) for a, b in steps), sum(np.linalg.norm(a) for a, _ in steps)
+    off, size = (
+        sum(np.linalg.norm(a - b) for a, b in steps),
+        sum(np.linalg.norm(a) for a, _ in steps),
+    )
     apart = np.linalg.norm(layer(data.X) - same(data.X)) / np.linalg.norm(layer(data.X))
-    return Check(float(max(apart, off / max(size, 1e-12))), room(layer.WQ), "a step η under c is a step 2cη under ½")
+    return Check(
+        float(max(apart, off / max(size, 1e-12))),
+        room(layer.WQ),
+        "a step η under c is a step 2cη under ½",
+    )
 
 
 def _inside(seed):
@@ -358,23 +490,42 @@ def _inside(seed):
 
 def _best_query():
     """Keys −2 and 1 around 0, λ = (1/3, 2/3): e^{s_j}/λ_j is the same for both at q = ln(2)/3."""
-    return {"q": np.array([np.log(2) / 3]), "others": np.array([[-2.0], [1.0]]), "lam": np.array([1 / 3, 2 / 3])}
+    return {
+        "q": np.array([np.log(2) / 3]),
+        "others": np.array([[-2.0], [1.0]]),
+        "lam": np.array([1 / 3, 2 / 3]),
+    }
 
 
-@statement(id="prop-inside-hull", title="A key among the others is never selected by softmax", mark="ours",
-           source="this book", chapter=CHAPTER,
-           assumptions="softmax; a mean of the other keys; λ_j ≥ 0; Σ λ_j = 1",
-           random=_inside, extremal=(_best_query,),
-           broken=lambda seed: _best_query() | {"q": np.array([between(seed, -0.3, 0.3)]), "kernel": gaussian},
-           breaks="softmax: the Gaussian kernel, its rows normalized",
-           hypotheses=lambda lam, kernel=softmax, **_: {
-               "softmax": kernel is softmax, "λ_j ≥ 0": lam.min() >= 0, "Σ λ_j = 1": abs(lam.sum() - 1) < 1e-12})
+@statement(
+    id="prop-inside-hull",
+    title="A key among the others is never selected by softmax",
+    mark="ours",
+    source="this book",
+    chapter=CHAPTER,
+    assumptions="softmax; a mean of the other keys; λ_j ≥ 0; Σ λ_j = 1",
+    random=_inside,
+    extremal=(_best_query,),
+    broken=lambda seed: (
+        _best_query() | {"q": np.array([between(seed, -0.3, 0.3)]), "kernel": gaussian}
+    ),
+    breaks="softmax: the Gaussian kernel, its rows normalized",
+    hypotheses=lambda lam, kernel=softmax, **_: {
+        "softmax": kernel is softmax,
+        "λ_j ≥ 0": lam.min() >= 0,
+        "Σ λ_j = 1": abs(lam.sum() - 1) < 1e-12,
+    },
+)
 def inside_hull(q: Array, others: Array, lam: Array, kernel: Kernel = softmax) -> Check:
-    """The weight of the key Σ λ_j k_j is at most 1/(1 + e^{H(λ)}) with H(λ) = −Σ λ_j ln λ_j, where 0 ln 0 = 0.
+    """The weight of the key Σ λ_j k_j is at most 1/(1 + e^{H(λ)}) with H(λ) = −Σ λ_j ln λ_j, where
+    0 ln 0 = 0.
 
     Source: this book.
     """
     weights = kernel(kernel.scores(q[None], np.vstack([others, lam @ others])))[0]
     entropy = -(lam * np.log(np.where(lam > 0, lam, 1))).sum()
-    return Check(float(weights[-1] / weights.sum()), float(1 / (1 + np.exp(entropy))),
-                 "S_kl ≤ 1/(1 + e^{H(λ)})")
+    return Check(
+        float(weights[-1] / weights.sum()),
+        float(1 / (1 + np.exp(entropy))),
+        "S_kl ≤ 1/(1 + e^{H(λ)})",
+    )

@@ -1,4 +1,5 @@
-"""The live figure of chapter 13: a layer of attention in training, beside the rate that it cannot fall short of."""
+"""The live figure of chapter 13: a layer of attention in training, beside the rate that it cannot
+fall short of."""
 
 from typing import Any
 
@@ -21,28 +22,39 @@ NAMES = {"softmax": "softmax", "gaussian": "Gaussian"}
 MOVES = {"WV": "values", "WQ WK WV": "queries, keys, values", "WQ": "queries"}
 CURVES = tuple(f"{name}{part}" for part in ("", "_promised") for name in KERNELS)
 WIDTH = 8
-DIMENSIONS, HEADS, SAMPLES, TOKENS = (4, 8, 16, 24, 32, 40, 48, 64), (1, 2, 4), (1, 2, 4, 6, 8), (1, 2, 3, 4)
+DIMENSIONS, HEADS, SAMPLES, TOKENS = (
+    (4, 8, 16, 24, 32, 40, 48, 64),
+    (1, 2, 4),
+    (1, 2, 4, 6, 8),
+    (1, 2, 3, 4),
+)
 EVERY = 4
 """Every how many steps a run is recorded."""
 SMALLEST = 1e-9
 """A relative loss below is rounding in part, and drawn as this."""
-ALT = ("Left, the loss over its first value, on a logarithmic axis over 300 steps: the Gaussian layer comes down to "
-       "4e-5, the softmax layer to 0.005, each below its dashed guarantee, a straight line down to 0.013 and 0.20. "
-       "Right, the 32 singular values of B in falling order, from 13 and 11 down: those of the Gaussian layer end at "
-       "1.1, those of the softmax layer at 0.56.")
-SUMMARY = ("Trained: {moves}. D = {D}, n = {n}, N = {N}, H = {H}, scale {scale}, keys {tied}, η·L = {lr}; HD = "
-           "{unknowns}, nN = {equations}. σ_min(B) at the start: softmax {softmax_least}, Gaussian {gaussian_least}. "
-           "Loss over first loss after {steps} steps: softmax {softmax}, guarantee {softmax_guarantee}; Gaussian "
-           "{gaussian}, guarantee {gaussian_guarantee}.")
+ALT = (
+    "Left, the loss over its first value, on a logarithmic axis over 300 steps: the Gaussian "
+    "layer comes down to 4e-5, the softmax layer to 0.005, each below its dashed guarantee, a "
+    "straight line down to 0.013 and 0.20. Right, the 32 singular values of B in falling order, "
+    "from 13 and 11 down: those of the Gaussian layer end at 1.1, those of the softmax layer at "
+    "0.56."
+)
+SUMMARY = (
+    "Trained: {moves}. D = {D}, n = {n}, N = {N}, H = {H}, scale {scale}, keys {tied}, η·L = "
+    "{lr}; HD = {unknowns}, nN = {equations}. σ_min(B) at the start: softmax {softmax_least}, "
+    "Gaussian {gaussian_least}. Loss over first loss after {steps} steps: softmax {softmax}, "
+    "guarantee {softmax_guarantee}; Gaussian {gaussian}, guarantee {gaussian_guarantee}."
+)
 
 
 def layer(steps: int = 300, seed: int = 0) -> LiveFigure:
-    """A live figure: a softmax and a Gaussian layer train from one start, each beside its guaranteed rate.
+    """A live figure: a softmax and a Gaussian layer train from one start, each beside its
+    guaranteed rate.
 
-    Both take gradient steps η = lr/L, each with the curvature L of its own values at the start; where other weights
-    train, both take the smaller of these steps. The guarantee is that of Theorem "Training the values must succeed": it
-    is there where the values alone train, HD ≥ nN and lr ≤ 1. Heads are eight wide, a token has one standard normal
-    target.
+    Both take gradient steps η = lr/L, each with the curvature L of its own values at the start;
+    where other weights train, both take the smaller of these steps. The guarantee is that of
+    Theorem "Training the values must succeed": it is there where the values alone train, HD ≥ nN
+    and lr ≤ 1. Heads are eight wide, a token has one standard normal target.
 
     Parameters
     ----------
@@ -56,37 +68,70 @@ def layer(steps: int = 300, seed: int = 0) -> LiveFigure:
     require_count(steps=steps)
     if steps % EVERY:
         raise ValueError(f"steps: expected a multiple of {EVERY}, got {steps}")
-    return LiveFigure(FigureSpec(
-        title="A layer in training, and what is guaranteed", alt=ALT, summary=SUMMARY,
-        model="layers", data=_carried(seed), start=_stream(seed), record=tuple(range(0, steps + 1, EVERY)),
-        fixed={"d": WIDTH, "optimizer": "gd"}, curves=CURVES, final=tuple(MEASURES),
-        measure={name: _asked(measure, seed) for name, measure in MEASURES.items()},
-        controls=(Control("moves", "trained", tuple(MOVES), "WV", tuple(MOVES.values()), "choice"),
-                  Control("D", "dimension D", DIMENSIONS, 48), Control("H", "heads H", HEADS, 1),
-                  Control("N", "samples N", SAMPLES, 8), Control("n", "tokens n", TOKENS, 4),
-                  Control("scale", "scale", (0.1, 0.3, 0.5, 1.0, 2.0, 4.0), 1.0),
-                  Control("tied", "keys", (True, False), True, ("= queries", "their own"), "choice"),
-                  Control("lr", "step size η·L", (0.1, 0.2, 0.5, 1.0, 1.5, 2.5), 1.0)),
-        frame=_frame(steps), train=lambda values: _both(values, steps, seed)), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="A layer in training, and what is guaranteed",
+            alt=ALT,
+            summary=SUMMARY,
+            model="layers",
+            data=_carried(seed),
+            start=_stream(seed),
+            record=tuple(range(0, steps + 1, EVERY)),
+            fixed={"d": WIDTH, "optimizer": "gd"},
+            curves=CURVES,
+            final=tuple(MEASURES),
+            measure={name: _asked(measure, seed) for name, measure in MEASURES.items()},
+            controls=(
+                Control("moves", "trained", tuple(MOVES), "WV", tuple(MOVES.values()), "choice"),
+                Control("D", "dimension D", DIMENSIONS, 48),
+                Control("H", "heads H", HEADS, 1),
+                Control("N", "samples N", SAMPLES, 8),
+                Control("n", "tokens n", TOKENS, 4),
+                Control("scale", "scale", (0.1, 0.3, 0.5, 1.0, 2.0, 4.0), 1.0),
+                Control("tied", "keys", (True, False), True, ("= queries", "their own"), "choice"),
+                Control("lr", "step size η·L", (0.1, 0.2, 0.5, 1.0, 1.5, 2.5), 1.0),
+            ),
+            frame=_frame(steps),
+            train=lambda values: _both(values, steps, seed),
+        ),
+        __file__,
+    )
 
 
 def _carried(seed):
-    """The longest streams of tokens and targets; a smaller problem has the first numbers of each."""
+    """The longest streams of tokens and targets; a smaller problem has the first numbers of
+    each."""
     data = random_sequences(max(SAMPLES), max(TOKENS), max(DIMENSIONS), seed=seed)
     return {"kind": "layer", "tokens": data.X.ravel().tolist(), "targets": data.y.ravel().tolist()}
 
 
 def _stream(seed):
-    """The draws of ``AttentionLayer.random`` for the most heads and dimensions, and first numbers for fewer."""
+    """The draws of ``AttentionLayer.random`` for the most heads and dimensions, and first numbers
+    for fewer."""
     length = max(HEADS) * WIDTH * (3 * max(DIMENSIONS) + 1)
-    return {"kind": "layer", "stream": np.random.default_rng([seed, 4]).standard_normal(length).tolist()}
+    return {
+        "kind": "layer",
+        "stream": np.random.default_rng([seed, 4]).standard_normal(length).tolist(),
+    }
 
 
-def problem(values: dict[str, Any], seed: int = 0) -> tuple[SequenceDataset, dict[str, AttentionLayer]]:
+def problem(
+    values: dict[str, Any], seed: int = 0
+) -> tuple[SequenceDataset, dict[str, AttentionLayer]]:
     """Data, and the starts by kernel."""
     data = random_sequences(values["N"], values["n"], values["D"], seed=seed)
-    sizes = {"D": values["D"], "d": WIDTH, "m": 1, "H": values["H"], "scale": values["scale"], "tied": values["tied"]}
-    return data, {name: AttentionLayer.random(**sizes, kernel=kernel, seed=seed) for name, kernel in KERNELS.items()}
+    sizes = {
+        "D": values["D"],
+        "d": WIDTH,
+        "m": 1,
+        "H": values["H"],
+        "scale": values["scale"],
+        "tied": values["tied"],
+    }
+    return data, {
+        name: AttentionLayer.random(**sizes, kernel=kernel, seed=seed)
+        for name, kernel in KERNELS.items()
+    }
 
 
 def _factor(values, start, data):
@@ -97,7 +142,8 @@ def _factor(values, start, data):
 
 
 def _step_sizes(values, starts, data):
-    """lr/L with the L of each kernel, or the smaller of the two for both where not the values alone train."""
+    """lr/L with the L of each kernel, or the smaller of the two for both where not the values alone
+    train."""
     rates = {name: values["lr"] / value_smoothness(start, data.X) for name, start in starts.items()}
     return rates if values["moves"] == "WV" else dict.fromkeys(rates, min(rates.values()))
 
@@ -109,10 +155,17 @@ def _both(values, steps, seed):
 
     def paths(last, record):
         moves = tuple(values["moves"].split())
-        return {name: run(start, data, rules[name], last, None, record, only=moves) for name, start in starts.items()}
+        return {
+            name: run(start, data, rules[name], last, None, record, only=moves)
+            for name, start in starts.items()
+        }
 
     both = paths(steps, range(0, steps + 1, EVERY))
-    stopped = min((path for path in both.values() if path.stopped), key=lambda path: path.steps[-1], default=None)
+    stopped = min(
+        (path for path in both.values() if path.stopped),
+        key=lambda path: path.steps[-1],
+        default=None,
+    )
     if stopped:
         last = stopped.steps[-1]
         both = paths(last, sorted({*range(0, last + 1, EVERY), last}))
@@ -121,7 +174,7 @@ def _both(values, steps, seed):
     for name, path in both.items():
         curves[name] = np.maximum(path.loss / path.loss[0], SMALLEST)
         factor = _factor(values, starts[name], data)
-        curves[f"{name}_promised"] = np.where(np.isnan(factor), np.nan, factor ** taken)
+        curves[f"{name}_promised"] = np.where(np.isnan(factor), np.nan, factor**taken)
     models = tuple(zip(*(path.models for path in both.values()), strict=True))
     return Path(taken, models, curves, stopped and stopped.stopped)
 
@@ -132,27 +185,35 @@ def _spectrum(values, start, data):
 
 def _of(name, measure):
     """A measure of the start with one kernel."""
+
     def one(path, values, seed):
         data, starts = problem(values, seed)
         return measure(values, starts[name], data)
+
     return one
 
 
 def _guarantee(name):
     """The promise after the last step, or the word that there is none."""
+
     def one(path, values, seed):
         last = float(path.curves[f"{name}_promised"][-1])
         return "none" if np.isnan(last) else last
+
     return one
 
 
 MEASURES: Measures = {f"{name}_spectrum": _of(name, _spectrum) for name in KERNELS}
-MEASURES |= {f"{name}_least": _of(name, lambda values, start, data: least_singular(start.mixed(data.X)))
-             for name in KERNELS}
+MEASURES |= {
+    f"{name}_least": _of(name, lambda values, start, data: least_singular(start.mixed(data.X)))
+    for name in KERNELS
+}
 MEASURES |= {f"{name}_guarantee": _guarantee(name) for name in KERNELS}
-MEASURES |= {"order": lambda path, values, seed: [*range(1, min(_sizes(values)) + 1)],
-             "unknowns": lambda path, values, seed: _sizes(values)[0],
-             "equations": lambda path, values, seed: _sizes(values)[1]}
+MEASURES |= {
+    "order": lambda path, values, seed: [*range(1, min(_sizes(values)) + 1)],
+    "unknowns": lambda path, values, seed: _sizes(values)[0],
+    "equations": lambda path, values, seed: _sizes(values)[1],
+}
 
 
 def _sizes(values):
@@ -171,7 +232,16 @@ def _frame(steps):
     for k, (kernel, name) in enumerate(NAMES.items()):
         line(frame, f"guaranteed, {name}", 1, shows=f"{kernel}_promised", color=k, dash="dash")
     for k, (kernel, name) in enumerate(NAMES.items()):
-        line(frame, name, 2, shows=f"{kernel}_spectrum", over="order", color=k, dash="solid", legend=False)
+        line(
+            frame,
+            name,
+            2,
+            shows=f"{kernel}_spectrum",
+            over="order",
+            color=k,
+            dash="solid",
+            legend=False,
+        )
         frame.data[-1].mode = "lines+markers"
     frame.update_xaxes(range=[0, steps], title="step", col=1)
     frame.update_xaxes(title="in falling order", range=[0, 1 + max(SAMPLES) * max(TOKENS)], col=2)

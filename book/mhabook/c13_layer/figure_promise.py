@@ -1,4 +1,5 @@
-"""The live figure of chapter 13's walk: the values of one head in training, and what is known before the first step."""
+"""The live figure of chapter 13's walk: the values of one head in training, and what is known
+before the first step."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,19 +22,24 @@ from mhalib.training import recorded_steps, run
 SCALES = (0.1, 0.3, 1.0, 2.0, 4.0)
 ROUNDING = 1e-9
 """A step of 1/L may be longer by this share, because its L was computed on another way."""
-SUMMARY = ("With {D} dimensions, {kernel} weights, queries and keys of size {scale}, and keys {tied}: after "
-           "{steps} steps {end} of the first loss is left. Guaranteed before the first step: at most {guaranteed}. The "
-           "least that any values leave: {floor}.")
+SUMMARY = (
+    "With {D} dimensions, {kernel} weights, queries and keys of size {scale}, and keys {tied}: "
+    "after {steps} steps {end} of the first loss is left. Guaranteed before the first step: at "
+    "most {guaranteed}. The least that any values leave: {floor}."
+)
 
 
-def promised(data: SequenceDataset, start: AttentionLayer, rule: GradientDescent, steps: int = 2000) -> LiveFigure:
-    """A live figure of the run that these arguments describe: how far must descent on the values alone come?
+def promised(
+    data: SequenceDataset, start: AttentionLayer, rule: GradientDescent, steps: int = 2000
+) -> LiveFigure:
+    """A live figure of the run that these arguments describe: how far must descent on the values
+    alone come?
 
-    Sliders change how many coordinates of the tokens the layer is given, how large its queries and keys are, whether
-    its keys equal its queries, and its kernel. With D of all coordinates the layer has the first D rows of W^Q, W^K
-    and W^V, larger by the root of what is left out. Every start takes steps of as many times 1/L as the rule does,
-    with its own L. If keys equal queries in ``start``, keys of their own are those of ``AttentionLayer.random``, as
-    large as the queries.
+    Sliders change how many coordinates of the tokens the layer is given, how large its queries and
+    keys are, whether its keys equal its queries, and its kernel. With D of all coordinates the
+    layer has the first D rows of W^Q, W^K and W^V, larger by the root of what is left out. Every
+    start takes steps of as many times 1/L as the rule does, with its own L. If keys equal queries
+    in ``start``, keys of their own are those of ``AttentionLayer.random``, as large as the queries.
 
     Parameters
     ----------
@@ -57,17 +63,24 @@ def promised(data: SequenceDataset, start: AttentionLayer, rule: GradientDescent
     def begin(values):
         """Data and layer of some values of the controls."""
         few, larger = values["D"], (D / values["D"]) ** 0.5
-        WQ, WK, WV = (larger * W[:, :few] for W in (start.WQ, start.WQ if values["tied"] else keys, start.WV))
-        layer = AttentionLayer(values["scale"] * WQ, values["scale"] * WK, WV, start.WO, KERNELS[values["kernel"]])
+        WQ, WK, WV = (
+            larger * W[:, :few] for W in (start.WQ, start.WQ if values["tied"] else keys, start.WV)
+        )
+        layer = AttentionLayer(
+            values["scale"] * WQ, values["scale"] * WK, WV, start.WO, KERNELS[values["kernel"]]
+        )
         return SequenceDataset(data.X[:, :, :few], data.y), layer
 
     def trained(values):
         given, layer = begin(values)
         lr = share / value_smoothness(layer, given.X)
         path = run(layer, given, GradientDescent(lr), steps, None, record, only=("WV",))
-        curves = {"loss": path.loss, "left": np.maximum(path.loss / path.loss[0], SMALLEST),
-                  "guaranteed": _factor(layer, given, share) ** path.steps,
-                  "least_loss": np.full(len(path), max(_least_loss(layer, given), SMALLEST))}
+        curves = {
+            "loss": path.loss,
+            "left": np.maximum(path.loss / path.loss[0], SMALLEST),
+            "guaranteed": _factor(layer, given, share) ** path.steps,
+            "least_loss": np.full(len(path), max(_least_loss(layer, given), SMALLEST)),
+        }
         return replace(path, curves=curves)
 
     def of_start(measure):
@@ -76,31 +89,71 @@ def promised(data: SequenceDataset, start: AttentionLayer, rule: GradientDescent
     sizes = _sizes(N * n, D)
     tries: dict[str, dict[str, Any]] = {"As it starts": {}}
     if N * n <= D:
-        tries |= {"Too few dimensions": {"D": 3 * N * n // 4}, "Just enough dimensions": {"D": N * n}}
-    return LiveFigure(FigureSpec(
-        title="What must descent reach?", alt=_alt(N * n, steps), summary=SUMMARY, model="promised",
-        data={"kind": "coordinates", "tokens": data.X.ravel().tolist(), "targets": data.y.ravel().tolist(),
-              "N": N, "n": n, "all": D},
-        start={"kind": "values", "all": D} | {name: W.ravel().tolist() for name, W in
-                                               (("WQ", start.WQ), ("WK", keys), ("WV", start.WV), ("WO", start.WO))},
-        record=record, fixed={"H": 1, "d": d, "share": share, "optimizer": "gd"},
-        curves=("left", "guaranteed", "least_loss"), final=("order", "spectrum", "end", "floor"),
-        measure={"order": of_start(lambda given, layer: [*range(1, min(N * n, given.X.shape[2]) + 1)]),
-                 "spectrum": of_start(lambda given, layer: np.linalg.svd(layer.mixed(given.X))[1].tolist()),
-                 "end": _end, "floor": of_start(lambda given, layer: _least_loss(layer, given))},
-        controls=(Control("D", "dimensions of a token", sizes, D),
-                  Control("scale", "size of queries and keys", SCALES, 1.0),
-                  Control("tied", "keys", (True, False), tied, ("equal to the queries", "their own"), "choice"),
-                  Control("kernel", "weights", tuple(KERNELS), own, tuple(NAMES.values()), "choice")),
-        tries=tries | {"Small queries and keys": {"scale": 0.1}},
-        frame=_frame(N * n, steps), train=trained), __file__)
+        tries |= {
+            "Too few dimensions": {"D": 3 * N * n // 4},
+            "Just enough dimensions": {"D": N * n},
+        }
+    return LiveFigure(
+        FigureSpec(
+            title="What must descent reach?",
+            alt=_alt(N * n, steps),
+            summary=SUMMARY,
+            model="promised",
+            data={
+                "kind": "coordinates",
+                "tokens": data.X.ravel().tolist(),
+                "targets": data.y.ravel().tolist(),
+                "N": N,
+                "n": n,
+                "all": D,
+            },
+            start={"kind": "values", "all": D}
+            | {
+                name: W.ravel().tolist()
+                for name, W in (("WQ", start.WQ), ("WK", keys), ("WV", start.WV), ("WO", start.WO))
+            },
+            record=record,
+            fixed={"H": 1, "d": d, "share": share, "optimizer": "gd"},
+            curves=("left", "guaranteed", "least_loss"),
+            final=("order", "spectrum", "end", "floor"),
+            measure={
+                "order": of_start(
+                    lambda given, layer: [*range(1, min(N * n, given.X.shape[2]) + 1)]
+                ),
+                "spectrum": of_start(
+                    lambda given, layer: np.linalg.svd(layer.mixed(given.X))[1].tolist()
+                ),
+                "end": _end,
+                "floor": of_start(lambda given, layer: _least_loss(layer, given)),
+            },
+            controls=(
+                Control("D", "dimensions of a token", sizes, D),
+                Control("scale", "size of queries and keys", SCALES, 1.0),
+                Control(
+                    "tied",
+                    "keys",
+                    (True, False),
+                    tied,
+                    ("equal to the queries", "their own"),
+                    "choice",
+                ),
+                Control("kernel", "weights", tuple(KERNELS), own, tuple(NAMES.values()), "choice"),
+            ),
+            tries=tries | {"Small queries and keys": {"scale": 0.1}},
+            frame=_frame(N * n, steps),
+            train=trained,
+        ),
+        __file__,
+    )
 
 
 def _require_run(data, start):
     """The start, if both are what the figure can move."""
     if not isinstance(data, SequenceDataset) or data.y.shape[2] != 1:
-        raise TypeError("data: expected a SequenceDataset with one target for each token, such as "
-                        "mha.data.random_sequences(m=1)")
+        raise TypeError(
+            "data: expected a SequenceDataset with one target for each token, such as "
+            "mha.data.random_sequences(m=1)"
+        )
     if not isinstance(start, AttentionLayer) or start.sizes[0] != 1:
         raise TypeError("start: expected an AttentionLayer of one head")
     start.require_batch(data.X, data.y)
@@ -108,11 +161,14 @@ def _require_run(data, start):
 
 
 def _share(rule, L):
-    """The step size as a share of 1/L: exactly 1 where it is 1 but for rounding, on every machine."""
+    """The step size as a share of 1/L: exactly 1 where it is 1 but for rounding, on every
+    machine."""
     lr = plain_step(rule)
     if lr * L > 1 + ROUNDING:
-        raise ValueError(f"rule: expected a step size of at most 1/L = {1 / L:.4g}, for which there is a guarantee, "
-                         f"got {lr:.4g}")
+        raise ValueError(
+            f"rule: expected a step size of at most 1/L = {1 / L:.4g}, for which there is a "
+            f"guarantee, got {lr:.4g}"
+        )
     return 1.0 if abs(lr * L - 1) <= ROUNDING else lr * L
 
 
@@ -122,7 +178,9 @@ def _kernel(start):
         return "softmax"
     if type(start.kernel) is Gaussian and start.kernel.c == gaussian.c:
         return "gaussian"
-    raise ValueError(f"start: expected mha.softmax or mha.gaussian as its kernel, got {start.kernel!r}")
+    raise ValueError(
+        f"start: expected mha.softmax or mha.gaussian as its kernel, got {start.kernel!r}"
+    )
 
 
 def _keys_of_their_own(start: AttentionLayer) -> Array:
@@ -144,12 +202,13 @@ def _factor(layer, data, share):
 
 
 def _least_loss(layer, data):
-    """The least loss over the values as a share of the first: zero where the rows of B are independent."""
+    """The least loss over the values as a share of the first: zero where the rows of B are
+    independent."""
     B, y = layer.mixed(data.X), data.y.reshape(-1, 1)
     if least_singular(B) > 0:
         return 0.0
     rest = y - B @ np.linalg.lstsq(B, y)[0]
-    return float((rest ** 2).sum() / (2 * len(data)) / layer.loss(data.X, data.y))
+    return float((rest**2).sum() / (2 * len(data)) / layer.loss(data.X, data.y))
 
 
 def _end(path, values):
@@ -159,11 +218,16 @@ def _end(path, values):
 
 
 def _alt(targets, steps):
-    return (f"Left, over {steps} steps on the values, the loss as a share of the first, on a logarithmic axis. It "
-            "stays below a dashed line, which is guaranteed before the first step, and above a dotted one, the least "
-            "that any values leave. With enough dimensions the dotted line lies at the bottom, for zero, and the "
-            f"dashed one falls. Right, the singular values of B at the start, at most {targets}, in falling order; a "
-            "slider changes how many there are, and how small the last one is.")
+    return (
+        f"Left, over {steps} steps on the values, the loss as a share of the first, on a "
+        f"logarithmic axis. It "
+        "stays below a dashed line, which is guaranteed before the first step, and above a "
+        "dotted one, the least that any values leave. With enough dimensions the dotted line "
+        "lies at the bottom, for zero, and the "
+        f"dashed one falls. Right, the singular values of B at the start, at most {targets}, in "
+        f"falling order; a "
+        "slider changes how many there are, and how small the last one is."
+    )
 
 
 def _frame(targets, steps):

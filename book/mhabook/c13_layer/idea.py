@@ -1,4 +1,5 @@
-"""The pictures of chapter 13: what tokens see, and targets that are lines in the plane of two values."""
+"""The pictures of chapter 13: what tokens see, and targets that are lines in the plane of two
+values."""
 
 import numpy as np
 from IPython.display import HTML
@@ -18,14 +19,19 @@ TRIANGLE, APART, ALIKE = (55, 100, 140), (55, 125), (80, 100)
 
 WEIGHTS = ((0.6, 0.2, 0.1, 0.1), (0.1, 0.7, 0.1, 0.1), (0.2, 0.1, 0.5, 0.2), (0.1, 0.1, 0.2, 0.6))
 """How four tokens of the first picture look at each other."""
-TOKENS = ((0.9, -0.4, 0.1, 0.6, -0.8), (-0.5, 0.8, -0.9, 0.2, 0.4), (0.2, 0.3, 0.9, -0.9, -0.2),
-          (-0.8, -0.7, 0.4, 0.5, 0.9))
+TOKENS = (
+    (0.9, -0.4, 0.1, 0.6, -0.8),
+    (-0.5, 0.8, -0.9, 0.2, 0.4),
+    (0.2, 0.3, 0.9, -0.9, -0.2),
+    (-0.8, -0.7, 0.4, 0.5, 0.9),
+)
 CELL = 18
 """How far apart the entries of a row are drawn."""
 
 
 def rows_of_what_tokens_see() -> HTML:
-    """A token looks at the tokens of its sample; what each of them sees is a row of B, and its target an equation."""
+    """A token looks at the tokens of its sample; what each of them sees is a row of B, and its
+    target an equation."""
     looks = Panel("A token looks at its sample")
     for k, weight in enumerate(WEIGHTS[0]):
         looks.line((130, 156), (43 + 58 * k, 64), width=12 * weight, opacity=0.75)
@@ -40,24 +46,36 @@ def rows_of_what_tokens_see() -> HTML:
             rows.dot((72 + CELL * j, y), color=0 if entry > 0 else 1, size=9 * abs(entry) ** 0.5)
         rows.words((160, y + 5), f"· v = target {k + 1}", anchor="start")
     rows.words((130, 184), "each target is an equation for v")
-    return picture("what-tokens-see",
-                   "Two panels. Left: a token looks at the four tokens of its sample, with one thick line and three "
-                   "thin ones; it sees their weighted mean. Right: what each of the four tokens sees is a row of a "
-                   "matrix B, drawn as five discs; each row times the values v shall be a target.", [looks, rows])
+    return picture(
+        "what-tokens-see",
+        "Two panels. Left: a token looks at the four tokens of its sample, with one thick line "
+        "and three thin ones; it sees their weighted mean. Right: what each of the four tokens "
+        "sees is a row of a matrix B, drawn as five discs; each row times the values v shall be "
+        "a target.",
+        [looks, rows],
+    )
 
 
 def lines_of_targets() -> HTML:
-    """Three targets without a common point; two whose rows point apart; two whose rows are nearly alike."""
+    """Three targets without a common point; two whose rows point apart; two whose rows are nearly
+    alike."""
     apart, alike = (len(descent(rows_at(*angles), np.zeros(2))) - 1 for angles in (APART, ALIKE))
-    middle = _two(Panel("Rows that point apart"), APART).words((130, 186), f"one common point: {apart} steps")
-    right = _two(Panel("Rows that are nearly alike"), ALIKE).words((130, 186), f"one common point: {alike} steps")
-    return picture("lines-of-targets",
-                   "Three panels, each the plane of two values; each target is a straight line, where it is met. Left: "
-                   "three lines that form a triangle. A descent ends inside of it, on none of them. Middle: two lines "
-                   "that cross at a wide angle. The level lines of the loss around the crossing are nearly round, and "
-                   f"descent arrives in {apart} steps. Right: two lines that cross at a narrow angle. The level lines "
-                   f"are long and flat, and descent creeps along them, for {alike} steps.",
-                   [_three(Panel("Three targets, two dimensions")), middle, right])
+    middle = _two(Panel("Rows that point apart"), APART).words(
+        (130, 186), f"one common point: {apart} steps"
+    )
+    right = _two(Panel("Rows that are nearly alike"), ALIKE).words(
+        (130, 186), f"one common point: {alike} steps"
+    )
+    return picture(
+        "lines-of-targets",
+        "Three panels, each the plane of two values; each target is a straight line, where it is "
+        "met. Left: three lines that form a triangle. A descent ends inside of it, on none of "
+        "them. Middle: two lines that cross at a wide angle. The level lines of the loss around "
+        "the crossing are nearly round, and "
+        f"descent arrives in {apart} steps. Right: two lines that cross at a narrow angle. The "
+        f"level lines are long and flat, and descent creeps along them, for {alike} steps.",
+        [_three(Panel("Three targets, two dimensions")), middle, right],
+    )
 
 
 def rows_at(*degrees: float) -> Array:
@@ -67,7 +85,8 @@ def rows_at(*degrees: float) -> Array:
 
 
 def descent(B: Array, y: Array) -> list[Point]:
-    """Steps of 1/L on ½‖Bv − y‖² from ``START``, until all but a millionth of what can go of the loss is gone."""
+    """Steps of 1/L on ½‖Bv − y‖² from ``START``, until all but a millionth of what can go of the
+    loss is gone."""
     least, L = np.linalg.lstsq(B, y)[0], np.linalg.norm(B, 2) ** 2
     v, path = np.array(START), [START]
 

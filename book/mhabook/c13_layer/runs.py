@@ -1,4 +1,5 @@
-"""The runs of chapter 13: stored ones by dimension and by start, and four that train the values alone."""
+"""The runs of chapter 13: stored ones by dimension and by start, and four that train the values
+alone."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -15,10 +16,15 @@ from mhalib.training import Path, train
 
 FRACTIONS = {16: 0.5, 24: 0.75, 32: 1.0, 40: 1.25, 48: 1.5, 64: 2.0}
 """D → HD/(nN)."""
-ROWS = {"values alone, tied": ("WV", True, 1.0), "values alone, untied, ½": ("WV", False, 0.5),
-        "queries, keys, values": ("WQ WK WV", False, 0.5), "queries alone, tied": ("WQ", True, 1.0),
-        "queries alone, untied": ("WQ", False, 1.0)}
-"""What trains and from which start → the weights that move, whether keys are tied to queries, and the scale."""
+ROWS = {
+    "values alone, tied": ("WV", True, 1.0),
+    "values alone, untied, ½": ("WV", False, 0.5),
+    "queries, keys, values": ("WQ WK WV", False, 0.5),
+    "queries alone, tied": ("WQ", True, 1.0),
+    "queries alone, untied": ("WQ", False, 1.0),
+}
+"""What trains and from which start → the weights that move, whether keys are tied to queries, and
+the scale."""
 
 
 @cache
@@ -29,12 +35,14 @@ def _table():
 def remaining(row: str, kernel: str, D: int, scale: float | None = None) -> np.ndarray:
     """Relative losses at the end of the runs of a row of the table, a run for each seed."""
     only, tied, usual = ROWS[row]
-    return _table().where(only=only, tied=tied, kernel=kernel, D=D, scale=scale or usual)["relative"]
+    return _table().where(only=only, tied=tied, kernel=kernel, D=D, scale=scale or usual)[
+        "relative"
+    ]
 
 
 def tried(row: str) -> list[int]:
     """The dimensions of a row of the table: the queries alone have every second one."""
-    return [*FRACTIONS][::2 if ROWS[row][0] == "WQ" else 1]
+    return [*FRACTIONS][:: 2 if ROWS[row][0] == "WQ" else 1]
 
 
 def dimension_table() -> None:
@@ -51,14 +59,20 @@ def scale_table() -> None:
     """Print the medians of what training the values leaves at D = 48, by kernel and start."""
     print("scale              0.1      0.3      0.5        1        4        8")
     for kernel in ("softmax", "gaussian"):
-        tied = [remaining("values alone, tied", kernel, 48, scale) for scale in (0.1, 0.3, 0.5, 1.0, 4.0, 8.0)]
+        tied = [
+            remaining("values alone, tied", kernel, 48, scale)
+            for scale in (0.1, 0.3, 0.5, 1.0, 4.0, 8.0)
+        ]
         print(f"{kernel:9} tied" + "".join(f"{np.median(c):9.1g}" for c in tied))
-        untied = [remaining("values alone, untied, ½", kernel, 48, scale) for scale in (0.5, 1.0, 4.0)]
+        untied = [
+            remaining("values alone, untied, ½", kernel, 48, scale) for scale in (0.5, 1.0, 4.0)
+        ]
         print(f"{kernel:9}untied" + " " * 16 + "".join(f"{np.median(c):9.1g}" for c in untied))
 
 
 def values_alone() -> dict[str, Path]:
-    """2,000 steps of size 1/L on the values, from tied starts under either kernel at D = 24 and 48."""
+    """2,000 steps of size 1/L on the values, from tied starts under either kernel at D = 24 and
+    48."""
     runs = {}
     for D in (24, 48):
         data = random_sequences(N=8, n=4, D=D)
@@ -80,5 +94,7 @@ def promise_table(runs: Mapping[str, Path], data: SequenceDataset) -> None:
     for name in ("softmax", "Gaussian"):
         start, run = runs[f"{name}, D = 48"][0], runs[f"{name}, D = 48"]
         slowest = value_rate(start, data.X) / value_smoothness(start, data.X)
-        print(f"{name:9} {least_singular(start.mixed(data.X)):9.3f} {slowest:9.4f} "
-              f"{np.log(1e-6) / np.log(1 - slowest) / 2:18.0f} {steps_needed(run):15}")
+        print(
+            f"{name:9} {least_singular(start.mixed(data.X)):9.3f} {slowest:9.4f} "
+            f"{np.log(1e-6) / np.log(1 - slowest) / 2:18.0f} {steps_needed(run):15}"
+        )

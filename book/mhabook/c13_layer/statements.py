@@ -1,6 +1,7 @@
 """Chapter 13: when gradient descent on one layer must succeed.
 
-B = [S_1 X … S_H X] (N n, H D) is ``AttentionLayer.mixed``; R (N n, m) are the residuals, so f = ‖R‖²/2N.
+B = [S_1 X … S_H X] (N n, H D) is ``AttentionLayer.mixed``; R (N n, m) are the residuals, so f =
+‖R‖²/2N.
 """
 
 from collections.abc import Callable
@@ -27,20 +28,28 @@ def least_singular(M: Array) -> float:
 def value_rate(layer: AttentionLayer, X: Array) -> float:
     """α = min_h σ_min(W_h^O)² λ_min(BBᵀ)/N: how fast training the values alone must be."""
     outputs = min(least_singular(W.T) for W in layer.WO)
-    return outputs ** 2 * least_singular(layer.mixed(X)) ** 2 / len(X)
+    return outputs**2 * least_singular(layer.mixed(X)) ** 2 / len(X)
 
 
 def value_smoothness(layer: AttentionLayer, X: Array) -> float:
-    """L = ‖B‖² max_h ‖W_h^O‖²/N: the largest curvature of the loss in the values of one head, for several a bound."""
-    return float(np.linalg.norm(layer.mixed(X), 2) ** 2 * max(np.linalg.norm(W, 2) for W in layer.WO) ** 2 / len(X))
+    """L = ‖B‖² max_h ‖W_h^O‖²/N: the largest curvature of the loss in the values of one head, for
+    several a bound."""
+    return float(
+        np.linalg.norm(layer.mixed(X), 2) ** 2
+        * max(np.linalg.norm(W, 2) for W in layer.WO) ** 2
+        / len(X)
+    )
 
 
-def query_rate(layer: AttentionLayer, X: Array, least: Callable[[Any], float] = least_singular) -> float:
-    """α_Q = λ_min(XXᵀ) min_k σ_min(J_k)²/N, X = X_{1:N} stacked: how steep the loss is in the queries of one head."""
+def query_rate(
+    layer: AttentionLayer, X: Array, least: Callable[[Any], float] = least_singular
+) -> float:
+    """α_Q = λ_min(XXᵀ) min_k σ_min(J_k)²/N, X = X_{1:N} stacked: how steep the loss is in the
+    queries of one head."""
     stacked = X.reshape(-1, X.shape[-1])
     J = token_jacobians(layer, X)
     steep = min(least_singular(one) for one in J.reshape(-1, *J.shape[2:]))
-    return least(stacked) ** 2 * steep ** 2 / len(X)
+    return least(stacked) ** 2 * steep**2 / len(X)
 
 
 def _layer(seed):
@@ -48,7 +57,9 @@ def _layer(seed):
     N, n, m = rng.integers(1, 3, size=3)
     d, H = int(rng.integers(m, 4)), int(rng.integers(1, 3))
     D = int(-(-N * n // H) + rng.integers(0, 3))
-    layer = AttentionLayer.random(D, d, int(m), H, scale=rng.uniform(0.3, 2), kernel=KERNELS[seed % 2], seed=seed)
+    layer = AttentionLayer.random(
+        D, d, int(m), H, scale=rng.uniform(0.3, 2), kernel=KERNELS[seed % 2], seed=seed
+    )
     return layer, random_sequences(int(N), int(n), D, int(m), seed=seed)
 
 
@@ -60,23 +71,35 @@ def _value_step(seed):
     return {"layer": layer, "data": data, "lr": share / value_smoothness(layer, data.X)}
 
 
-@statement(id="thm-values", title="Training the values must succeed", mark="ours",
-           source="this book, after Song et al. 2024", chapter=SUCCEED,
-           assumptions="W^V alone moves; 0 < η ≤ 1/L; B has full row rank", random=_value_step,
-           extremal=tuple((lambda share=share: _one_curvature(share)) for share in (0.01, 0.5, 0.9)),
-           slack=(1e-9, None, 1e-9),
-           broken=lambda seed: _two_curvatures(seed, 3.0), breaks="η ≤ 1/L: 3/L",
-           hypotheses=lambda layer, data, lr: {"0 < η ≤ 1/L": 0 < lr * value_smoothness(layer, data.X) <= 1,
-                                               "B has full row rank": value_rate(layer, data.X) > 0})
+@statement(
+    id="thm-values",
+    title="Training the values must succeed",
+    mark="ours",
+    source="this book, after Song et al. 2024",
+    chapter=SUCCEED,
+    assumptions="W^V alone moves; 0 < η ≤ 1/L; B has full row rank",
+    random=_value_step,
+    extremal=tuple((lambda share=share: _one_curvature(share)) for share in (0.01, 0.5, 0.9)),
+    slack=(1e-9, None, 1e-9),
+    broken=lambda seed: _two_curvatures(seed, 3.0),
+    breaks="η ≤ 1/L: 3/L",
+    hypotheses=lambda layer, data, lr: {
+        "0 < η ≤ 1/L": 0 < lr * value_smoothness(layer, data.X) <= 1,
+        "B has full row rank": value_rate(layer, data.X) > 0,
+    },
+)
 def values_descend(layer: AttentionLayer, data: SequenceDataset, lr: float) -> Checks:
-    """f(θ − η ∇_{W^V} f) ≤ (1 − ηα)² f(θ) and 2αf ≤ ‖∇_{W^V} f‖², α = min_h σ_min(W_h^O)² λ_min(BBᵀ)/N.
+    """f(θ − η ∇_{W^V} f) ≤ (1 − ηα)² f(θ) and 2αf ≤ ‖∇_{W^V} f‖², α = min_h σ_min(W_h^O)²
+    λ_min(BBᵀ)/N.
 
     Source: this book.
     """
     loss, grad = layer.loss_and_grad(data.X, data.y)
     rate, after = value_rate(layer, data.X), (layer - lr * grad.only("WV")).loss(data.X, data.y)
-    return (Check(float(after), float((1 - lr * rate) ** 2 * loss), "f_{t+1} ≤ (1 − ηα)² f_t"),
-            Check(float(2 * rate * loss), float((grad.WV ** 2).sum()), "2αf ≤ ‖∇_{W^V} f‖²"))
+    return (
+        Check(float(after), float((1 - lr * rate) ** 2 * loss), "f_{t+1} ≤ (1 − ηα)² f_t"),
+        Check(float(2 * rate * loss), float((grad.WV**2).sum()), "2αf ≤ ‖∇_{W^V} f‖²"),
+    )
 
 
 def _one_curvature(share):
@@ -86,7 +109,8 @@ def _one_curvature(share):
 
 
 def _two_curvatures(seed, share):
-    """Two samples of one token, B = diag(1, 2) under softmax, and a target off the output of the second."""
+    """Two samples of one token, B = diag(1, 2) under softmax, and a target off the output of the
+    second."""
     layer, X = AttentionLayer.random(2, 1, 1, seed=seed), np.diag([1.0, 2.0])[:, None]
     data = SequenceDataset(X, layer(X) + np.array([0.0, 1.0])[:, None, None])
     return {"layer": layer, "data": data, "lr": share / value_smoothness(layer, X)}
@@ -95,28 +119,47 @@ def _two_curvatures(seed, share):
 def _tied(seed):
     rng = np.random.default_rng([seed, 123])
     N, n = (int(size) for size in rng.integers(1, 4, size=2))
-    layer = AttentionLayer.random(N * n + 1, 3, 1, scale=rng.uniform(0.2, 3), tied=True, kernel=KERNELS[seed % 2],
-                                  seed=seed)
+    layer = AttentionLayer.random(
+        N * n + 1, 3, 1, scale=rng.uniform(0.2, 3), tied=True, kernel=KERNELS[seed % 2], seed=seed
+    )
     return {"layer": layer, "X": random_sequences(N, n, N * n + 1, 1, seed=seed).X}
 
 
-@statement(id="lemma-tied-start", title="A start that is good", mark="ours", source="this book", chapter=SUCCEED,
-           assumptions="one head; X_{1:N} of full row rank; W^K = W^Q; different queries; "
-                       "these three for the second claim alone",
-           random=_tied,
-           extremal=(lambda: {"layer": AttentionLayer.random(2, 2, 1, tied=True), "X": np.array([[[3.0, 4.0]]])},),
-           broken=lambda seed: _one_query(seed), breaks="different queries: two tokens with one query",
-           hypotheses=lambda layer, X: one_head(layer) | full_rank(X) | {
-               "W^K = W^Q": bool((layer.WK == layer.WQ).all()), "different queries": _closest(X @ layer.WQ[0]) > 0})
+@statement(
+    id="lemma-tied-start",
+    title="A start that is good",
+    mark="ours",
+    source="this book",
+    chapter=SUCCEED,
+    assumptions="one head; X_{1:N} of full row rank; W^K = W^Q; different queries; "
+    "these three for the second claim alone",
+    random=_tied,
+    extremal=(
+        lambda: {"layer": AttentionLayer.random(2, 2, 1, tied=True), "X": np.array([[[3.0, 4.0]]])},
+    ),
+    broken=lambda seed: _one_query(seed),
+    breaks="different queries: two tokens with one query",
+    hypotheses=lambda layer, X: (
+        one_head(layer)
+        | full_rank(X)
+        | {
+            "W^K = W^Q": bool((layer.WK == layer.WQ).all()),
+            "different queries": _closest(X @ layer.WQ[0]) > 0,
+        }
+    ),
+)
 def tied_start(layer: AttentionLayer, X: Array) -> Checks:
-    """σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B), and the left side is positive; X_{1:N} (N n, D) stacks all tokens.
+    """σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B), and the left side is positive; X_{1:N} (N n, D)
+    stacks all tokens.
 
     Positive is above 1e-12, which is more than rounding leaves of zero.  Source: this book.
     """
     S, stacked = layer.weights(X)[:, 0], X.reshape(-1, X.shape[-1])
     least = least_singular(stacked) * min(least_singular(one) for one in S)
-    return (Check(least, least_singular(layer.mixed(X)), "σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B)"),
-            Check(1e-12 / max(least, 1e-100), 1.0, "0 < σ_min(X_{1:N}) min_i σ_min(S_i)"))
+    return (
+        Check(least, least_singular(layer.mixed(X)), "σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B)"),
+        Check(1e-12 / max(least, 1e-100), 1.0, "0 < σ_min(X_{1:N}) min_i σ_min(S_i)"),
+    )
 
 
 def full_rank(X: Array) -> dict[str, bool]:
@@ -126,8 +169,11 @@ def full_rank(X: Array) -> dict[str, bool]:
 
 
 def _closest(Q):
-    """The least distance of two tokens' queries Q (N, n, d) in a sample; inf for samples of one token."""
-    apart = np.linalg.norm(Q[:, :, None] - Q[:, None], axis=3) + np.diag(np.full(Q.shape[1], np.inf))
+    """The least distance of two tokens' queries Q (N, n, d) in a sample; inf for samples of one
+    token."""
+    apart = np.linalg.norm(Q[:, :, None] - Q[:, None], axis=3) + np.diag(
+        np.full(Q.shape[1], np.inf)
+    )
     return float(apart.min())
 
 
@@ -143,7 +189,9 @@ def _untied(seed):
     rng = np.random.default_rng([seed, 129])
     N, n, d = (int(size) for size in rng.integers(1, 4, size=3))
     D = N * n + int(rng.integers(0, 3))
-    layer = AttentionLayer.random(D, d, 1, scale=rng.uniform(0.5, 1), kernel=KERNELS[seed % 2], seed=seed)
+    layer = AttentionLayer.random(
+        D, d, 1, scale=rng.uniform(0.5, 1), kernel=KERNELS[seed % 2], seed=seed
+    )
     return {"layer": layer, "X": random_sequences(N, n, D, 1, seed=seed).X}
 
 
@@ -153,13 +201,23 @@ def _two_heads(seed):
     return {"layer": AttentionLayer.random(1, 1, 1, H=2, seed=seed), "X": X}
 
 
-@statement(id="prop-almost-every-start", title="Almost every start is good", mark="ours", source="this book",
-           chapter=SUCCEED, assumptions="one head; X_{1:N} of full row rank; W^Q and W^K outside a null set",
-           random=_untied, extremal=(lambda: _untied(0), lambda: _untied(1)), broken=_two_heads,
-           breaks="X_{1:N} of full row rank: one dimension and two heads for two tokens, so that only HD = Nn",
-           hypotheses=lambda layer, X: one_head(layer) | full_rank(X))
+@statement(
+    id="prop-almost-every-start",
+    title="Almost every start is good",
+    mark="ours",
+    source="this book",
+    chapter=SUCCEED,
+    assumptions="one head; X_{1:N} of full row rank; W^Q and W^K outside a null set",
+    random=_untied,
+    extremal=(lambda: _untied(0), lambda: _untied(1)),
+    broken=_two_heads,
+    breaks="X_{1:N} of full row rank: one dimension and two heads for two tokens, so that only "
+    "HD = Nn",
+    hypotheses=lambda layer, X: one_head(layer) | full_rank(X),
+)
 def almost_every_start(layer: AttentionLayer, X: Array) -> Check:
-    """Nn ≤ rank B for almost every W^Q, W^K, under either kernel: here for random ones.  Source: this book."""
+    """Nn ≤ rank B for almost every W^Q, W^K, under either kernel: here for random ones. Source:
+    this book."""
     N, n, _ = X.shape
     B = layer.mixed(X)
     rank = np.linalg.matrix_rank(B, tol=1e-12 * np.linalg.norm(X))
@@ -178,85 +236,147 @@ def _on_a_line(seed):
     return {"Q": s * np.linspace(-1, 1, 6)[:, None], "scale": scale, "kernel": softmax}
 
 
-@statement(id="prop-larger-is-better", title="Larger is better, where keys equal queries", mark="ours",
-           source="this book", chapter=FURTHER, assumptions="the Gaussian matrix; equal keys; t ≥ 1",
-           random=_spread_out, extremal=(lambda: {"Q": np.ones((1, 1)), "scale": 2.0},), broken=_on_a_line,
-           breaks="the Gaussian kernel: softmax, six tokens on a line",
-           hypotheses=lambda Q, scale, kernel=gaussian: {
-               "t ≥ 1": scale >= 1, "the Gaussian matrix": kernel is gaussian})
+@statement(
+    id="prop-larger-is-better",
+    title="Larger is better, where keys equal queries",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="the Gaussian matrix; equal keys; t ≥ 1",
+    random=_spread_out,
+    extremal=(lambda: {"Q": np.ones((1, 1)), "scale": 2.0},),
+    broken=_on_a_line,
+    breaks="the Gaussian kernel: softmax, six tokens on a line",
+    hypotheses=lambda Q, scale, kernel=gaussian: {
+        "t ≥ 1": scale >= 1,
+        "the Gaussian matrix": kernel is gaussian,
+    },
+)
 def larger_is_better(Q: Array, scale: float, kernel: Kernel = gaussian) -> Checks:
-    """σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ)) and ‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖ for t = ``scale`` ≥ 1.  Source: this book."""
-    here, there = (np.linalg.svd(kernel(kernel.scores(t * Q, t * Q)), compute_uv=False) for t in (1.0, scale))
-    return (Check(float(here[-1]), float(there[-1]), "σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ))"),
-            Check(float(there[0]), float(here[0]), "‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖"))
+    """σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ)) and ‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖ for t = ``scale`` ≥ 1. Source:
+    this book."""
+    here, there = (
+        np.linalg.svd(kernel(kernel.scores(t * Q, t * Q)), compute_uv=False) for t in (1.0, scale)
+    )
+    return (
+        Check(float(here[-1]), float(there[-1]), "σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ))"),
+        Check(float(there[0]), float(here[0]), "‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖"),
+    )
 
 
 def kernel_moves(layer: AttentionLayer, X: Array, radius: float) -> tuple[np.ndarray, np.ndarray]:
-    """(λ₁, λ₂), an entry for each sample: ‖Ṡ‖_F ≤ λ₁ a and ‖S̈‖_F ≤ λ₂ a² as queries and keys of a head move by a.
+    """(λ₁, λ₂), an entry for each sample: ‖Ṡ‖_F ≤ λ₁ a and ‖S̈‖_F ≤ λ₂ a² as queries and keys of a
+    head move by a.
 
-    They hold on the ball of a radius around the layer. ξ = ‖X_i‖ and ρ = max_h (‖W_h^Q‖² + ‖W_h^K‖²)^½ + radius:
-    Gaussian λ₁ = (4cn/(e√d))^½ ξ, λ₂ = 4c√n ξ²/√d; softmax λ₁ = ρξ²/(2√d), λ₂ = ρ²ξ⁴/d + ξ²/(2√d). A normalized
-    Gaussian has no such constants here: a TypeError.
+    They hold on the ball of a radius around the layer. ξ = ‖X_i‖ and ρ = max_h (‖W_h^Q‖² +
+    ‖W_h^K‖²)^½ + radius: Gaussian λ₁ = (4cn/(e√d))^½ ξ, λ₂ = 4c√n ξ²/√d; softmax λ₁ = ρξ²/(2√d),
+    λ₂ = ρ²ξ⁴/d + ξ²/(2√d). A normalized Gaussian has no such constants here: a TypeError.
     """
     if isinstance(layer.kernel, NormalizedGaussian):
-        raise TypeError("layer: expected softmax or a Gaussian kernel without normalization, got a normalized one")
+        raise TypeError(
+            "layer: expected softmax or a Gaussian kernel without normalization, got a "
+            "normalized one"
+        )
     size, n, root = np.linalg.norm(X, 2, axis=(1, 2)), X.shape[1], layer.sizes[2] ** 0.5
     if isinstance(layer.kernel, Gaussian):
         steep = 4 * layer.kernel.c / root
-        return (steep * n / np.e) ** 0.5 * size, steep * n ** 0.5 * size ** 2
+        return (steep * n / np.e) ** 0.5 * size, steep * n**0.5 * size**2
     rho = spread(layer) + radius
-    return rho * size ** 2 / (2 * root), rho ** 2 * size ** 4 / root ** 2 + size ** 2 / (2 * root)
+    return rho * size**2 / (2 * root), rho**2 * size**4 / root**2 + size**2 / (2 * root)
 
 
 def _moved(seed):
     rng = np.random.default_rng([seed, 128])
     n, D, d = (int(size) for size in rng.integers((2, 1, 1), 5))
-    layer, along = (AttentionLayer.random(D, d, 1, scale=rng.uniform(0.3, 3), kernel=KERNELS[seed % 2], seed=number)
-                    for number in (2 * seed, 2 * seed + 1))
+    layer, along = (
+        AttentionLayer.random(
+            D, d, 1, scale=rng.uniform(0.3, 3), kernel=KERNELS[seed % 2], seed=number
+        )
+        for number in (2 * seed, 2 * seed + 1)
+    )
     away = AttentionLayer.random(D, d, 1, kernel=layer.kernel, seed=seed + 10_000)
     along, away = (way.only(("WQ", "WK")) for way in (along, away))
     radius, share = rng.uniform(0, 2, size=2)
-    return {"layer": layer, "X": rng.uniform(0.3, 2) * rng.standard_normal((2, n, D)), "along": along / along.norm(),
-            "away": min(share, 1) * radius / away.norm() * away, "radius": radius}
+    return {
+        "layer": layer,
+        "X": rng.uniform(0.3, 2) * rng.standard_normal((2, n, D)),
+        "along": along / along.norm(),
+        "away": min(share, 1) * radius / away.norm() * away,
+        "radius": radius,
+    }
 
 
 def _pushed(kernel, at, along, away=0.0, radius=0.0):
-    """Numbers W^Q, W^K at ``at`` that move ``along``, W^Q displaced by ``away``: one token, or two opposite ones."""
+    """Numbers W^Q, W^K at ``at`` that move ``along``, W^Q displaced by ``away``: one token, or two
+    opposite ones."""
+
     def pair(q, k):
         return AttentionLayer(*(np.full((1, 1, 1), float(w)) for w in (q, k, 0, 0)), kernel)
+
     X = np.ones((1, 1, 1)) if kernel is gaussian else np.array([[[1.0], [-1.0]]])
-    return {"layer": pair(*at), "X": X, "along": pair(*along), "away": pair(away, 0), "radius": radius}
+    return {
+        "layer": pair(*at),
+        "X": X,
+        "along": pair(*along),
+        "away": pair(away, 0),
+        "radius": radius,
+    }
 
 
-_HALF = 0.5 ** 0.5
-_FASTEST = (lambda: _pushed(gaussian, (0.5, -0.5), (_HALF, -_HALF)),  # λ₁ of the Gaussian kernel, then its λ₂
-            lambda: _pushed(gaussian, (0.3, 0.3), (_HALF, -_HALF)),
-            lambda: _pushed(softmax, (0.7, 0.0), (0, 1), 0.4, 0.4),  # λ₁ of softmax at the end of a ball, then its λ₂
-            lambda: _pushed(softmax, (0.0, 0.0), (_HALF, _HALF)))
+_HALF = 0.5**0.5
+# λ₁ of the Gaussian kernel, then its λ₂
+_FASTEST = (
+    lambda: _pushed(gaussian, (0.5, -0.5), (_HALF, -_HALF)),
+    lambda: _pushed(gaussian, (0.3, 0.3), (_HALF, -_HALF)),
+    # λ₁ of softmax at the end of a ball, then its λ₂
+    lambda: _pushed(softmax, (0.7, 0.0), (0, 1), 0.4, 0.4),
+    lambda: _pushed(softmax, (0.0, 0.0), (_HALF, _HALF)),
+)
 
 
-@statement(id="lemma-kernel-moves", title="How far attention moves", mark="ours", source="this book", chapter=FURTHER,
-           assumptions="one head; at most r from the center; a = 1", random=_moved, extremal=_FASTEST,
-           slack=(1e-9, 1e-9, 1e-9, 1e-9),
-           broken=lambda seed: _pushed(softmax, (0.1 * seed, 0.0), (0, 1), 4.0, 0.4),
-           breaks="the ball of radius r: at the distance 10r",
-           hypotheses=lambda layer, X, along, away, radius: {
-               "at most r from the center": away.norm() <= radius * (1 + 1e-12), "a = 1": abs(along.norm() - 1) < 1e-9})
-def moves(layer: AttentionLayer, X: Array, along: AttentionLayer, away: AttentionLayer, radius: float) -> Checks:
-    """‖Ṡ‖_F ≤ λ₁ and ‖S̈‖_F ≤ λ₂ where W^Q, W^K are ``away`` from the center and move with unit speed.
+@statement(
+    id="lemma-kernel-moves",
+    title="How far attention moves",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="one head; at most r from the center; a = 1",
+    random=_moved,
+    extremal=_FASTEST,
+    slack=(1e-9, 1e-9, 1e-9, 1e-9),
+    broken=lambda seed: _pushed(softmax, (0.1 * seed, 0.0), (0, 1), 4.0, 0.4),
+    breaks="the ball of radius r: at the distance 10r",
+    hypotheses=lambda layer, X, along, away, radius: {
+        "at most r from the center": away.norm() <= radius * (1 + 1e-12),
+        "a = 1": abs(along.norm() - 1) < 1e-9,
+    },
+)
+def moves(
+    layer: AttentionLayer, X: Array, along: AttentionLayer, away: AttentionLayer, radius: float
+) -> Checks:
+    """‖Ṡ‖_F ≤ λ₁ and ‖S̈‖_F ≤ λ₂ where W^Q, W^K are ``away`` from the center and move with unit
+    speed.
 
-    λ₁ and λ₂ are those of the ball of a radius around the center. lhs are the largest quotients, rhs 1.
-    Source: this book.
+    λ₁ and λ₂ are those of the ball of a radius around the center. lhs are the largest quotients,
+    rhs 1. Source: this book.
     """
     kernel, bounds, there = layer.kernel, kernel_moves(layer, X, radius), layer + away
     Q, K, Q_, K_ = (X @ W[0] for W in (there.WQ, there.WK, along.WQ, along.WK))
-    S, A_, A__ = kernel(kernel.scores(Q, K)), kernel.scores_along(Q, K, Q_, K_), kernel.scores_along(Q_, K_, Q_, K_)
+    S, A_, A__ = (
+        kernel(kernel.scores(Q, K)),
+        kernel.scores_along(Q, K, Q_, K_),
+        kernel.scores_along(Q_, K_, Q_, K_),
+    )
     S_ = kernel.vjp(S, A_)
     sizes = [np.linalg.norm(one, axis=(1, 2)) for one in (S_, kernel.vjp_along(S, A_, S_, A__))]
-    quotients = [np.divide(size, bound, out=np.zeros_like(size), where=size > 0)
-                 for size, bound in zip(sizes, bounds, strict=True)]
-    return tuple(Check(float(np.max(found)), 1.0, claim)
-                 for found, claim in zip(quotients, ("‖Ṡ‖ ≤ λ₁ a", "‖S̈‖ ≤ λ₂ a²"), strict=True))
+    quotients = [
+        np.divide(size, bound, out=np.zeros_like(size), where=size > 0)
+        for size, bound in zip(sizes, bounds, strict=True)
+    ]
+    return tuple(
+        Check(float(np.max(found)), 1.0, claim)
+        for found, claim in zip(quotients, ("‖Ṡ‖ ≤ λ₁ a", "‖S̈‖ ≤ λ₂ a²"), strict=True)
+    )
 
 
 def spread(layer: AttentionLayer) -> float:
@@ -265,7 +385,8 @@ def spread(layer: AttentionLayer) -> float:
 
 
 def neighborhood(layer: AttentionLayer, X: Array) -> float:
-    """The radius r with r (Σ_i ξ_i² λ₁²)^½ = σ_min(B)/2, ξ_i = ‖X_i‖: within it σ_min(B) does not halve.
+    """The radius r with r (Σ_i ξ_i² λ₁²)^½ = σ_min(B)/2, ξ_i = ‖X_i‖: within it σ_min(B) does not
+    halve.
 
     It is 0 where B has no full row rank, as for tokens that are all zero.
     """
@@ -273,58 +394,81 @@ def neighborhood(layer: AttentionLayer, X: Array) -> float:
     move = float(np.linalg.norm(size * kernel_moves(layer, X, 1.0)[0]))
     if isinstance(layer.kernel, Gaussian) or half == 0:
         return half / move if half else 0.0
-    g, rho = float(np.linalg.norm(size ** 3)) / (2 * layer.sizes[2] ** 0.5), spread(layer)  # then g (ρ + r) r = half
-    return 2 * half / (g * rho + (g ** 2 * rho ** 2 + 4 * g * half) ** 0.5)
+    # then g (ρ + r) r = half
+    g, rho = float(np.linalg.norm(size**3)) / (2 * layer.sizes[2] ** 0.5), spread(layer)
+    return 2 * half / (g * rho + (g**2 * rho**2 + 4 * g * half) ** 0.5)
 
 
 def smoothness(layer: AttentionLayer, data: SequenceDataset, radius: float) -> float:
-    """L = (C₁² + C₂ √(2N f))/N bounds the curvature on the ball where the loss is at most f, its value here.
+    """L = (C₁² + C₂ √(2N f))/N bounds the curvature on the ball where the loss is at most f, its
+    value here.
 
-    C₁² = H ω² Σ_i ξ_i² (λ₁² ν² + ς²) and C₂² = ω² Σ_i ξ_i² (λ₂ ν + λ₁)², with ξ_i = ‖X_i‖, ω = max‖W_h^O‖,
-    ν = max‖W_h^V‖ + radius, and ς = √n (softmax) or n (Gaussian), a bound on ‖S_h‖.
+    C₁² = H ω² Σ_i ξ_i² (λ₁² ν² + ς²) and C₂² = ω² Σ_i ξ_i² (λ₂ ν + λ₁)², with ξ_i = ‖X_i‖, ω =
+    max‖W_h^O‖, ν = max‖W_h^V‖ + radius, and ς = √n (softmax) or n (Gaussian), a bound on ‖S_h‖.
     """
     X = data.X
     size, (N, n, _) = np.linalg.norm(X, 2, axis=(1, 2)), X.shape
     first, second = kernel_moves(layer, X, radius)
     omega, nu = (float(np.linalg.norm(W, 2, axis=(1, 2)).max()) for W in (layer.WO, layer.WV))
-    most, nu = n if isinstance(layer.kernel, Gaussian) else n ** 0.5, nu + radius
-    first_squared = layer.sizes[0] * omega ** 2 * float((size ** 2 * (first ** 2 * nu ** 2 + most ** 2)).sum())
+    most, nu = n if isinstance(layer.kernel, Gaussian) else n**0.5, nu + radius
+    first_squared = (
+        layer.sizes[0] * omega**2 * float((size**2 * (first**2 * nu**2 + most**2)).sum())
+    )
     curved = omega * float(np.linalg.norm(size * (second * nu + first)))
     return (first_squared + curved * (2 * N * float(layer.loss(X, data.y))) ** 0.5) / N
 
 
 def near(layer: AttentionLayer, X: Array, share: float = 1.0, seed: int = 0) -> SequenceDataset:
-    """Targets so near that the theorem applies: f_0 = share · r² α_r/8 with r = ``neighborhood`` and α_r = α_0/4.
+    """Targets so near that the theorem applies: f_0 = share · r² α_r/8 with r = ``neighborhood``
+    and α_r = α_0/4.
 
-    Raises ValueError if ``share`` is no finite number > 0: no loss is negative, and the theorem divides by f_0.
+    Raises ValueError if ``share`` is no finite number > 0: no loss is negative, and the theorem
+    divides by f_0.
     """
     if not is_positive(share):
         raise ValueError(f"share: expected a finite number > 0, got {share!r}")
     away = np.random.default_rng([seed, 126]).standard_normal((*X.shape[:2], layer.sizes[3]))
     loss = share * neighborhood(layer, X) ** 2 * value_rate(layer, X) / 32
-    return SequenceDataset(X, layer(X) + as_like((2 * len(X) * loss) ** 0.5 / np.linalg.norm(away) * away, X))
+    return SequenceDataset(
+        X, layer(X) + as_like((2 * len(X) * loss) ** 0.5 / np.linalg.norm(away) * away, X)
+    )
 
 
 def _near(seed):
     rng = np.random.default_rng([seed, 127])
     (N, n, m), (share, slower) = rng.integers(1, 3, size=3), rng.uniform(0.1, 1, size=2)
     D, H = int(N * n + 2), int(rng.integers(1, 3))
-    layer = AttentionLayer.random(D, 2, int(m), H, rng.uniform(0.5, 1.5), True, KERNELS[seed % 2], seed)
+    layer = AttentionLayer.random(
+        D, 2, int(m), H, rng.uniform(0.5, 1.5), True, KERNELS[seed % 2], seed
+    )
     data = near(layer, random_sequences(int(N), int(n), D, 1, seed=seed).X, share, seed)
-    return {"layer": layer, "data": data, "lr": slower / smoothness(layer, data, neighborhood(layer, data.X))}
+    return {
+        "layer": layer,
+        "data": data,
+        "lr": slower / smoothness(layer, data, neighborhood(layer, data.X)),
+    }
 
 
-@statement(id="thm-neighborhood", title="Training everything must succeed, from a good start", mark="ours",
-           source="this book, after Song et al. 2024", chapter=FURTHER,
-           assumptions="W^Q, W^K, W^V move; α₀ > 0; f₀ ≤ ⅛r²α_r; 0 < η ≤ 1/L", random=_near,
-           extremal=(lambda: _one_token(1e-6),), slack=(1e-5,), broken=lambda seed: _one_token(3.0, seed),
-           breaks="η ≤ 1/L: three over the curvature in the values",
-           hypotheses=lambda layer, data, lr: _near_enough(layer, data, lr, neighborhood(layer, data.X)))
+@statement(
+    id="thm-neighborhood",
+    title="Training everything must succeed, from a good start",
+    mark="ours",
+    source="this book, after Song et al. 2024",
+    chapter=FURTHER,
+    assumptions="W^Q, W^K, W^V move; α₀ > 0; f₀ ≤ ⅛r²α_r; 0 < η ≤ 1/L",
+    random=_near,
+    extremal=(lambda: _one_token(1e-6),),
+    slack=(1e-5,),
+    broken=lambda seed: _one_token(3.0, seed),
+    breaks="η ≤ 1/L: three over the curvature in the values",
+    hypotheses=lambda layer, data, lr: _near_enough(layer, data, lr, neighborhood(layer, data.X)),
+)
 def stays_near(layer: AttentionLayer, data: SequenceDataset, lr: float, steps: int = 12) -> Checks:
-    """f_t ≤ (1 − ηα_r)^t f_0 and ‖θ_t − θ_0‖ ≤ r: lhs are the largest of these quotients over the steps, rhs 1.
+    """f_t ≤ (1 − ηα_r)^t f_0 and ‖θ_t − θ_0‖ ≤ r: lhs are the largest of these quotients over the
+    steps, rhs 1.
 
-    r is ``neighborhood``, α_r a quarter of ``value_rate`` at the start. The constants are not sharp: no instance here
-    pins them.  Source: this book.
+    r is ``neighborhood``, α_r a quarter of ``value_rate`` at the start. The constants are not
+    sharp: no instance here pins them. Source: this book.
     """
     theta, loss, falls, moves = layer, float(layer.loss(data.X, data.y)), [], []
     r, alpha = neighborhood(layer, data.X), value_rate(layer, data.X) / 4
@@ -332,13 +476,18 @@ def stays_near(layer: AttentionLayer, data: SequenceDataset, lr: float, steps: i
         theta = theta - lr * theta.loss_and_grad(data.X, data.y)[1].only(("WQ", "WK", "WV"))
         falls.append(float(theta.loss(data.X, data.y)) / ((1 - lr * alpha) ** t * loss))
         moves.append((theta - layer).norm() / r)
-    return Check(max(falls), 1.0, "f_t ≤ (1 − ηα_r)^t f_0"), Check(max(moves), 1.0, "‖θ_t − θ_0‖ ≤ r")
+    return Check(max(falls), 1.0, "f_t ≤ (1 − ηα_r)^t f_0"), Check(
+        max(moves), 1.0, "‖θ_t − θ_0‖ ≤ r"
+    )
 
 
 def _near_enough(layer, data, lr, r):
     alpha = value_rate(layer, data.X)
-    return {"α₀ > 0": alpha > 0, "0 < η ≤ 1/L": 0 < lr * smoothness(layer, data, r) <= 1 + 1e-12,
-            "f₀ ≤ ⅛r²α_r": float(layer.loss(data.X, data.y)) <= r ** 2 * alpha / 32 * (1 + 1e-9)}
+    return {
+        "α₀ > 0": alpha > 0,
+        "0 < η ≤ 1/L": 0 < lr * smoothness(layer, data, r) <= 1 + 1e-12,
+        "f₀ ≤ ⅛r²α_r": float(layer.loss(data.X, data.y)) <= r**2 * alpha / 32 * (1 + 1e-9),
+    }
 
 
 def _one_token(share, seed=0):
@@ -355,30 +504,48 @@ def _queries(seed):
     d = int(rng.integers(1, 4))
     m = int(rng.integers(1, min(d, n - 1) + 1))
     D = N * n + int(rng.integers(0, 3))
-    layer = AttentionLayer.random(D, d, m, scale=rng.uniform(0.3, 2), kernel=KERNELS[seed % 2], seed=seed)
+    layer = AttentionLayer.random(
+        D, d, m, scale=rng.uniform(0.3, 2), kernel=KERNELS[seed % 2], seed=seed
+    )
     return {"layer": layer, "data": random_sequences(N, n, D, m, seed=seed)}
 
 
 def _opposed(seed):
     """The same token in two samples, with targets on both sides of the output."""
     layer, X = AttentionLayer.random(2, 1, 1, kernel=gaussian, seed=seed), np.ones((2, 1, 2))
-    return {"layer": layer, "data": SequenceDataset(X, layer(X) + np.array([1.0, -1.0])[:, None, None])}
+    return {
+        "layer": layer,
+        "data": SequenceDataset(X, layer(X) + np.array([1.0, -1.0])[:, None, None]),
+    }
 
 
-@statement(id="thm-queries", title="Training the queries, while their Jacobians have full rank", mark="ours",
-           source="this book", chapter=FURTHER,
-           assumptions="one head; W^Q alone moves", random=_queries,
-           extremal=(lambda: {"layer": AttentionLayer.random(2, 1, 1, kernel=gaussian),
-                              "data": random_sequences(1, 1, 2, 1)},), broken=_opposed,
-           breaks="λ_min is 0 without full row rank: one token in two samples, and the eigenvalue that is not 0",
-           false_claim=lambda layer, data: _steep(layer, data, partial(np.linalg.norm, ord=2)),
-           hypotheses=lambda layer, data: one_head(layer))
+@statement(
+    id="thm-queries",
+    title="Training the queries, while their Jacobians have full rank",
+    mark="ours",
+    source="this book",
+    chapter=FURTHER,
+    assumptions="one head; W^Q alone moves",
+    random=_queries,
+    extremal=(
+        lambda: {
+            "layer": AttentionLayer.random(2, 1, 1, kernel=gaussian),
+            "data": random_sequences(1, 1, 2, 1),
+        },
+    ),
+    broken=_opposed,
+    breaks="λ_min is 0 without full row rank: one token in two samples, and the eigenvalue that "
+    "is not 0",
+    false_claim=lambda layer, data: _steep(layer, data, partial(np.linalg.norm, ord=2)),
+    hypotheses=lambda layer, data: one_head(layer),
+)
 def queries_steep(layer: AttentionLayer, data: SequenceDataset) -> Check:
-    """2 α_Q f ≤ ‖∇_{W^Q} f‖² with α_Q = λ_min(XXᵀ) min_k σ_min(J_k)²/N, X = X_{1:N} stacked.  Source: this book."""
+    """2 α_Q f ≤ ‖∇_{W^Q} f‖² with α_Q = λ_min(XXᵀ) min_k σ_min(J_k)²/N, X = X_{1:N} stacked.
+    Source: this book."""
     return _steep(layer, data, least_singular)
 
 
 def _steep(layer, data, least):
     loss, grad = layer.loss_and_grad(data.X, data.y)
     rate = query_rate(layer, data.X, least)
-    return Check(float(2 * rate * loss), float((grad.WQ ** 2).sum()), "2 α_Q f ≤ ‖∇_{W^Q} f‖²")
+    return Check(float(2 * rate * loss), float((grad.WQ**2).sum()), "2 α_Q f ≤ ‖∇_{W^Q} f‖²")

@@ -1,4 +1,5 @@
-"""The live figure of chapter 14: one query under two kernels, what it reads, its loss, and where descent leaves it."""
+"""The live figure of chapter 14: one query under two kernels, what it reads, its loss, and where
+descent leaves it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,12 +52,16 @@ class _OnLine:
         return np.linspace(-self.reach, self.reach, PLACES)
 
 
-def held(cases: Mapping[str, Task], start: float, rule: GradientDescent, steps: int = 300) -> LiveFigure:
-    """A live figure: a query on a line of keys descends on its loss, under softmax and under the Gaussian kernel.
+def held(
+    cases: Mapping[str, Task], start: float, rule: GradientDescent, steps: int = 300
+) -> LiveFigure:
+    """A live figure: a query on a line of keys descends on its loss, under softmax and under the
+    Gaussian kernel.
 
-    On the left is what a query reads at every place, with the values over their keys, and the target; on the right its
-    loss. Controls choose the case, the start of the query, which can be dragged too, and the width of the Gaussian
-    kernel. The first case is the one that it starts with.
+    On the left is what a query reads at every place, with the values over their keys, and the
+    target; on the right its loss. Controls choose the case, the start of the query, which can be
+    dragged too, and the width of the Gaussian kernel. The first case is the one that it starts
+    with.
 
     Parameters
     ----------
@@ -74,36 +79,73 @@ def held(cases: Mapping[str, Task], start: float, rule: GradientDescent, steps: 
     if not tasks:
         raise ValueError("cases: expected one case or more, got none")
     if not (isinstance(start, Real) and STARTS[0] <= start <= STARTS[-1]):
-        raise ValueError(f"start: expected a number from −3 to 3, as the slider has them, got {start!r}")
+        raise ValueError(
+            f"start: expected a number from −3 to 3, as the slider has them, got {start!r}"
+        )
     if type(rule) is not GradientDescent or callable(rule.lr):
-        raise TypeError(f"rule: expected GradientDescent with a number as its step size, got {rule!r}; "
-                        "mha.live.figure takes other rules")
+        raise TypeError(
+            f"rule: expected GradientDescent with a number as its step size, got {rule!r}; "
+            "mha.live.figure takes other rules"
+        )
     record, lr = tuple(recorded_steps(steps, RECORDED)), float(rule.lr)
     measure = _measures(tasks)
-    return LiveFigure(FigureSpec(
-        title="Where does the query come to rest?", alt=_ALT.format(next(iter(tasks)), steps), summary=_SUMMARY,
-        model="held", data={"kind": "cases", "cases": {words: _carried(task) for words, task in tasks.items()}},
-        start={"kind": "query"}, record=record, curves=("loss",), final=tuple(measure), measure=measure,
-        fixed={"optimizer": "gd", "lr": lr},
-        controls=(Control("case", "values along the keys", tuple(tasks), next(iter(tasks)), kind="choice"),
-                  Control("q", "start of the query", tuple(sorted({*STARTS, float(start)})), float(start)),
-                  Control("c", "c of the Gaussian kernel (small: wide)", WIDTHS, 0.5)),
-        tries=_tries(tasks), frame=_frame(),
-        train=lambda values: _run(tasks[values["case"]], values["q"], values["c"], rule, steps, record)), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="Where does the query come to rest?",
+            alt=_ALT.format(next(iter(tasks)), steps),
+            summary=_SUMMARY,
+            model="held",
+            data={
+                "kind": "cases",
+                "cases": {words: _carried(task) for words, task in tasks.items()},
+            },
+            start={"kind": "query"},
+            record=record,
+            curves=("loss",),
+            final=tuple(measure),
+            measure=measure,
+            fixed={"optimizer": "gd", "lr": lr},
+            controls=(
+                Control(
+                    "case", "values along the keys", tuple(tasks), next(iter(tasks)), kind="choice"
+                ),
+                Control(
+                    "q", "start of the query", tuple(sorted({*STARTS, float(start)})), float(start)
+                ),
+                Control("c", "c of the Gaussian kernel (small: wide)", WIDTHS, 0.5),
+            ),
+            tries=_tries(tasks),
+            frame=_frame(),
+            train=lambda values: _run(
+                tasks[values["case"]], values["q"], values["c"], rule, steps, record
+            ),
+        ),
+        __file__,
+    )
 
 
 def _task(words, keys, values, y):
     keys, values = (np.asarray(column, float) for column in (keys, values))
     if keys.ndim != 1 or keys.shape != values.shape or not keys.size:
-        raise ValueError(f"cases: {words}: expected as many values as keys, one or more, each on a line, got shapes "
-                         f"{keys.shape} and {values.shape}")
+        raise ValueError(
+            f"cases: {words}: expected as many values as keys, one or more, each on a line, got "
+            f"shapes {keys.shape} and {values.shape}"
+        )
     if np.ndim(y) or not np.isfinite([*keys, *values, y]).all():
-        raise ValueError(f"cases: {words}: expected finite keys and values, and a finite number as the target")
+        raise ValueError(
+            f"cases: {words}: expected finite keys and values, and a finite number as the target"
+        )
     return _OnLine(tuple(keys.tolist()), tuple(values.tolist()), float(y))
 
 
 def _carried(task):
-    return {"keys": list(task.keys), "values": list(task.values), "y": task.y, "reach": task.reach, "places": PLACES}
+    return {
+        "keys": list(task.keys),
+        "values": list(task.values),
+        "y": task.y,
+        "reach": task.reach,
+        "places": PLACES,
+    }
 
 
 def _tries(tasks):
@@ -115,29 +157,41 @@ def _tries(tasks):
 
 
 def _run(task, q, c, rule, steps, record):
-    """The softmax run, with the loss of both kernels together and where both have the query, (recorded steps,)."""
+    """The softmax run, with the loss of both kernels together and where both have the query,
+    (recorded steps,)."""
     n, paths = len(task.keys), {}
     X, y = np.eye(n)[None], np.full((1, n, 1), task.y)
     for short in BOTH:  # every token of the layer has the same query, so it counts n times
         layer = on_line(np.full(n, q), task.keys, task.values, kernels_of(c)[short])
         paths[short] = train(layer, SequenceDataset(X, y), rule, steps, only=("WQ",), record=record)
     curves = {"loss": np.maximum(sum(path.loss for path in paths.values()) / n, SMALLEST)}
-    curves |= {f"{short}_q": np.array([model.WQ[0, 0, 0] for model in path.models]) for short, path in paths.items()}
+    curves |= {
+        f"{short}_q": np.array([model.WQ[0, 0, 0] for model in path.models])
+        for short, path in paths.items()
+    }
     return Path(paths["soft"].steps, paths["soft"].models, curves)
 
 
 def _measures(tasks) -> Measures:
     """Name → function of (path, values), for what is drawn and said of a run."""
+
     def shown(path, values):
         task = tasks[values["case"]]
         found = _of_task(task, values["q"])
         for short in BOTH:
             seen = Line(task.keys, task.values, kernels_of(values["c"])[short])
-            found |= {f"{short}_{name}": numbers for name, numbers in _of_run(seen, task, path[short]).items()}
+            found |= {
+                f"{short}_{name}": numbers
+                for name, numbers in _of_run(seen, task, path[short]).items()
+            }
         return found
 
-    names = shown({short: np.zeros(1) for short in BOTH}, {"case": next(iter(tasks)), "q": 0.0, "c": 0.5})
-    return {name: lambda path, values, name=name: shown(_visited(path), values)[name] for name in names}
+    names = shown(
+        {short: np.zeros(1) for short in BOTH}, {"case": next(iter(tasks)), "q": 0.0, "c": 0.5}
+    )
+    return {
+        name: lambda path, values, name=name: shown(_visited(path), values)[name] for name in names
+    }
 
 
 def _visited(path):
@@ -145,47 +199,94 @@ def _visited(path):
 
 
 def _of_task(task, q):
-    stems = [(key, key, np.nan) for key in task.keys], [(0.0, value, np.nan) for value in task.values]
-    return {"places": _rounded(task.places()), "range": [-task.reach, task.reach], "begin": [q],
-            "keys": list(task.keys), "values": list(task.values), "y": task.y, "target": [task.y] * 2,
-            "stem_x": np.ravel(stems[0]).tolist(), "stem_y": np.ravel(stems[1]).tolist()}
+    stems = (
+        [(key, key, np.nan) for key in task.keys],
+        [(0.0, value, np.nan) for value in task.values],
+    )
+    return {
+        "places": _rounded(task.places()),
+        "range": [-task.reach, task.reach],
+        "begin": [q],
+        "keys": list(task.keys),
+        "values": list(task.values),
+        "y": task.y,
+        "target": [task.y] * 2,
+        "stem_x": np.ravel(stems[0]).tolist(),
+        "stem_y": np.ravel(stems[1]).tolist(),
+    }
 
 
 def _of_run(seen, task, visited):
-    """What a query reads under one kernel, and its loss: everywhere, on its way, at the start and at the end."""
+    """What a query reads under one kernel, and its loss: everywhere, on its way, at the start and
+    at the end."""
     found = {"way": _rounded(visited), "end": _rounded(visited[-1:])}
-    for name, q in {"all": task.places(), "way": visited, "begin": visited[:1], "end": visited[-1:]}.items():
-        found |= {f"{name}_read": _rounded(seen.output(q)), f"{name}_loss": _rounded(seen.loss(q, task.y))}
+    for name, q in {
+        "all": task.places(),
+        "way": visited,
+        "begin": visited[:1],
+        "end": visited[-1:],
+    }.items():
+        found |= {
+            f"{name}_read": _rounded(seen.output(q)),
+            f"{name}_loss": _rounded(seen.loss(q, task.y)),
+        }
     last = {"last": "end", "last_read": "end_read", "last_loss": "end_loss"}
     return found | {name: found[of][0] for name, of in last.items()}
 
 
 def _rounded(numbers):
-    """Numbers to draw: what is smaller than a picture shows would differ between Python and the browser."""
+    """Numbers to draw: what is smaller than a picture shows would differ between Python and the
+    browser."""
     return (np.round(numbers, 6) + 0.0).tolist()  # and no −0
 
 
-_SUMMARY = ("Values {case}, target {y}, c = {c}, start {q}. After {steps} steps the softmax query is at {soft_last}, "
-            "reads {soft_last_read}, and has the loss {soft_last_loss}; the Gaussian query is at {gauss_last}, reads "
-            "{gauss_last_read}, and has the loss {gauss_last_loss}.")
-_ALT = ("Left, what a query on the line reads at every place, values {}: under softmax a curve from the value of the "
-        "least key to that of the largest, under the Gaussian kernel hills and dips at the keys that fall to zero "
-        "outside. Pins are the values over their keys, a gray line is the target. Right, the loss of the query. Both "
-        "start at one place, and are drawn there and where they are after {} steps.")
+_SUMMARY = (
+    "Values {case}, target {y}, c = {c}, start {q}. After {steps} steps the softmax query is at "
+    "{soft_last}, reads {soft_last_read}, and has the loss {soft_last_loss}; the Gaussian query "
+    "is at {gauss_last}, reads {gauss_last_read}, and has the loss {gauss_last_loss}."
+)
+_ALT = (
+    "Left, what a query on the line reads at every place, values {}: under softmax a curve from "
+    "the value of the least key to that of the largest, under the Gaussian kernel hills and dips "
+    "at the keys that fall to zero outside. Pins are the values over their keys, a gray line is "
+    "the target. Right, the loss of the query. Both start at one place, and are drawn there and "
+    "where they are after {} steps."
+)
 
 
 def _frame():
     frame = panels("what the query reads", "its loss", height=420)
-    frame.add_scatter(name="stems", mode="lines", line={"color": GRAY, "width": 2}, opacity=0.6, row=1, col=1,
-                      showlegend=False, meta={"x": "stem_x", "y": "stem_y"})
+    frame.add_scatter(
+        name="stems",
+        mode="lines",
+        line={"color": GRAY, "width": 2},
+        opacity=0.6,
+        row=1,
+        col=1,
+        showlegend=False,
+        meta={"x": "stem_x", "y": "stem_y"},
+    )
     line(frame, "target", 1, shows="target", over="range", faint=True)
     for column, part in enumerate(("read", "loss"), start=1):
         for color, short in enumerate(BOTH):
-            line(frame, NAMES[short], column, shows=f"{short}_all_{part}", over="places", color=color,
-                 legend=column == 1)
+            line(
+                frame,
+                NAMES[short],
+                column,
+                shows=f"{short}_all_{part}",
+                over="places",
+                color=color,
+                legend=column == 1,
+            )
             frame.data[-1].meta |= {"xaxis": {"range": "range"}}
-    frame.add_scatter(name="values, over their keys", mode="markers", row=1, col=1,
-                      marker={"symbol": "diamond", "size": 10, "color": GRAY}, meta={"x": "keys", "y": "values"})
+    frame.add_scatter(
+        name="values, over their keys",
+        mode="markers",
+        row=1,
+        col=1,
+        marker={"symbol": "diamond", "size": 10, "color": GRAY},
+        meta={"x": "keys", "y": "values"},
+    )
     for column, part in enumerate(("read", "loss"), start=1):
         for color, short in enumerate(BOTH):
             _query(frame, f"{short}_", color, column, part)
@@ -196,12 +297,34 @@ def _frame():
 def _query(frame, of, color, column, part):
     """The way of a query on its line, with its start, which can be dragged, and its end."""
     place, first = {"row": 1, "col": column}, column == 1 and color == 0
-    frame.add_scatter(name="way", mode="lines", line={"color": GRAY, "width": 6}, opacity=0.6, showlegend=first,
-                      meta={"x": f"{of}way", "y": f"{of}way_{part}"}, **place)
-    frame.add_scatter(name="start", mode="markers", marker=START | {"size": 12}, showlegend=first,
-                      meta={"x": "begin", "y": f"{of}begin_{part}", "drag": {"x": "q"}}, **place)
+    frame.add_scatter(
+        name="way",
+        mode="lines",
+        line={"color": GRAY, "width": 6},
+        opacity=0.6,
+        showlegend=first,
+        meta={"x": f"{of}way", "y": f"{of}way_{part}"},
+        **place,
+    )
+    frame.add_scatter(
+        name="start",
+        mode="markers",
+        marker=START | {"size": 12},
+        showlegend=first,
+        meta={"x": "begin", "y": f"{of}begin_{part}", "drag": {"x": "q"}},
+        **place,
+    )
     name = NAMES["soft" if of == "soft_" else "gauss"]
-    frame.add_scatter(name=f"{name}, end", mode="markers", showlegend=column == 1,
-                      marker={"symbol": "square", "size": 11, "color": COLORS[color],
-                              "line": {"color": "#222222", "width": 1}},
-                      meta={"x": f"{of}end", "y": f"{of}end_{part}"}, **place)
+    frame.add_scatter(
+        name=f"{name}, end",
+        mode="markers",
+        showlegend=column == 1,
+        marker={
+            "symbol": "square",
+            "size": 11,
+            "color": COLORS[color],
+            "line": {"color": "#222222", "width": 1},
+        },
+        meta={"x": f"{of}end", "y": f"{of}end_{part}"},
+        **place,
+    )

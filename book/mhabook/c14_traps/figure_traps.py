@@ -1,10 +1,19 @@
-"""The first live figure of chapter 14: all queries of an example on the loss of one, and where they come to rest."""
-
+"""The first live figure of chapter 14: all queries of an example on the loss of one, and where they
+come to rest."""
 
 import numpy as np
 
 from mhabook.c14_traps import figure_queries as queries
-from mhabook.c14_traps.figure_queries import KINDS, NAMES, kernels_of, loss_of_one, minima, of, reach, rounded
+from mhabook.c14_traps.figure_queries import (
+    KINDS,
+    NAMES,
+    kernels_of,
+    loss_of_one,
+    minima,
+    of,
+    reach,
+    rounded,
+)
 from mhabook.c14_traps.statements import EXAMPLES
 from mhabook.frames import Measures
 from mhalib._array import require_count
@@ -17,11 +26,13 @@ SHIFTS = tuple(round(0.2 * k, 1) for k in range(-15, 16))
 
 
 def traps(steps: int = 300) -> LiveFigure:
-    """A live figure: the queries of B1, B2, B3 or B4 descend on the loss of one query, under three kernels.
+    """A live figure: the queries of B1, B2, B3 or B4 descend on the loss of one query, under three
+    kernels.
 
-    There is one sample, one head and one dimension, tokens are the unit vectors, and only W^Q is trained: each token
-    has a query of its own on the line. A minimum is global if no other is lower under its kernel, and else spurious.
-    The third kernel is the control: Gaussian weights divided by their sum.
+    There is one sample, one head and one dimension, tokens are the unit vectors, and only W^Q is
+    trained: each token has a query of its own on the line. A minimum is global if no other is lower
+    under its kernel, and else spurious. The third kernel is the control: Gaussian weights divided
+    by their sum.
 
     Parameters
     ----------
@@ -33,14 +44,21 @@ def traps(steps: int = 300) -> LiveFigure:
     """
     require_count(steps=steps)
     return queries.descent_figure(
-        steps, _begin, (Control("shift", "starts moved by", SHIFTS, 0.0),), MEASURES, model="traps",
+        steps,
+        _begin,
+        (Control("shift", "starts moved by", SHIFTS, 0.0),),
+        MEASURES,
+        model="traps",
         title="Where queries come to rest",
-        alt="Three panels show the loss of one query over the line in B2, the fourth losses over the steps. Softmax: "
-            "four queries run into a spurious minimum at 1.07, of loss 0.34; the global one lies at −1.39. Gaussian: "
-            "four minima of loss zero; every query runs into one. Gaussian with rows normalized: all queries run into "
-            "a spurious minimum at 1.42, of loss 0.17. In the fourth panel the Gaussian loss falls below 10⁻¹⁰, the "
-            "other two level off.",
-        frame=_frame(steps), summary=_SUMMARY)
+        alt="Three panels show the loss of one query over the line in B2, the fourth losses over "
+        "the steps. Softmax: four queries run into a spurious minimum at 1.07, of loss 0.34; the "
+        "global one lies at −1.39. Gaussian: four minima of loss zero; every query runs into "
+        "one. Gaussian with rows normalized: all queries run into a spurious minimum at 1.42, of "
+        "loss 0.17. In the fourth panel the Gaussian loss falls below 10⁻¹⁰, the other two level "
+        "off.",
+        frame=_frame(steps),
+        summary=_SUMMARY,
+    )
 
 
 def _begin(values):
@@ -62,46 +80,84 @@ def _lowest(name, kernel, visited):
 
 def _points(kind):
     """Two formulas: where the points of a kind are, and the loss there."""
+
     def at(name, kernel, visited):
         if kind in ("best", "other"):
-            return np.array([q for q in minima(name, kernel)[kind == "other"] if abs(q) <= reach(name)])
+            return np.array(
+                [q for q in minima(name, kernel)[kind == "other"] if abs(q) <= reach(name)]
+            )
         if kind == "path":  # one query after the other, with gaps between
             return np.column_stack([visited.T, np.full(visited.shape[1], np.nan)]).ravel()
         return visited[-1 if kind == "finish" else 0]
 
-    return {"q": lambda *run: rounded(at(*run)), "loss": lambda *run: rounded(loss_of_one(*run[:2], at(*run)))}
+    return {
+        "q": lambda *run: rounded(at(*run)),
+        "loss": lambda *run: rounded(loss_of_one(*run[:2], at(*run))),
+    }
 
 
 def _loss_range(path, values):
-    top = max(max(_landscape(values["trap"], kernel, None)) for kernel in kernels_of(values["c"]).values())
+    top = max(
+        max(_landscape(values["trap"], kernel, None)) for kernel in kernels_of(values["c"]).values()
+    )
     return rounded([-0.05 * top, 1.08 * top])
 
 
 MEASURES: Measures = queries.SHARED | {
-    "queries": lambda path, values: _queries(values["trap"]).tolist(), "loss_range": _loss_range,
-    "n": lambda path, values: len(EXAMPLES[values["trap"]]["start"])}
+    "queries": lambda path, values: _queries(values["trap"]).tolist(),
+    "loss_range": _loss_range,
+    "n": lambda path, values: len(EXAMPLES[values["trap"]]["start"]),
+}
 for _short in NAMES:
-    MEASURES |= {f"{_short}_landscape": of(_short, _landscape), f"{_short}_lowest": of(_short, _lowest)}
+    MEASURES |= {
+        f"{_short}_landscape": of(_short, _landscape),
+        f"{_short}_lowest": of(_short, _lowest),
+    }
     MEASURES |= queries.ends_of(_short)
-    MEASURES |= {f"{_short}_{kind}_{part}": of(_short, formula)
-                 for kind in KINDS for part, formula in _points(kind).items()}
+    MEASURES |= {
+        f"{_short}_{kind}_{part}": of(_short, formula)
+        for kind in KINDS
+        for part, formula in _points(kind).items()
+    }
 
-_SUMMARY = ("{trap}, starts moved by {shift}, step size {rate}, c = {c}. Loss f after {steps} steps, and queries at "
-            "minima: " + "; ".join(f"{words} {{{short}_end}} (lowest possible {{{short}_lowest}}), {{{short}_best}} of "
-                                   f"{{n}} at a global and {{{short}_other}} at a spurious one"
-                                   for short, words in NAMES.items()) + ".")
+_SUMMARY = (
+    "{trap}, starts moved by {shift}, step size {rate}, c = {c}. Loss f after {steps} steps, and "
+    "queries at minima: "
+    + "; ".join(
+        f"{words} {{{short}_end}} (lowest possible {{{short}_lowest}}), {{{short}_best}} of "
+        f"{{n}} at a global and {{{short}_other}} at a spurious one"
+        for short, words in NAMES.items()
+    )
+    + "."
+)
 
 
 def _frame(steps):
-    frame = panels("softmax: loss of a query", "Gaussian: loss of a query", "normalized: loss of a query",
-                   "loss f of all, over steps", height=680)
-    looks = ({"marker": MINIMUM | {"size": 13}}, {"marker": SPURIOUS | {"size": 13}},
-             {"mode": "lines", "line": {"color": GRAY, "width": 5}, "opacity": 0.6},
-             {"marker": START | {"size": 12}},
-             {"marker": HERE | {"size": 7, "line": {"color": "#222222", "width": 1}}})
+    frame = panels(
+        "softmax: loss of a query",
+        "Gaussian: loss of a query",
+        "normalized: loss of a query",
+        "loss f of all, over steps",
+        height=680,
+    )
+    looks = (
+        {"marker": MINIMUM | {"size": 13}},
+        {"marker": SPURIOUS | {"size": 13}},
+        {"mode": "lines", "line": {"color": GRAY, "width": 5}, "opacity": 0.6},
+        {"marker": START | {"size": 12}},
+        {"marker": HERE | {"size": 7, "line": {"color": "#222222", "width": 1}}},
+    )
     for k, (short, words) in enumerate(NAMES.items()):
-        line(frame, words, queries.panel(k)["col"], queries.panel(k)["row"], shows=f"{short}_landscape", over="queries",
-             color=k, legend=False)
+        line(
+            frame,
+            words,
+            queries.panel(k)["col"],
+            queries.panel(k)["row"],
+            shows=f"{short}_landscape",
+            over="queries",
+            color=k,
+            legend=False,
+        )
         frame.data[-1].meta |= {"xaxis": {"range": "range"}, "yaxis": {"range": "loss_range"}}
         queries.add_points(frame, looks, k, short, ("q", "loss"), {"x": "shift"})
     queries.losses_over_steps(frame, steps)

@@ -1,4 +1,5 @@
-"""The pictures of chapter 14: two tasks as pins on a line, and what lies between a query and its target."""
+"""The pictures of chapter 14: two tasks as pins on a line, and what lies between a query and its
+target."""
 
 import numpy as np
 from IPython.display import HTML
@@ -18,15 +19,19 @@ MIDDLE, ALONG = 130, 31
 
 def pins() -> HTML:
     """The keys of two tasks on a line, each with its value, and a query on its way to a target."""
-    return picture("two-tasks-on-a-line",
-                   "Two panels. Keys stand on a line, and on each is a pin as long as its value; a dashed line is the "
-                   "target. Left: keys −2, −1, 1 and 2 with the values 3, −2, 2 and 1, the target 2, and a query at "
-                   "0.3. Right: keys −2 and 2 with the values 1 and 2, the target 1.5, and a query at −1.",
-                   [_pins("B2"), _pins("B4")])
+    return picture(
+        "two-tasks-on-a-line",
+        "Two panels. Keys stand on a line, and on each is a pin as long as its value; a dashed "
+        "line is the target. Left: keys −2, −1, 1 and 2 with the values 3, −2, 2 and 1, the "
+        "target 2, and a query at 0.3. Right: keys −2 and 2 with the values 1 and 2, the target "
+        "1.5, and a query at −1.",
+        [_pins("B2"), _pins("B4")],
+    )
 
 
 def between() -> HTML:
-    """What a query reads on its way from one side to the other: the mean of all values, or little of any."""
+    """What a query reads on its way from one side to the other: the mean of all values, or little
+    of any."""
     left, ring, hill, star = _reads("B2", softmax, "Softmax: through the mean", 0.0)
     left.words((ring[0] - 4, ring[1] + 22), "mean of all values")
     left.words((hill[0] + 2, hill[1] - 10), "held here", anchor="start", color=1)
@@ -35,13 +40,16 @@ def between() -> HTML:
     right.words((ring[0], ring[1] + 32), "little of either value")
     right.words((hill[0], hill[1] + 29), "held here", color=1)
     right.words((star[0] - 6, star[1] - 10), "met here", anchor="end", color=2)
-    return picture("what-lies-between",
-                   "Two panels with what a query reads at every place, and a dashed line, the target. Left, softmax, "
-                   "values up and down: a query rests on the top of a low hill on the right. To the left the curve "
-                   "first falls, at zero to the mean of all values, and only then climbs to the target. Right, the "
-                   "Gaussian kernel, values that rise: a query rests on the top of a hill over the left key, below "
-                   "the target. Between the keys the curve falls to little above zero; the hill over the right key "
-                   "crosses the target.", [left, right])
+    return picture(
+        "what-lies-between",
+        "Two panels with what a query reads at every place, and a dashed line, the target. Left, "
+        "softmax, values up and down: a query rests on the top of a low hill on the right. To "
+        "the left the curve first falls, at zero to the mean of all values, and only then climbs "
+        "to the target. Right, the Gaussian kernel, values that rise: a query rests on the top "
+        "of a hill over the left key, below the target. Between the keys the curve falls to "
+        "little above zero; the hill over the right key crosses the target.",
+        [left, right],
+    )
 
 
 def _pins(name):
@@ -61,7 +69,8 @@ def _pins(name):
 
 
 def _reads(name, kernel, title, lowest):
-    """The curve of what a query reads, and three places on it: ``lowest``, the trap, and where the target is met."""
+    """The curve of what a query reads, and three places on it: ``lowest``, the trap, and where the
+    target is met."""
     task = EXAMPLES[name]
     line, floor = Line(task["keys"], task["values"], kernel), 160
 

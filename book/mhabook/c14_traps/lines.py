@@ -1,4 +1,5 @@
-"""One query on a line of keys: its output, where that rises and falls, and every minimum of its loss."""
+"""One query on a line of keys: its output, where that rises and falls, and every minimum of its
+loss."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,8 @@ GRID = REACH * np.sinh(np.linspace(-7, 7, 4001)) / np.sinh(7)
 
 @dataclass(frozen=True)
 class QueryMinimum:
-    """A minimum of the loss ½ (o(q) − y)² of one query: where, and its loss. It is spurious if that is not zero."""
+    """A minimum of the loss ½ (o(q) − y)² of one query: where, and its loss. It is spurious if that
+    is not zero."""
 
     q: float
     loss: float
@@ -25,7 +27,8 @@ class QueryMinimum:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """What one query on a line sees: keys and values, (n,) of one problem or (P, n) of many, and a kernel."""
+    """What one query on a line sees: keys and values, (n,) of one problem or (P, n) of many, and a
+    kernel."""
 
     keys: ArrayLike
     values: ArrayLike
@@ -37,10 +40,11 @@ class Line:
         return self.kernel.normalized
 
     def exponents(self, q: ArrayLike) -> np.ndarray:
-        """Exponents (…, G, n) of the weights of queries q (…, G), without the e^{−cq²/√d} of the Gaussian kernel."""
+        """Exponents (…, G, n) of the weights of queries q (…, G), without the e^{−cq²/√d} of the
+        Gaussian kernel."""
         q, keys = np.asarray(q, float)[..., None], np.asarray(self.keys, float)[..., None, :]
         if isinstance(self.kernel, Gaussian):
-            return self.kernel.c * (2 * q * keys - keys ** 2)
+            return self.kernel.c * (2 * q * keys - keys**2)
         return q * keys
 
     def weights(self, q: ArrayLike) -> np.ndarray:
@@ -56,14 +60,21 @@ class Line:
         return (self.weights(q) * np.asarray(self.values, float)[..., None, :]).sum(axis=-1)
 
     def trend(self, q: ArrayLike) -> np.ndarray:
-        """A positive multiple of the slope o′(q), (…, G): its sign is right where o′ itself rounds to zero.
+        """A positive multiple of the slope o′(q), (…, G): its sign is right where o′ itself rounds
+        to zero.
 
         Means: Σ_{i<j} w_i w_j (u_j − u_i)(k_j − k_i). The Gaussian kernel: Σ_j w_j u_j (k_j − q).
         """
-        z, (keys, values) = self.exponents(q), (np.asarray(a, float)[..., None, :] for a in (self.keys, self.values))
+        z, (keys, values) = (
+            self.exponents(q),
+            (np.asarray(a, float)[..., None, :] for a in (self.keys, self.values)),
+        )
         if self.means:
             i, j = np.triu_indices(z.shape[-1], 1)
-            z, factor = z[..., i] + z[..., j], (values[..., j] - values[..., i]) * (keys[..., j] - keys[..., i])
+            z, factor = (
+                z[..., i] + z[..., j],
+                (values[..., j] - values[..., i]) * (keys[..., j] - keys[..., i]),
+            )
         else:
             factor = values * (keys - np.asarray(q, float)[..., None])
         z = np.where(factor != 0, z, -np.inf)  # what has no part in the sum shall not set its scale
@@ -74,9 +85,11 @@ class Line:
         return Line(np.asarray(self.keys)[chosen], np.asarray(self.values)[chosen], self.kernel)
 
     def turns(self, grid: Array = GRID) -> tuple[np.ndarray, ...]:
-        """Turning points of o: the problem's number, q, and whether o has a maximum there, each (t,).
+        """Turning points of o: the problem's number, q, and whether o has a maximum there, each
+        (t,).
 
-        Changes of sign between points of the grid, then bisection. Two turns between neighbors are not seen.
+        Changes of sign between points of the grid, then bisection. Two turns between neighbors are
+        not seen.
         """
         many = self
         if np.ndim(self.keys) == 1:
@@ -85,7 +98,9 @@ class Line:
         up = many.trend(grid) > 0
         row, at = np.nonzero(up[:, 1:] != up[:, :-1])
         rising = up[row, at]
-        q = _bisect(lambda q: (many.rows(row).trend(q[:, None])[:, 0] > 0) == rising, grid[at], grid[at + 1])
+        q = _bisect(
+            lambda q: (many.rows(row).trend(q[:, None])[:, 0] > 0) == rising, grid[at], grid[at + 1]
+        )
         return row, q, rising
 
     def limits(self) -> np.ndarray:
@@ -105,22 +120,30 @@ class Line:
         ends = np.concatenate([[grid[0]], turns, [grid[-1]]])
         below = self.output(ends) < y
         crossed = np.flatnonzero(below[1:] != below[:-1])
-        q = _bisect(lambda q: (self.output(q) < y) == below[crossed], ends[crossed], ends[crossed + 1])
+        q = _bisect(
+            lambda q: (self.output(q) < y) == below[crossed], ends[crossed], ends[crossed + 1]
+        )
         found = [QueryMinimum(float(one), 0.0, False) for one in q]
         stuck = turns[top == below[1:-1]]
         found += [QueryMinimum(float(one), float(self.loss(one, y)), True) for one in stuck]
         return sorted(found, key=lambda minimum: minimum.q)
 
-    def basins(self, y: float, grid: Array = GRID) -> list[tuple[float, float, QueryMinimum | None]]:
-        """Where gradient flow of the query goes: (left, right, minimum) of every basin, in order, for one problem.
+    def basins(
+        self, y: float, grid: Array = GRID
+    ) -> list[tuple[float, float, QueryMinimum | None]]:
+        """Where gradient flow of the query goes: (left, right, minimum) of every basin, in order,
+        for one problem.
 
-        They are split by the maxima of the loss. A valley that falls towards infinity has no minimum, but None.
+        They are split by the maxima of the loss. A valley that falls towards infinity has no
+        minimum, but None.
         """
         _, turns, top = self.turns(grid)
         hills = [-np.inf, *turns[top != (self.output(turns) < y)], np.inf]
         minima = self.minima(y, grid)
-        return [(left, right, next((one for one in minima if left < one.q < right), None))
-                for left, right in zip(hills[:-1], hills[1:], strict=True)]
+        return [
+            (left, right, next((one for one in minima if left < one.q < right), None))
+            for left, right in zip(hills[:-1], hills[1:], strict=True)
+        ]
 
     def loss(self, q: float | Array, y: float) -> Any:
         """½ (o(q) − y)²."""
@@ -135,7 +158,8 @@ class Line:
         return scale * (weights * values * (keys - around[..., None])).sum(axis=-1)
 
     def descend(self, q: ArrayLike, y: float, lr: float, steps: int) -> np.ndarray:
-        """Gradient descent of separate queries from q (G,) for a target y: positions (steps + 1, G)."""
+        """Gradient descent of separate queries from q (G,) for a target y: positions (steps + 1,
+        G)."""
         path = [np.asarray(q, float)]
         for _ in range(steps):
             q = path[-1]
@@ -154,5 +178,8 @@ def _bisect(left, a, b, rounds=60):
 
 def sides(keys: ArrayLike, values: ArrayLike) -> dict[str, Line]:
     """The same problem for softmax, the Gaussian kernel, and the control."""
-    return {"softmax": Line(keys, values), "Gaussian": Line(keys, values, gaussian),
-            "Gaussian, rows normalized": Line(keys, values, normalized_gaussian)}
+    return {
+        "softmax": Line(keys, values),
+        "Gaussian": Line(keys, values, gaussian),
+        "Gaussian, rows normalized": Line(keys, values, normalized_gaussian),
+    }

@@ -9,9 +9,11 @@ from mhalib.landscape import Slice
 
 @dataclass(frozen=True)
 class Minimum:
-    """A stationary point of a slice: where, its loss, and the two eigenvalues of the slice's Hessian.
+    """A stationary point of a slice: where, its loss, and the two eigenvalues of the slice's
+    Hessian.
 
-    ``scale`` is the largest curvature that was met on the way to it, in absolute value: what is far below is rounding.
+    ``scale`` is the largest curvature that was met on the way to it, in absolute value: what is far
+    below is rounding.
     """
 
     at: tuple[float, float]
@@ -21,16 +23,18 @@ class Minimum:
 
     @property
     def strict(self) -> bool:
-        """Whether both eigenvalues are positive beyond rounding, above 10⁻⁹ of the largest curvature."""
+        """Whether both eigenvalues are positive beyond rounding, above 10⁻⁹ of the largest
+        curvature."""
         return self.eigenvalues[0] > 1e-9 * max(self.scale, self.eigenvalues[1])
 
 
 def minima_of(cut: Slice, tolerance: float = 1e-6) -> list[Minimum]:
     """The local minima inside the slice, lowest first: grid minima, refined by damped Newton steps.
 
-    Two that end within a hundredth of the slice's width are one. A minimum that no grid point is lowest around is
-    not found: refine the grid. Where the slice is flat, points are found that are not ``strict``: an eigenvalue may
-    be negative by as much as ``tolerance`` times the largest curvature on the way to the point.
+    Two that end within a hundredth of the slice's width are one. A minimum that no grid point is
+    lowest around is not found: refine the grid. Where the slice is flat, points are found that are
+    not ``strict``: an eigenvalue may be negative by as much as ``tolerance`` times the largest
+    curvature on the way to the point.
     """
     found = []
     for i, j in _lowest(cut.loss):
@@ -64,5 +68,10 @@ def _refined(cut, a, b, steps=60):
 def _lowest(Z):
     """Grid points that are nowhere higher than a neighbor, edges excluded."""
     middle = Z[1:-1, 1:-1]
-    around = [Z[1 + i:Z.shape[0] - 1 + i, 1 + j:Z.shape[1] - 1 + j] for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j]
+    around = [
+        Z[1 + i : Z.shape[0] - 1 + i, 1 + j : Z.shape[1] - 1 + j]
+        for i in (-1, 0, 1)
+        for j in (-1, 0, 1)
+        if i or j
+    ]
     return np.argwhere(np.all([middle <= other for other in around], axis=0)) + 1

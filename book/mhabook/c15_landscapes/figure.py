@@ -1,4 +1,5 @@
-"""The live figure of chapter 15: a slice through a network whose second direction is turned toward the way down."""
+"""The live figure of chapter 15: a slice through a network whose second direction is turned toward
+the way down."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +30,8 @@ RESOLUTION = 25
 
 @dataclass(frozen=True)
 class _Curved:
-    """A network, the spectrum of its Hessian, and the direction of least curvature, as long as the network."""
+    """A network, the spectrum of its Hessian, and the direction of least curvature, as long as the
+    network."""
 
     layer: AttentionLayer
     mean: float
@@ -38,13 +40,14 @@ class _Curved:
 
 
 def turned(networks: Mapping[str, AttentionLayer], data: SequenceDataset) -> LiveFigure:
-    """A live figure: the loss on a plane through a network, and the least curvature that the plane shows.
+    """A live figure: the loss on a plane through a network, and the least curvature that the plane
+    shows.
 
-    Two random directions span the plane. The second one can be turned toward the eigenvector of the least eigenvalue of
-    the Hessian, downhill. On the left is the loss on the plane, above or below that of the network; on the right the
-    least curvature of the plane in its middle, for every turn, beside the mean and the least of all eigenvalues.
-    Controls choose the network, the random pair, the turn, and how far the picture reaches. It is a computation and no
-    training.
+    Two random directions span the plane. The second one can be turned toward the eigenvector of the
+    least eigenvalue of the Hessian, downhill. On the left is the loss on the plane, above or below
+    that of the network; on the right the least curvature of the plane in its middle, for every
+    turn, beside the mean and the least of all eigenvalues. Controls choose the network, the random
+    pair, the turn, and how far the picture reaches. It is a computation and no training.
 
     Parameters
     ----------
@@ -53,52 +56,87 @@ def turned(networks: Mapping[str, AttentionLayer], data: SequenceDataset) -> Liv
 
     Raises TypeError or ValueError for other arguments.
 
-    Source: Propositions "A random direction sees the mean of the spectrum" and "A slice shows no curvature that is not
-    there, and hides most of what is" (this book).
+    Source: Propositions "A random direction sees the mean of the spectrum" and "A slice shows no
+    curvature that is not there, and hides most of what is" (this book).
     """
     if not isinstance(data, SequenceDataset):
         raise TypeError(f"data: expected a SequenceDataset, got {type(data).__name__}")
     if not _is_double(data.X):
-        raise TypeError(f"data: expected NumPy arrays in double precision, as the page computes, got {data!r}")
+        raise TypeError(
+            f"data: expected NumPy arrays in double precision, as the page computes, got {data!r}"
+        )
     if not isinstance(networks, Mapping):
-        raise TypeError(f"networks: expected a dict of words and layers, got {type(networks).__name__}")
+        raise TypeError(
+            f"networks: expected a dict of words and layers, got {type(networks).__name__}"
+        )
     curved = {words: _curved(words, layer, data) for words, layer in networks.items()}
     if not curved:
         raise ValueError("networks: expected one network or more, got none")
 
     def measured(values: Values) -> Values:
-        return _measured(curved[values["network"]], data, values["pair"], values["turn"], values["radius"])
+        return _measured(
+            curved[values["network"]], data, values["pair"], values["turn"], values["radius"]
+        )
 
     first = next(iter(curved))
     names = measured({"network": first, "pair": 1, "turn": 0, "radius": 0.1})
-    return LiveFigure(FigureSpec(
-        title="A plane that is turned toward the way down", alt=_ALT.format(first), summary=_SUMMARY,
-        model="turned", data={"kind": "networks", "networks": {words: _carried(one, data)
-                                                               for words, one in curved.items()}},
-        start={"kind": "zeros"}, record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, final=tuple(names),
-        controls=(Control("turn", "turn, in degrees", DEGREES, 0),
-                  Control("network", "network", tuple(curved), first, kind="choice"),
-                  Control("pair", "random pair of directions", PAIRS, 1),
-                  Control("radius", "how far the picture reaches", RADII, 0.1)),
-        tries=_tries(curved), frame=_frame(),
-        train=lambda values: Path(np.array([0]), (curved[values["network"]].layer,),
-                                  {"loss": np.array([curved[values["network"]].layer.loss(data.X, data.y)])}),
-        measure=together(names, measured)), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="A plane that is turned toward the way down",
+            alt=_ALT.format(first),
+            summary=_SUMMARY,
+            model="turned",
+            data={
+                "kind": "networks",
+                "networks": {words: _carried(one, data) for words, one in curved.items()},
+            },
+            start={"kind": "zeros"},
+            record=(0,),
+            curves=("loss",),
+            fixed={"optimizer": "gd"},
+            final=tuple(names),
+            controls=(
+                Control("turn", "turn, in degrees", DEGREES, 0),
+                Control("network", "network", tuple(curved), first, kind="choice"),
+                Control("pair", "random pair of directions", PAIRS, 1),
+                Control("radius", "how far the picture reaches", RADII, 0.1),
+            ),
+            tries=_tries(curved),
+            frame=_frame(),
+            train=lambda values: Path(
+                np.array([0]),
+                (curved[values["network"]].layer,),
+                {"loss": np.array([curved[values["network"]].layer.loss(data.X, data.y)])},
+            ),
+            measure=together(names, measured),
+        ),
+        __file__,
+    )
 
 
 def _curved(words, layer, data):
-    known = type(layer) is AttentionLayer and (layer.kernel is softmax
-                                               or type(layer.kernel) in (Gaussian, NormalizedGaussian))
+    known = type(layer) is AttentionLayer and (
+        layer.kernel is softmax or type(layer.kernel) in (Gaussian, NormalizedGaussian)
+    )
     if not known:
-        raise TypeError(f"networks: {words}: expected an AttentionLayer with softmax or a Gaussian kernel, got "
-                        f"{layer!r}")
+        raise TypeError(
+            f"networks: {words}: expected an AttentionLayer with softmax or a Gaussian kernel, got "
+            f"{layer!r}"
+        )
     if not _is_double(layer.WQ):
-        raise TypeError(f"networks: {words}: expected NumPy arrays in double precision, as the page computes, got "
-                        f"{layer!r}")
+        raise TypeError(
+            f"networks: {words}: expected NumPy arrays in double precision, as the page "
+            f"computes, got {layer!r}"
+        )
     values, vectors = np.linalg.eigh(hessian(layer, data))
     way = as_model(layer, vectors[:, 0])
     uphill = layer.loss_and_grad(data.X, data.y)[1].dot(way) > 0
-    return _Curved(layer, float(values.mean()), float(values[0]), (-1.0 if uphill else 1.0) * layer.norm() * way)
+    return _Curved(
+        layer,
+        float(values.mean()),
+        float(values[0]),
+        (-1.0 if uphill else 1.0) * layer.norm() * way,
+    )
 
 
 def _is_double(array):
@@ -114,14 +152,31 @@ def _carried(one, data):
     kernel = one.layer.kernel
     name = {Gaussian: "gaussian", NormalizedGaussian: "normalized"}.get(type(kernel), "softmax")
     H, _, d = one.layer.WQ.shape
-    return {"N": N, "n": n, "D": D, "m": m, "X": np.ravel(data.X).tolist(), "y": np.ravel(data.y).tolist(),
-            "H": H, "d": d, "kernel": name, "c": getattr(kernel, "c", 0.5), "theta": _flat(one.layer),
-            "way": _flat(one.way), "mean": one.mean, "least": one.least, "degrees": list(DEGREES)}
+    return {
+        "N": N,
+        "n": n,
+        "D": D,
+        "m": m,
+        "X": np.ravel(data.X).tolist(),
+        "y": np.ravel(data.y).tolist(),
+        "H": H,
+        "d": d,
+        "kernel": name,
+        "c": getattr(kernel, "c", 0.5),
+        "theta": _flat(one.layer),
+        "way": _flat(one.way),
+        "mean": one.mean,
+        "least": one.least,
+        "degrees": list(DEGREES),
+    }
 
 
 def _tries(curved):
-    tries: dict[str, dict[str, Any]] = {"A random plane": {}, "Turned half way": {"turn": 45},
-                                        "Turned all the way": {"turn": 90}}
+    tries: dict[str, dict[str, Any]] = {
+        "A random plane": {},
+        "Turned half way": {"turn": 45},
+        "Turned all the way": {"turn": 90},
+    }
     for words in list(curved)[1:2]:
         tries[f"A random plane, {words}"] = {"network": words}
     return tries
@@ -143,23 +198,39 @@ def _measured(one, data, pair, turn, radius):
     shown = _shown(one, data, u, drawn)
     above, edge = plane.loss - here, radius + radius / (RESOLUTION - 1)  # half a tile stands out
     seen = shown[DEGREES.index(turn)]
-    return {"at": plane.a.tolist(), "span": [-edge, edge], "above": (above / abs(above).max()).tolist(),
-            "low_a": [float(plane.a[lowest[1]])], "low_b": [float(plane.b[lowest[0]])],
-            "curvature": shown, "turned": [turn], "here": [seen], "seen": seen,
-            "mean": [one.mean] * 2, "average": one.mean, "least": [one.least] * 2, "lowest": one.least,
-            "middle": float(here), "bottom": float(plane.loss.min()),
-            "weights": sum(array.size for array in layer.arrays().values())}
+    return {
+        "at": plane.a.tolist(),
+        "span": [-edge, edge],
+        "above": (above / abs(above).max()).tolist(),
+        "low_a": [float(plane.a[lowest[1]])],
+        "low_b": [float(plane.b[lowest[0]])],
+        "curvature": shown,
+        "turned": [turn],
+        "here": [seen],
+        "seen": seen,
+        "mean": [one.mean] * 2,
+        "average": one.mean,
+        "least": [one.least] * 2,
+        "lowest": one.least,
+        "middle": float(here),
+        "bottom": float(plane.loss.min()),
+        "weights": sum(array.size for array in layer.arrays().values()),
+    }
 
 
 def _shown(one, data, u, drawn):
-    """The least curvature of the plane for every turn, per unit of length: the least eigenvalue of its Hessian."""
+    """The least curvature of the plane for every turn, per unit of length: the least eigenvalue of
+    its Hessian."""
     found, X, y = [], data.X, data.y
     H_u, H_drawn, H_way = (one.layer.hvp(X, y, v) for v in (u, drawn, one.way))
     for degrees in DEGREES:
         v, angle = _towards(one, drawn, degrees), np.radians(degrees)
-        # The mixture before it gets its length, and its image: products with the Hessian are linear.
+        # The mixture before it gets its length, and its image: products with the Hessian are
+        # linear.
         mixed = np.cos(angle) * drawn + np.sin(angle) * one.way
-        image = (np.cos(angle) * H_drawn + np.sin(angle) * H_way) * (one.layer.norm() / mixed.norm())
+        image = (np.cos(angle) * H_drawn + np.sin(angle) * H_way) * (
+            one.layer.norm() / mixed.norm()
+        )
         gram = np.array([[a.dot(b) for b in (u, v)] for a in (u, v)])
         K = np.array([[u.dot(H_u), v.dot(H_u)], [v.dot(H_u), v.dot(image)]])
         found.append(_least_of(K, gram))
@@ -170,34 +241,77 @@ def _least_of(K, G):
     """The least λ with det(K − λ G) = 0, for symmetric 2 × 2 matrices, G positive definite."""
     a = np.linalg.det(G)
     b = K[0, 0] * G[1, 1] + K[1, 1] * G[0, 0] - 2 * K[0, 1] * G[0, 1]
-    return float((b - np.sqrt(b ** 2 - 4 * a * np.linalg.det(K))) / (2 * a))
+    return float((b - np.sqrt(b**2 - 4 * a * np.linalg.det(K))) / (2 * a))
 
 
-_SUMMARY = ("The network {network}, random pair {pair}, second direction turned by {turn} degrees. The least curvature "
-            "that the plane shows in its middle is {seen}; the {weights} eigenvalues have the mean {average}, and the "
-            "least is {lowest}. The loss is {middle} in the middle and at least {bottom} in the picture, which reaches "
-            "{radius} times the length of the network.")
-_ALT = ("Left, a map of the loss on a plane through the network {}: a white spot in the middle, where the loss is that "
-        "of the network, and higher loss all around. Right, the least curvature of the plane over the turn of its "
-        "second direction, from 0 to 90 degrees: a curve that starts between zero and the mean of all eigenvalues, "
-        "falls below zero near 60 degrees, and ends on the least eigenvalue.")
+_SUMMARY = (
+    "The network {network}, random pair {pair}, second direction turned by {turn} degrees. The "
+    "least curvature that the plane shows in its middle is {seen}; the {weights} eigenvalues "
+    "have the mean {average}, and the least is {lowest}. The loss is {middle} in the middle and "
+    "at least {bottom} in the picture, which reaches {radius} times the length of the network."
+)
+_ALT = (
+    "Left, a map of the loss on a plane through the network {}: a white spot in the middle, "
+    "where the loss is that of the network, and higher loss all around. Right, the least "
+    "curvature of the plane over the turn of its second direction, from 0 to 90 degrees: a curve "
+    "that starts between zero and the mean of all eigenvalues, falls below zero near 60 degrees, "
+    "and ends on the least eigenvalue."
+)
 
 
 def _frame():
-    frame = panels("loss on the plane, red is lower", "least curvature that the plane shows",
-                   height=420)
-    frame.add_heatmap(zmin=-1, zmax=1, colorscale=DIVERGING, hoverinfo="skip", showscale=False, row=1, col=1,
-                      meta={"x": "at", "y": "at", "z": "above", "xaxis": {"range": "span"}, "yaxis": {"range": "span"}})
+    frame = panels(
+        "loss on the plane, red is lower", "least curvature that the plane shows", height=420
+    )
+    frame.add_heatmap(
+        zmin=-1,
+        zmax=1,
+        colorscale=DIVERGING,
+        hoverinfo="skip",
+        showscale=False,
+        row=1,
+        col=1,
+        meta={
+            "x": "at",
+            "y": "at",
+            "z": "above",
+            "xaxis": {"range": "span"},
+            "yaxis": {"range": "span"},
+        },
+    )
     white = {"line": {"color": "#ffffff", "width": 1}}
-    frame.add_scatter(x=[0], y=[0], name="network", mode="markers", row=1, col=1, marker=HERE | white | {"size": 11})
-    frame.add_scatter(name="lowest in the picture", mode="markers", row=1, col=1,
-                      marker=START | white | {"symbol": "diamond", "size": 12}, meta={"x": "low_a", "y": "low_b"})
+    frame.add_scatter(
+        x=[0],
+        y=[0],
+        name="network",
+        mode="markers",
+        row=1,
+        col=1,
+        marker=HERE | white | {"size": 11},
+    )
+    frame.add_scatter(
+        name="lowest in the picture",
+        mode="markers",
+        row=1,
+        col=1,
+        marker=START | white | {"symbol": "diamond", "size": 12},
+        meta={"x": "low_a", "y": "low_b"},
+    )
     line(frame, "least of the plane", 2, shows="curvature", over=DEGREES, color=0)
     line(frame, "mean of all eigenvalues", 2, shows="mean", over=(0, 90), color=4)
     line(frame, "least of all eigenvalues", 2, shows="least", over=(0, 90), color=3)
-    frame.add_scatter(name="here", mode="markers", row=1, col=2, marker=HERE | {"size": 11}, showlegend=False,
-                      meta={"x": "turned", "y": "here"})
+    frame.add_scatter(
+        name="here",
+        mode="markers",
+        row=1,
+        col=2,
+        marker=HERE | {"size": 11},
+        showlegend=False,
+        meta={"x": "turned", "y": "here"},
+    )
     frame.update_xaxes(title="along the first direction", zeroline=False, col=1)
     frame.update_yaxes(title="along the second", zeroline=False, col=1)
-    frame.update_xaxes(title="turn of the second direction, degrees", range=[-3, 93], dtick=30, col=2)
+    frame.update_xaxes(
+        title="turn of the second direction, degrees", range=[-3, 93], dtick=30, col=2
+    )
     return frame.update_yaxes(zeroline=True, zerolinewidth=2, zerolinecolor="#888888", col=2)

@@ -1,4 +1,5 @@
-"""The pictures of chapter 15: one saddle with two slices, and why a random direction is blind to a way down."""
+"""The pictures of chapter 15: one saddle with two slices, and why a random direction is blind to a
+way down."""
 
 from collections.abc import Callable
 
@@ -10,7 +11,8 @@ from mhabook.drawing import Panel, Point, picture
 MIDDLE, UNIT = (130, 104), 42
 """Where the origin of the map is drawn, and how long one is."""
 CORNER, LENGTH, OPENING = (40, 166), 132, 36
-"""Where the directions begin, how long they are, and within how many degrees of the way down the loss curves down."""
+"""Where the directions begin, how long they are, and within how many degrees of the way down the
+loss curves down."""
 
 
 def one_saddle() -> HTML:
@@ -22,13 +24,18 @@ def one_saddle() -> HTML:
     above.line(_on_map(-1.5, 1.5), _on_map(1.5, -1.5), color=0, dash="6 4", width=2)
     above.line(_on_map(-1.5, -1.5), _on_map(1.5, 1.5), color=1, width=2).dot(MIDDLE, size=6)
     above.words((232, 52), "valley", color=2).words((26, 160), "valley", color=2)
-    return picture("one-saddle-two-slices",
-                   "Three panels. From above: a dot between two valleys, a dashed line through it that runs along the "
-                   "ridge between them, and a solid line that crosses both. Then the loss along the dashed line: a "
-                   "bowl, with the dot at its bottom. Last the loss along the solid line: the dot stands on a hill "
-                   "between two hollows.",
-                   [above, _slice("One slice: a bowl", 0, "6 4", lambda s: (1 + s * s / 2) ** 2 / 2),
-                    _slice("Another: a way down", 1, "", lambda s: (1 - s * s / 2) ** 2 / 2)])
+    return picture(
+        "one-saddle-two-slices",
+        "Three panels. From above: a dot between two valleys, a dashed line through it that runs "
+        "along the ridge between them, and a solid line that crosses both. Then the loss along "
+        "the dashed line: a bowl, with the dot at its bottom. Last the loss along the solid "
+        "line: the dot stands on a hill between two hollows.",
+        [
+            above,
+            _slice("One slice: a bowl", 0, "6 4", lambda s: (1 + s * s / 2) ** 2 / 2),
+            _slice("Another: a way down", 1, "", lambda s: (1 - s * s / 2) ** 2 / 2),
+        ],
+    )
 
 
 def _on_map(x: float, y: float) -> Point:
@@ -40,19 +47,28 @@ def _slice(title: str, color: int, dash: str, loss: Callable[[float], float]) ->
         return 130 + 58 * s, 168 - 62 * min(loss(s), 2.3)
 
     reach = 1.25 if dash else 1.95
-    panel = Panel(title).line((16, 168), (244, 168), width=1, opacity=0.5).words((244, 184), "loss 0", anchor="end")
-    return panel.curve([at(s) for s in np.linspace(-reach, reach, 81)], color=color, dash=dash,
-                       width=2.5).dot(at(0), size=6)
+    panel = (
+        Panel(title)
+        .line((16, 168), (244, 168), width=1, opacity=0.5)
+        .words((244, 184), "loss 0", anchor="end")
+    )
+    return panel.curve(
+        [at(s) for s in np.linspace(-reach, reach, 81)], color=color, dash=dash, width=2.5
+    ).dot(at(0), size=6)
 
 
 def right_angles() -> HTML:
-    """The angles of random directions with one direction: any in two dimensions, nearly right ones in 114."""
-    return picture("nearly-at-a-right-angle",
-                   "Two panels with a quarter circle. An arrow to the top is the way down; the shaded sector around it "
-                   "has the directions along which the loss curves down. Left, with two weights, thirty random "
-                   "directions are spread over the whole quarter, many in the sector. Right, with 114 weights, all "
-                   "thirty lie close to the bottom, at nearly a right angle to the way down.",
-                   [_fan(2, "Two weights"), _fan(114, "114 weights")])
+    """The angles of random directions with one direction: any in two dimensions, nearly right ones
+    in 114."""
+    return picture(
+        "nearly-at-a-right-angle",
+        "Two panels with a quarter circle. An arrow to the top is the way down; the shaded "
+        "sector around it has the directions along which the loss curves down. Left, with two "
+        "weights, thirty random directions are spread over the whole quarter, many in the "
+        "sector. Right, with 114 weights, all thirty lie close to the bottom, at nearly a right "
+        "angle to the way down.",
+        [_fan(2, "Two weights"), _fan(114, "114 weights")],
+    )
 
 
 def _fan(p: int, title: str) -> Panel:
@@ -63,7 +79,9 @@ def _fan(p: int, title: str) -> Panel:
     for angle in angles.tolist():
         panel.line(CORNER, _leaning(angle, LENGTH), color=0, width=1.2, opacity=0.8)
     panel.arrow(CORNER, _leaning(0, LENGTH + 8), color=1, width=3)
-    panel.words((34, 96), "way", color=1, anchor="end").words((34, 112), "down", color=1, anchor="end")
+    panel.words((34, 96), "way", color=1, anchor="end").words(
+        (34, 112), "down", color=1, anchor="end"
+    )
     panel.words((146, 46), "here the loss", color=1, anchor="start")
     panel.words((146, 62), "curves down", color=1, anchor="start")
     return panel.words((152, 186), "random directions", color=0)
@@ -71,5 +89,7 @@ def _fan(p: int, title: str) -> Panel:
 
 def _leaning(angle: float, length: float) -> Point:
     """The end of a line that leans by so many degrees from the top."""
-    return (CORNER[0] + length * float(np.sin(np.radians(angle))),
-            CORNER[1] - length * float(np.cos(np.radians(angle))))
+    return (
+        CORNER[0] + length * float(np.sin(np.radians(angle))),
+        CORNER[1] - length * float(np.cos(np.radians(angle))),
+    )

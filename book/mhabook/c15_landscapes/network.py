@@ -1,4 +1,5 @@
-"""A torch network as a point of a vector space: for slices, straight lines and Lanczos on networks of many layers."""
+"""A torch network as a point of a vector space: for slices, straight lines and Lanczos on networks
+of many layers."""
 
 from collections.abc import Iterable
 from copy import deepcopy
@@ -16,11 +17,12 @@ from mhalib.models.vector import Vector
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkPoint(Vector):
-    """The parameters of a torch network, by name; loss, gradient and Hessian products are autograd's.
+    """The parameters of a torch network, by name; loss, gradient and Hessian products are
+    autograd's.
 
-    Make one with ``NetworkPoint.of(network)``. The network says what its loss is, ``network.loss(X, y)``, and how
-    arrays become tensors, ``network.batch(X, y)``, as ``TextTransformer`` and ``PatchTransformer`` do. It is shared by
-    all points and never changes.
+    Make one with ``NetworkPoint.of(network)``. The network says what its loss is, ``network.loss(X,
+    y)``, and how arrays become tensors, ``network.batch(X, y)``, as ``TextTransformer`` and
+    ``PatchTransformer`` do. It is shared by all points and never changes.
     """
 
     parameters: dict[str, torch.Tensor]
@@ -36,16 +38,24 @@ class NetworkPoint(Vector):
 
         Raises TypeError if it is no torch module with ``loss`` and ``batch``.
         """
-        if not (isinstance(network, nn.Module) and hasattr(network, "loss") and hasattr(network, "batch")):
-            raise TypeError("network: expected a torch module with loss(X, y) and batch(X, y), "
-                            f"got {type(network).__name__}")
+        if not (
+            isinstance(network, nn.Module)
+            and hasattr(network, "loss")
+            and hasattr(network, "batch")
+        ):
+            raise TypeError(
+                "network: expected a torch module with loss(X, y) and batch(X, y), "
+                f"got {type(network).__name__}"
+            )
         loss = _Loss(deepcopy(network).requires_grad_(False))
         return cls({name: p.detach() for name, p in loss.network.named_parameters()}, loss)
 
     def __repr__(self) -> str:
         arrays = list(self.arrays().values())
-        return (f"NetworkPoint({type(self.module.network).__name__}, {sum(a.numel() for a in arrays)} parameters, "
-                f"{arrays[0].dtype})")
+        return (
+            f"NetworkPoint({type(self.module.network).__name__}, "
+            f"{sum(a.numel() for a in arrays)} parameters, {arrays[0].dtype})"
+        )
 
     def arrays(self) -> dict[str, Any]:
         """The parameters by name, as ``named_parameters`` of the network lists them."""
@@ -69,7 +79,8 @@ class NetworkPoint(Vector):
         return getattr(self.module.network, "field", "X")
 
     def chosen(self, names: str | Iterable[str]) -> list[str]:
-        """The parameters that one name or several stand for, as ``train_network`` reads them: ``chosen``."""
+        """The parameters that one name or several stand for, as ``train_network`` reads them:
+        ``chosen``."""
         return chosen(self.module.network, names)
 
     def network(self) -> Any:
@@ -90,7 +101,8 @@ class NetworkPoint(Vector):
         return loss.item(), self._with(_gradient(loss, tracked))
 
     def hvp(self, X: Any, y: Any, V: Self) -> Self:
-        """Product of the Hessian of the loss with a direction V, by differentiating the gradient along V."""
+        """Product of the Hessian of the loss with a direction V, by differentiating the gradient
+        along V."""
         self.require_direction(V)
         tracked = self._tracked()
         gradient = _gradient(self._loss(tracked, X, y), tracked, create_graph=True)
@@ -101,14 +113,22 @@ class NetworkPoint(Vector):
         return {name: p.detach().requires_grad_(True) for name, p in self.parameters.items()}
 
     def _loss(self, parameters, X, y):
-        return functional_call(self.module, {f"network.{name}": p for name, p in parameters.items()},
-                               tuple(self.module.network.batch(X, y)))
+        return functional_call(
+            self.module,
+            {f"network.{name}": p for name, p in parameters.items()},
+            tuple(self.module.network.batch(X, y)),
+        )
 
 
 def _settings(network):
-    """What the modules of a network hold besides parameters, by dotted name: heads, kernels, factors."""
-    return {f"{path}.{name}".strip("."): value for path, module in network.named_modules()
-            for name, value in vars(module).items() if not name.startswith("_") and name != "training"}
+    """What the modules of a network hold besides parameters, by dotted name: heads, kernels,
+    factors."""
+    return {
+        f"{path}.{name}".strip("."): value
+        for path, module in network.named_modules()
+        for name, value in vars(module).items()
+        if not name.startswith("_") and name != "training"
+    }
 
 
 def _same(one, other):
@@ -117,21 +137,27 @@ def _same(one, other):
         return False
     held, theirs = (getattr(thing, "__dict__", None) for thing in (one, other))
     if held and theirs and not callable(getattr(one, "__get__", None)):
-        return held.keys() == theirs.keys() and all(_same(held[name], theirs[name]) for name in held)
+        return held.keys() == theirs.keys() and all(
+            _same(held[name], theirs[name]) for name in held
+        )
     return one is other or bool(np.all(one == other))
 
 
 class _Loss(nn.Module):
-    """A network whose output is its loss: ``functional_call`` can swap the parameters of a ``forward`` only."""
+    """A network whose output is its loss: ``functional_call`` can swap the parameters of a
+    ``forward`` only."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
-        self.network: Any = network  # torch's stubs say of a module's attribute that it may be a tensor
+        # torch's stubs say of a module's attribute that it may be a tensor
+        self.network: Any = network
 
     def forward(self, *batch: torch.Tensor) -> torch.Tensor:
         return self.network.loss(*batch)
 
 
 def _gradient(value, parameters, create_graph=False):
-    found = torch.autograd.grad(value, list(parameters.values()), create_graph=create_graph, materialize_grads=True)
+    found = torch.autograd.grad(
+        value, list(parameters.values()), create_graph=create_graph, materialize_grads=True
+    )
     return dict(zip(parameters, found, strict=True))

@@ -1,4 +1,5 @@
-"""The live figure of chapter 16: two networks, trained from several seeds, and what their differences tell."""
+"""The live figure of chapter 16: two networks, trained from several seeds, and what their
+differences tell."""
 
 from functools import cache
 from typing import Any
@@ -18,25 +19,45 @@ from mhalib.plots import COLORS, GRAY
 from mhalib.training import Path, run
 
 KERNELS = {"softmax": softmax, "gaussian": gaussian, "normalized": normalized_gaussian}
-OTHERS = {"gaussian": "Gaussian kernel", "normalized": "Gaussian, rows divided by their sum",
-          "again": "softmax, another start"}
+OTHERS = {
+    "gaussian": "Gaussian kernel",
+    "normalized": "Gaussian, rows divided by their sum",
+    "again": "softmax, another start",
+}
 SEEDS, STEP_SIZES = (2, 3, 4, 6, 8, 10, 12), (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 MOST = SEEDS[-1]
 QUANTILES = tuple(float(student.ppf(0.975, seeds - 1)) for seeds in range(2, MOST + 1))
 """Of Student's t, for intervals of 95 percent from 2, 3, … seeds."""
-FINAL = ("left", "right", "first", "second", "pairs", "heights", "first_mean", "second_mean", "mean", "low", "high",
-         "count", "means", "lows", "highs", "verdict")
+FINAL = (
+    "left",
+    "right",
+    "first",
+    "second",
+    "pairs",
+    "heights",
+    "first_mean",
+    "second_mean",
+    "mean",
+    "low",
+    "high",
+    "count",
+    "means",
+    "lows",
+    "highs",
+    "verdict",
+)
 INSIDE = "Zero lies in it: luck alone could do this."
 OUTSIDE = "Zero lies outside: more than luck, at these step sizes."
 
 
 def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int) -> LiveFigure:
-    """A live figure of two networks that differ in their kernel: each is trained from every seed, in the page.
+    """A live figure of two networks that differ in their kernel: each is trained from every seed,
+    in the page.
 
-    A seed draws the sentences of ``sentences.train_and_test`` and the start, for both networks alike. Left, the test
-    accuracies, those of one seed joined by a line. Right, their mean difference and its 95 % interval by Student's t,
-    from the first two seeds, the first three, and so on. One more choice compares the first network with itself, from
-    another start.
+    A seed draws the sentences of ``sentences.train_and_test`` and the start, for both networks
+    alike. Left, the test accuracies, those of one seed joined by a line. Right, their mean
+    difference and its 95 % interval by Student's t, from the first two seeds, the first three, and
+    so on. One more choice compares the first network with itself, from another start.
 
     Parameters
     ----------
@@ -53,78 +74,135 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
     require_count(steps=steps, seeds=seeds)
     names = {kernel: name for name, kernel in KERNELS.items()}
     if first is not softmax or second not in (gaussian, normalized_gaussian):
-        raise TypeError("first, second: expected mha.softmax, and mha.gaussian or mha.normalized_gaussian, "
-                        f"got {first!r} and {second!r}")
+        raise TypeError(
+            "first, second: expected mha.softmax, and mha.gaussian or mha.normalized_gaussian, "
+            f"got {first!r} and {second!r}"
+        )
     if seeds not in range(2, MOST + 1):
         raise ValueError(f"seeds: expected a whole number from 2 to {MOST}, got {seeds!r}")
     Adam(lr)  # refuses what is no step size
     own = {"other": names[second], "seeds": seeds, "lr_first": float(lr), "lr_second": float(lr)}
     rates = with_own(STEP_SIZES, float(lr))
     measures = _measures(steps)
-    return LiveFigure(FigureSpec(
-        title="Two networks, seed by seed", alt=_alt(seeds), summary=SUMMARY, model="networks", data=_carried(),
-        start={"kind": "networks"}, record=(0, steps),
-        fixed={"H": sentences.HEADS, "d": sentences.WIDTH, "lr": float(lr)},
-        curves=("loss",), final=FINAL, measure=measures,
-        controls=(Control("other", "compared with softmax", tuple(OTHERS), own["other"], tuple(OTHERS.values()),
-                          "choice"),
-                  Control("seeds", "seeds", with_own(SEEDS, seeds), seeds),
-                  Control("lr_first", "step size of softmax", rates, own["lr_first"]),
-                  Control("lr_second", "step size of the other", rates, own["lr_second"])),
-        tries={"As it starts": {}, "Twelve seeds": {"seeds": MOST},
-               "A network against itself": {"other": "again", "seeds": MOST},
-               "Long steps for both": {"seeds": MOST, "lr_first": 0.2, "lr_second": 0.2}},
-        frame=_frame(), train=lambda values: _trained(values, steps)), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="Two networks, seed by seed",
+            alt=_alt(seeds),
+            summary=SUMMARY,
+            model="networks",
+            data=_carried(),
+            start={"kind": "networks"},
+            record=(0, steps),
+            fixed={"H": sentences.HEADS, "d": sentences.WIDTH, "lr": float(lr)},
+            curves=("loss",),
+            final=FINAL,
+            measure=measures,
+            controls=(
+                Control(
+                    "other",
+                    "compared with softmax",
+                    tuple(OTHERS),
+                    own["other"],
+                    tuple(OTHERS.values()),
+                    "choice",
+                ),
+                Control("seeds", "seeds", with_own(SEEDS, seeds), seeds),
+                Control("lr_first", "step size of softmax", rates, own["lr_first"]),
+                Control("lr_second", "step size of the other", rates, own["lr_second"]),
+            ),
+            tries={
+                "As it starts": {},
+                "Twelve seeds": {"seeds": MOST},
+                "A network against itself": {"other": "again", "seeds": MOST},
+                "Long steps for both": {"seeds": MOST, "lr_first": 0.2, "lr_second": 0.2},
+            },
+            frame=_frame(),
+            train=lambda values: _trained(values, steps),
+        ),
+        __file__,
+    )
 
 
-SUMMARY = ("Mean test accuracy over {seeds} seeds: softmax {first_mean} (step size {lr_first}), the other "
-           "{second_mean} (step size {lr_second}). Mean difference {mean}, 95 % interval from {low} to {high}. "
-           "{verdict}")
+SUMMARY = (
+    "Mean test accuracy over {seeds} seeds: softmax {first_mean} (step size {lr_first}), the "
+    "other {second_mean} (step size {lr_second}). Mean difference {mean}, 95 % interval from "
+    "{low} to {high}. {verdict}"
+)
 
 
 def _alt(seeds):
-    return (f"Left, the test accuracies of two networks from {seeds} seeds, those of one seed joined by a line: the "
-            "lines go up and down. Right, the mean difference and its interval, from two seeds on: the interval "
-            "narrows as seeds are added.")
+    return (
+        f"Left, the test accuracies of two networks from {seeds} seeds, those of one seed joined "
+        f"by a line: the "
+        "lines go up and down. Right, the mean difference and its interval, from two seeds on: "
+        "the interval narrows as seeds are added."
+    )
 
 
 def _carried():
-    """The sentences of all seeds as word numbers, one after the other; labels follow from the words."""
-    numbers = [sentences.word_numbers(sentences.sentences(seed)).ravel().tolist() for seed in range(MOST)]
-    labels = [sentences.encoded(sentences.sentences(seed))[1][:, 0, 0].tolist() for seed in range(MOST)]
-    return {"kind": "sentences", "numbers": numbers, "labels": labels, "words": len(sentences.WORDS),
-            "length": sentences.LENGTH, "trained": sentences.TRAINED, "quantiles": QUANTILES}
+    """The sentences of all seeds as word numbers, one after the other; labels follow from the
+    words."""
+    numbers = [
+        sentences.word_numbers(sentences.sentences(seed)).ravel().tolist() for seed in range(MOST)
+    ]
+    labels = [
+        sentences.encoded(sentences.sentences(seed))[1][:, 0, 0].tolist() for seed in range(MOST)
+    ]
+    return {
+        "kind": "sentences",
+        "numbers": numbers,
+        "labels": labels,
+        "words": len(sentences.WORDS),
+        "length": sentences.LENGTH,
+        "trained": sentences.TRAINED,
+        "quantiles": QUANTILES,
+    }
 
 
 def _other(values, seed):
-    """The kernel of the second network, and the seed of its start: another one where the first meets itself."""
+    """The kernel of the second network, and the seed of its start: another one where the first
+    meets itself."""
     return ("softmax", seed + MOST) if values["other"] == "again" else (values["other"], seed)
 
 
 @cache
 def one_run(kernel: str, start: int, seed: int, lr: float, steps: int) -> tuple[Path, float]:
-    """A run from the start of one seed on the sentences of another, and the test accuracy at its end."""
+    """A run from the start of one seed on the sentences of another, and the test accuracy at its
+    end."""
     trained, tested = sentences.train_and_test(seed)
-    path = run(sentences.network(KERNELS[kernel], start), trained, Adam(lr), steps, None, (0, steps))
+    path = run(
+        sentences.network(KERNELS[kernel], start), trained, Adam(lr), steps, None, (0, steps)
+    )
     return path, float(sentences.right(path[-1], tested).mean())
 
 
 def _both(values, steps):
     """The runs of the two networks, seed by seed."""
-    firsts = [one_run("softmax", seed, seed, values["lr_first"], steps) for seed in range(values["seeds"])]
-    seconds = [one_run(*_other(values, seed), seed, values["lr_second"], steps) for seed in range(values["seeds"])]
+    firsts = [
+        one_run("softmax", seed, seed, values["lr_first"], steps) for seed in range(values["seeds"])
+    ]
+    seconds = [
+        one_run(*_other(values, seed), seed, values["lr_second"], steps)
+        for seed in range(values["seeds"])
+    ]
     return firsts, seconds
 
 
 def _trained(values, steps):
     paths = [path for runs in _both(values, steps) for path, _ in runs]
     models = tuple(zip(*(path.models for path in paths), strict=True))
-    return Path(paths[0].steps, models, {"loss": np.mean([path.loss for path in paths], axis=0)}, None)
+    return Path(
+        paths[0].steps, models, {"loss": np.mean([path.loss for path in paths], axis=0)}, None
+    )
 
 
 def _measures(steps: int) -> Measures:
-    return together(FINAL, lambda values: outcome(*([accuracy for _, accuracy in runs]
-                                                    for runs in _both(values, steps))))
+    return together(
+        FINAL,
+        lambda values: outcome(
+            *([accuracy for _, accuracy in runs] for runs in _both(values, steps))
+        ),
+    )
 
 
 def outcome(first: list[float], second: list[float]) -> dict[str, Any]:
@@ -132,24 +210,51 @@ def outcome(first: list[float], second: list[float]) -> dict[str, Any]:
     apart = np.subtract(second, first)
     count = np.arange(2, len(apart) + 1)
     means = np.array([apart[:k].mean() for k in count])
-    halves = np.array([QUANTILES[k - 2] * apart[:k].std(ddof=1) / k ** 0.5 for k in count])
+    halves = np.array([QUANTILES[k - 2] * apart[:k].std(ddof=1) / k**0.5 for k in count])
     lows, highs = means - halves, means + halves
     pairs = [place for _ in first for place in (0, 1, None)]
     heights = [height for pair in zip(first, second, strict=True) for height in (*pair, None)]
-    return {"left": [0] * len(first), "right": [1] * len(first), "first": list(first), "second": list(second),
-            "pairs": pairs, "heights": heights, "first_mean": float(np.mean(first)),
-            "second_mean": float(np.mean(second)), "mean": float(means[-1]), "low": float(lows[-1]),
-            "high": float(highs[-1]), "count": count.tolist(), "means": means.tolist(), "lows": lows.tolist(),
-            "highs": highs.tolist(), "verdict": INSIDE if lows[-1] <= 0 <= highs[-1] else OUTSIDE}
+    return {
+        "left": [0] * len(first),
+        "right": [1] * len(first),
+        "first": list(first),
+        "second": list(second),
+        "pairs": pairs,
+        "heights": heights,
+        "first_mean": float(np.mean(first)),
+        "second_mean": float(np.mean(second)),
+        "mean": float(means[-1]),
+        "low": float(lows[-1]),
+        "high": float(highs[-1]),
+        "count": count.tolist(),
+        "means": means.tolist(),
+        "lows": lows.tolist(),
+        "highs": highs.tolist(),
+        "verdict": INSIDE if lows[-1] <= 0 <= highs[-1] else OUTSIDE,
+    }
 
 
 def _frame():
     frame = panels("test accuracy, seed by seed", "mean difference and its interval")
-    frame.add_scatter(name="one seed", mode="lines", line={"color": GRAY, "width": 2}, row=1, col=1,
-                      meta={"x": "pairs", "y": "heights"})
-    for k, (name, shows, place) in enumerate((("softmax", "first", "left"), ("the other", "second", "right"))):
-        frame.add_scatter(name=name, mode="markers", row=1, col=1, meta={"x": place, "y": shows},
-                          marker={"color": COLORS[k], "size": 9, "symbol": ("circle", "diamond")[k]})
+    frame.add_scatter(
+        name="one seed",
+        mode="lines",
+        line={"color": GRAY, "width": 2},
+        row=1,
+        col=1,
+        meta={"x": "pairs", "y": "heights"},
+    )
+    for k, (name, shows, place) in enumerate(
+        (("softmax", "first", "left"), ("the other", "second", "right"))
+    ):
+        frame.add_scatter(
+            name=name,
+            mode="markers",
+            row=1,
+            col=1,
+            meta={"x": place, "y": shows},
+            marker={"color": COLORS[k], "size": 9, "symbol": ("circle", "diamond")[k]},
+        )
     line(frame, "zero", 2, shows=[0.0, 0.0], over=[1.5, MOST + 0.5], faint=True)
     line(frame, "mean difference", 2, shows="means", over="count", color=1, dash="solid")
     frame.data[-1].mode = "lines+markers"

@@ -1,13 +1,19 @@
-"""The pictures of chapter 16: sentences with their labels, and why two networks are compared seed by seed."""
+"""The pictures of chapter 16: sentences with their labels, and why two networks are compared seed
+by seed."""
 
 import numpy as np
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, picture
 
-SENTENCES = (("the film was good", "+1"), ("the film not good", "−1"), ("bad not awful great", "+1"))
+SENTENCES = (
+    ("the film was good", "+1"),
+    ("the film not good", "−1"),
+    ("bad not awful great", "+1"),
+)
 FIRST = np.array([0.655, 0.70, 0.72, 0.765, 0.80, 0.845])
-"""Accuracies of six seeds, drawn and not measured: they are far apart, and the second network is a little better."""
+"""Accuracies of six seeds, drawn and not measured: they are far apart, and the second network is a
+little better."""
 SECOND = FIRST + np.array([0.02, 0.035, 0.015, 0.03, 0.01, 0.025])
 LOW, HIGH = 0.62, 0.9
 
@@ -24,20 +30,29 @@ def task() -> HTML:
     for k, (name, color) in enumerate((("softmax", 0), ("Gaussian", 1))):
         y = 66 + 62 * k
         networks.line((20, 97), (66, y), color=None, width=1.5).curve(
-            [(66, y - 20), (166, y - 20), (166, y + 20), (66, y + 20), (66, y - 20)], color=color, width=2)
+            [(66, y - 20), (166, y - 20), (166, y + 20), (66, y + 20), (66, y - 20)],
+            color=color,
+            width=2,
+        )
         networks.words((116, y + 5), name, color=color).line((166, y), (196, y), width=1.5)
         networks.words((226, y + 5), "0.77" if k == 0 else "0.74", color=color)
     networks.words((130, 182), "the same sentences, the same start")
-    return picture("two-networks-one-seed",
-                   "Left, three sentences of four words with their labels: the film was good, plus one; the film not "
-                   "good, minus one; bad not awful great, plus one. Right, one seed gives two networks the same "
-                   "sentences and the same start; one has softmax attention, the other a Gaussian kernel, and each "
-                   "ends with a test accuracy of its own.", [panel, networks])
+    return picture(
+        "two-networks-one-seed",
+        "Left, three sentences of four words with their labels: the film was good, plus one; the "
+        "film not good, minus one; bad not awful great, plus one. Right, one seed gives two "
+        "networks the same sentences and the same start; one has softmax attention, the other a "
+        "Gaussian kernel, and each ends with a test accuracy of its own.",
+        [panel, networks],
+    )
 
 
 def pairs() -> HTML:
-    """Two clouds of accuracies; the same ones joined seed by seed; and their differences with an interval."""
-    clouds, joined, apart = (Panel(title) for title in ("Two clouds", "The same, seed by seed", "The differences"))
+    """Two clouds of accuracies; the same ones joined seed by seed; and their differences with an
+    interval."""
+    clouds, joined, apart = (
+        Panel(title) for title in ("Two clouds", "The same, seed by seed", "The differences")
+    )
     for panel in (clouds, joined):
         panel.words((80, 184), "first", color=0).words((180, 184), "second", color=1)
     for one, other in zip(FIRST, SECOND, strict=True):
@@ -51,11 +66,14 @@ def pairs() -> HTML:
         apart.dot((_across(difference), 60 + 12 * k), size=4)
     apart.line((_across(middle - reach), 148), (_across(middle + reach), 148), color=2, width=5)
     apart.dot((_across(middle), 148), color=2, size=6).words((196, 44), "second ahead")
-    return picture("seed-by-seed",
-                   "Three panels. Left, the accuracies of two networks from six seeds as two clouds of dots that "
-                   "overlap nearly whole. Middle, the same dots, those of one seed joined by a line: every line goes "
-                   "up. Right, the six differences on an axis with zero marked, all to the right of it, and below them "
-                   "their mean with its interval, which does not reach zero.", [clouds, joined, apart])
+    return picture(
+        "seed-by-seed",
+        "Three panels. Left, the accuracies of two networks from six seeds as two clouds of dots "
+        "that overlap nearly whole. Middle, the same dots, those of one seed joined by a line: "
+        "every line goes up. Right, the six differences on an axis with zero marked, all to the "
+        "right of it, and below them their mean with its interval, which does not reach zero.",
+        [clouds, joined, apart],
+    )
 
 
 def _height(accuracy):

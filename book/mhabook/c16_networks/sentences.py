@@ -1,4 +1,5 @@
-"""Sentences of four words for the networks that a page trains: one seed draws sentences and the start of a network."""
+"""Sentences of four words for the networks that a page trains: one seed draws sentences and the
+start of a network."""
 
 from functools import cache
 
@@ -21,10 +22,11 @@ WIDTH, HEADS = 4, 2
 
 @cache
 def sentences(seed: int) -> tuple[str, ...]:
-    """The training sentences of a seed, and after them its test sentences, none of which is one of the first.
+    """The training sentences of a seed, and after them its test sentences, none of which is one of
+    the first.
 
-    "good" and "great" count +1, "bad" and "awful" −1, and the other way round right after "not". No sentence has the
-    sum 0. Raises ValueError if seed is no whole number ≥ 0.
+    "good" and "great" count +1, "bad" and "awful" −1, and the other way round right after "not". No
+    sentence has the sum 0. Raises ValueError if seed is no whole number ≥ 0.
     """
     require_seed(seed)
     rng = np.random.default_rng([seed, 16])
@@ -37,10 +39,11 @@ def sentences(seed: int) -> tuple[str, ...]:
 
 
 def train_and_test(seed: int) -> tuple[SequenceDataset, SequenceDataset]:
-    """64 sentences to train on and 200 others, encoded; every word of a sentence has its label ±1 as its target.
+    """64 sentences to train on and 200 others, encoded; every word of a sentence has its label ±1
+    as its target.
 
-    A word is a vector of twelve numbers: a 1 that says which of the eight words it is, and a 1 that says at which of
-    the four places it stands.
+    A word is a vector of twelve numbers: a 1 that says which of the eight words it is, and a 1 that
+    says at which of the four places it stands.
     """
     X, y = encoded(sentences(seed))
     return SequenceDataset(X[:TRAINED], y[:TRAINED]), SequenceDataset(X[TRAINED:], y[TRAINED:])
@@ -51,7 +54,9 @@ def encoded(texts: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     numbers = word_numbers(texts)
     places = np.broadcast_to(np.eye(LENGTH), (len(texts), LENGTH, LENGTH))
     labels = np.array([float(np.sign(score(text))) for text in texts])
-    return np.concatenate([np.eye(len(WORDS))[numbers], places], axis=2), np.repeat(labels[:, None, None], LENGTH, 1)
+    return np.concatenate([np.eye(len(WORDS))[numbers], places], axis=2), np.repeat(
+        labels[:, None, None], LENGTH, 1
+    )
 
 
 def word_numbers(texts: tuple[str, ...]) -> np.ndarray:
@@ -65,13 +70,23 @@ def network(kernel: Softmax | Gaussian, seed: int) -> AttentionLayer:
 
 
 def right(layer: AttentionLayer, data: SequenceDataset) -> np.ndarray:
-    """For every sentence, whether its label has the sign of the mean output over its words; (N,)."""
+    """For every sentence, whether its label has the sign of the mean output over its words;
+    (N,)."""
     return layer(data.X).mean(axis=(1, 2)) * data.y[:, 0, 0] > 0
 
 
 def without_not(seeds: int) -> float:
-    """How often a reader is right on the test sentences of so many seeds who overlooks "not" and guesses at ties."""
+    """How often a reader is right on the test sentences of so many seeds who overlooks "not" and
+    guesses at ties."""
     texts = [text for seed in range(seeds) for text in sentences(seed)[TRAINED:]]
-    counted = [score(" ".join(word for word in text.split() if word != NOT) or "the") for text in texts]
-    return float(np.mean([0.5 if count == 0 else np.sign(count) == np.sign(score(text))
-                          for count, text in zip(counted, texts, strict=True)]))
+    counted = [
+        score(" ".join(word for word in text.split() if word != NOT) or "the") for text in texts
+    ]
+    return float(
+        np.mean(
+            [
+                0.5 if count == 0 else np.sign(count) == np.sign(score(text))
+                for count, text in zip(counted, texts, strict=True)
+            ]
+        )
+    )

@@ -8,7 +8,16 @@ from typing import Any
 
 import mhalib as mha
 from mhabook.c03_first_step import ntk
-from mhabook.c17_laboratory.controls import BY_NAME, HEADS, LAYER, LINEAR, MIXTURE, PLANTED, REGRESSION, matches
+from mhabook.c17_laboratory.controls import (
+    BY_NAME,
+    HEADS,
+    LAYER,
+    LINEAR,
+    MIXTURE,
+    PLANTED,
+    REGRESSION,
+    matches,
+)
 
 LEFT = ("data", "model", "rule", "path")
 """The names that the lines leave, in their order."""
@@ -19,8 +28,8 @@ PIECES: dict[str, list[tuple[dict[str, tuple[str, ...]], str]]] = {
     "data": [
         (
             MIXTURE,
-            "data = mha.data.tokenized_mixture(\n"
-            "    n={n}, T={T}, d={d}, M={M}, zeta={relevant} / {T}, S={S}, sigma={sigma}, seed={seed})",
+            "data = mha.data.tokenized_mixture(\n    n={n}, T={T}, d={d}, M={M}, zeta={relevant} "
+            "/ {T}, S={S}, sigma={sigma}, seed={seed})",
         ),
         (
             PLANTED,
@@ -28,11 +37,14 @@ PIECES: dict[str, list[tuple[dict[str, tuple[str, ...]], str]]] = {
             "    n={n}, T={T}, d={d}, strength={strength}, flip={flip}, seed={seed})",
         ),
         ({"data": ("digits",)}, "data = mha.data.digits(classes={classes}, n={n}, seed={seed})"),
-        ({"data": ("pathfinder",)}, "data = mha.data.pathfinder(n={n}, patch={patch}, seed={seed})"),
+        (
+            {"data": ("pathfinder",)},
+            "data = mha.data.pathfinder(n={n}, patch={patch}, seed={seed})",
+        ),
         (
             LINEAR,
-            "data = mha.data.linear_regression(\n"
-            "    n={tokens}, d={dimension}, p={dimension}, kappa={kappa}, s_max={s_max}, sigma={noise}, seed={seed})",
+            "data = mha.data.linear_regression(\n    n={tokens}, d={dimension}, p={dimension}, "
+            "kappa={kappa}, s_max={s_max}, sigma={noise}, seed={seed})",
         ),
         (
             {"data": ("sequences",)},
@@ -54,10 +66,10 @@ PIECES: dict[str, list[tuple[dict[str, tuple[str, ...]], str]]] = {
         ),
         (
             {"start": ("spectral",)},
-            "whitening = data.whitening()\n"
-            "U, V = whitening.whiten(mha.AttentionRegression.spectral(data))\n"
-            "signs = (V.sum(axis=0) > 0) * 2.0 - 1.0  # those of the decomposition are the library's affair\n"
-            "model = mha.AttentionRegression(**whitening.arrays(U * signs, V * signs, data.x))",
+            "whitening = data.whitening()\nU, V = "
+            "whitening.whiten(mha.AttentionRegression.spectral(data))\nsigns = (V.sum(axis=0) > "
+            "0) * 2.0 - 1.0  # those of the decomposition are the library's affair\nmodel = "
+            "mha.AttentionRegression(**whitening.arrays(U * signs, V * signs, data.x))",
         ),
         (
             REGRESSION,
@@ -94,7 +106,8 @@ PIECES: dict[str, list[tuple[dict[str, tuple[str, ...]], str]]] = {
     "path": [
         (
             {"data": ("mixture", "planted")},
-            "path = mha.train(model, data, rule, steps={steps}, test=data.fresh(seed=1), record=40)",
+            "path = mha.train(model, data, rule, steps={steps}, test=data.fresh(seed=1), "
+            "record=40)",
         ),
         (
             {"data": ("digits", "pathfinder")},
@@ -107,12 +120,14 @@ PIECES: dict[str, list[tuple[dict[str, tuple[str, ...]], str]]] = {
         ({}, "path = mha.train(model, data, rule, steps={steps}, record=40)"),
     ],
 }
-"""Name → pairs of a condition and a text, of which the first that holds is taken. {name} stands for another of these,
-or for the value of a control; the names that the lines leave stand for themselves."""
+"""Name → pairs of a condition and a text, of which the first that holds is taken. {name} stands for
+another of these, or for the value of a control; the names that the lines leave stand for
+themselves."""
 
 
 def run(values: Mapping[str, Any], file: str | None = None) -> dict[str, Any]:
-    """What the lines leave for these values of the controls, by name; ``file`` is the path of the reader's own data."""
+    """What the lines leave for these values of the controls, by name; ``file`` is the path of the
+    reader's own data."""
     names: dict[str, Any] = {"mha": mha, "ntk": ntk, "file": file}
 
     def ready(name):
@@ -135,7 +150,8 @@ def code(values: Mapping[str, Any], file: str | None = None) -> str:
 
     def filled(name):
         if name == "file":
-            return json.dumps(file or "", ensure_ascii=False)  # a file may be called {n}.csv: its name is not filled in
+            # a file may be called {n}.csv: its name is not filled in
+            return json.dumps(file or "", ensure_ascii=False)
         text = _chosen(name, values) or BY_NAME[name].code(values[name])
         return re.sub(r"{(\w+)}", lambda inner: filled(inner[1]), text)
 
@@ -145,11 +161,19 @@ def code(values: Mapping[str, Any], file: str | None = None) -> str:
 @cache
 def to_json() -> dict[str, list[dict[str, Any]]]:
     """All pieces for the browser, and the lines that they fill."""
-    lines = [(NTK, f"{IMPORT}from mhabook.c03_first_step import ntk\n{LINES}"), ({}, IMPORT + LINES)]
-    return {name: [{"when": when, "text": text} for when, text in choices]
-            for name, choices in {"lines": lines, **PIECES}.items()}
+    lines = [
+        (NTK, f"{IMPORT}from mhabook.c03_first_step import ntk\n{LINES}"),
+        ({}, IMPORT + LINES),
+    ]
+    return {
+        name: [{"when": when, "text": text} for when, text in choices]
+        for name, choices in {"lines": lines, **PIECES}.items()
+    }
 
 
 def _chosen(name, values):
     """The text that the values choose; None of a name that is no piece."""
-    return next((choice["text"] for choice in to_json().get(name, ()) if matches(choice["when"], values)), None)
+    return next(
+        (choice["text"] for choice in to_json().get(name, ()) if matches(choice["when"], values)),
+        None,
+    )

@@ -1,19 +1,42 @@
-"""The guided experiments of the laboratory: for each, what the controls are set to; the others stand at the start."""
+"""The guided experiments of the laboratory: for each, what the controls are set to; the others
+stand at the start."""
 
 _LAYER = {"model": "layer", "data": "sequences", "H": 1, "scale": 1.0, "steps": 1000}
 _REGRESSION = {"model": "regression", "data": "linear", "scale": 1.0, "steps": 100}
 
 EXPERIMENTS = {
     "edge": {"title": "1 · a step above the edge", "values": {"lr": 20.0, "steps": 200}},
-    "equal": {"title": "2 · sixteen equal heads", "values": {"start": "zeros", "H": 16, "curvature": False}},
-    "narrow": {"title": "3 · too few unknowns", "values": _LAYER | {"moves": "WV", "D": 16, "lr": 0.2}},
-    "far": {"title": "4 · queries far from every key",
-            "values": _LAYER | {"kernel": "gaussian", "moves": "WQ", "scale": 10.0, "lr": 0.1, "steps": 500}},
-    "conditioned": {"title": "5 · badly conditioned tokens",
-                    "values": _REGRESSION | {"kappa": 256.0, "tokens": 200, "lr": 0.1}},
-    "few": {"title": "6 · fewer tokens than dimensions",
-            "values": _REGRESSION | {"tokens": 5, "dimension": 6, "optimizer": "preconditioned", "lr": 0.05}},
-    "labels": {"title": "7 · wrong labels",
-               "values": {"data": "planted", "flip": 0.3, "optimizer": "adam", "lr": 0.02, "curvature": False}},
+    "equal": {
+        "title": "2 · sixteen equal heads",
+        "values": {"start": "zeros", "H": 16, "curvature": False},
+    },
+    "narrow": {
+        "title": "3 · too few unknowns",
+        "values": _LAYER | {"moves": "WV", "D": 16, "lr": 0.2},
+    },
+    "far": {
+        "title": "4 · queries far from every key",
+        "values": _LAYER
+        | {"kernel": "gaussian", "moves": "WQ", "scale": 10.0, "lr": 0.1, "steps": 500},
+    },
+    "conditioned": {
+        "title": "5 · badly conditioned tokens",
+        "values": _REGRESSION | {"kappa": 256.0, "tokens": 200, "lr": 0.1},
+    },
+    "few": {
+        "title": "6 · fewer tokens than dimensions",
+        "values": _REGRESSION
+        | {"tokens": 5, "dimension": 6, "optimizer": "preconditioned", "lr": 0.05},
+    },
+    "labels": {
+        "title": "7 · wrong labels",
+        "values": {
+            "data": "planted",
+            "flip": 0.3,
+            "optimizer": "adam",
+            "lr": 0.02,
+            "curvature": False,
+        },
+    },
 }
 """Name → its title, and the values that it sets; a test asks of each what its chapter says."""

@@ -15,7 +15,15 @@ import traitlets
 
 from mhabook._address import repository, web_address
 from mhabook.c17_laboratory import code, measures, panels
-from mhabook.c17_laboratory.controls import BEGINNINGS, BY_NAME, CONTROLS, DEFAULTS, Choice, resolve, shown
+from mhabook.c17_laboratory.controls import (
+    BEGINNINGS,
+    BY_NAME,
+    CONTROLS,
+    DEFAULTS,
+    Choice,
+    resolve,
+    shown,
+)
 from mhabook.c17_laboratory.experiments import EXPERIMENTS
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
@@ -29,31 +37,42 @@ RECORDED = 40
 KINDS = {Dataset: "heads", RegressionDataset: "regression", SequenceDataset: "layer"}
 TITLE = "The laboratory"
 PAGE = "book/laboratory/17_laboratory.html"
-ALT = ("Six panels over 500 steps of gradient descent on a tokenized mixture, four heads from a random start. Training "
-       "and test loss fall, both accuracies reach 1. The largest eigenvalue of the Hessian stays below 2 over eta and "
-       "far below its bound. The attention on the relevant token rises to a third, the step size is constant. The last "
-       "panel shows the attention weights of one head on one sample.")
-STOPPED = ("The loss stopped being finite at step {stopped}: the step size is too large here. The curve is what came "
-           "before. Lower the step size η, or choose warm-up.")
+ALT = (
+    "Six panels over 500 steps of gradient descent on a tokenized mixture, four heads from a "
+    "random start. Training and test loss fall, both accuracies reach 1. The largest eigenvalue "
+    "of the Hessian stays below 2 over eta and far below its bound. The attention on the "
+    "relevant token rises to a third, the step size is constant. The last panel shows the "
+    "attention weights of one head on one sample."
+)
+STOPPED = (
+    "The loss stopped being finite at step {stopped}: the step size is too large here. The curve "
+    "is what came before. Lower the step size η, or choose warm-up."
+)
 
 
 class Laboratory(Widget):
     """The laboratory of the last chapter. Made by ``mhabook.laboratory``.
 
-    ``values`` is where the controls stand, in Python as in the browser, and can be set; ``code()`` gives the lines of
-    Python that repeat the run, and ``path()`` the ``Path`` that these lines leave. ``own`` says which file of the
-    reader is open, in either of them: its name, its checksum, and the model that it is for.
+    ``values`` is where the controls stand, in Python as in the browser, and can be set; ``code()``
+    gives the lines of Python that repeat the run, and ``path()`` the ``Path`` that these lines
+    leave. ``own`` says which file of the reader is open, in either of them: its name, its checksum,
+    and the model that it is for.
     """
 
     _esm = widget_module(File(str(HERE)) / "widget.js")
-    _css = "\n".join(file.read_text("utf-8") for file in (files("mhalib.live") / "widget.css", HERE / "widget.css"))
+    _css = "\n".join(
+        file.read_text("utf-8")
+        for file in (files("mhalib.live") / "widget.css", HERE / "widget.css")
+    )
     laboratory: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     values: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     own: "traitlets.Dict[str, str]" = traitlets.Dict().tag(sync=True)
 
     def __init__(self) -> None:
         self._file, self._sum, self._last = None, None, {}
-        super().__init__(laboratory=_description() | {"fallback": mark(TITLE, ALT)}, values=DEFAULTS)
+        super().__init__(
+            laboratory=_description() | {"fallback": mark(TITLE, ALT)}, values=DEFAULTS
+        )
 
     @property
     def experiments(self) -> dict[str, dict[str, Any]]:
@@ -66,7 +85,9 @@ class Laboratory(Widget):
         return BY_NAME
 
     def __repr__(self) -> str:
-        stand = ", ".join(f"{name} = {self.values[name]}" for name in shown(self.values, self._kind))
+        stand = ", ".join(
+            f"{name} = {self.values[name]}" for name in shown(self.values, self._kind)
+        )
         return f"Laboratory({stand})"
 
     @property
@@ -75,20 +96,25 @@ class Laboratory(Widget):
         return self.own.get("kind", "")
 
     def settings(self, **values: Any) -> dict[str, Any]:
-        """The controls as they stand with some values changed, each replaced that is not offered beside the others.
+        """The controls as they stand with some values changed, each replaced that is not offered
+        beside the others.
 
         Raises ValueError for a name that no control has, or a value that it cannot take.
         """
         for name in values:
             if name not in DEFAULTS:
-                raise ValueError(f"{name}: no such control; the laboratory has {', '.join(DEFAULTS)}")
+                raise ValueError(
+                    f"{name}: no such control; the laboratory has {', '.join(DEFAULTS)}"
+                )
         changed = {name: BY_NAME[name].own(value) for name, value in values.items()}
         return resolve(self.values | changed, self._kind)
 
     def read(self, path: str | PathLike[str]) -> None:
-        """Train on the CSV or NPZ file of a path, as ``mha.data.from_file`` reads it; chooses the model that it fits.
+        """Train on the CSV or NPZ file of a path, as ``mha.data.from_file`` reads it; chooses the
+        model that it fits.
 
-        The file stays with Python. A page that shows the laboratory says so, and trains on it once it is opened there.
+        The file stays with Python. A page that shows the laboratory says so, and trains on it once
+        it is opened there.
 
         Raises FileNotFoundError or ValueError as ``mha.data.from_file``.
         """
@@ -99,47 +125,66 @@ class Laboratory(Widget):
         self.values = begin | {"model": kind, "data": "own"}
 
     def code(self, **values: Any) -> str:
-        """The lines of Python that repeat the run, for the controls as they stand, or for other values.
+        """The lines of Python that repeat the run, for the controls as they stand, or for other
+        values.
 
-        Raises ValueError as ``settings``, and on a file that was opened in the browser and not by ``read``.
+        Raises ValueError as ``settings``, and on a file that was opened in the browser and not by
+        ``read``.
         """
         settings = self.settings(**values)
         if settings["data"] == "own" and self.own["sum"] != self._sum:
-            raise ValueError(f"data: the file {self.own['file']!r} was opened in the browser; lab.read(path) reads it "
-                             "in Python too")
+            raise ValueError(
+                f"data: the file {self.own['file']!r} was opened in the browser; lab.read(path) "
+                f"reads it "
+                "in Python too"
+            )
         return code.code(settings, self._file)
 
     def path(self, **values: Any) -> Path:
-        """The ``Path`` of the run: what the lines of ``code`` leave under that name; raises as ``code``."""
+        """The ``Path`` of the run: what the lines of ``code`` leave under that name; raises as
+        ``code``."""
         return self.run(**values)["path"]
 
     def run(self, **values: Any) -> dict[str, Any]:
-        """All names that the lines of ``code`` leave: data, model, rule, path; raises as ``code``."""
+        """All names that the lines of ``code`` leave: data, model, rule, path; raises as
+        ``code``."""
         lines = self.code(**values)
         if lines not in self._last:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # of a run that diverges; its path says so
+                # of a run that diverges; its path says so
+                warnings.simplefilter("ignore", RuntimeWarning)
                 self._last = {lines: code.run(self.settings(**values), self._file)}
         return self._last[lines]
 
     def drawn(self, **values: Any) -> dict[str, Any]:
-        """What is drawn, by name: ``steps``, the curves, and what is shown of the last model; by mhalib."""
+        """What is drawn, by name: ``steps``, the curves, and what is shown of the last model; by
+        mhalib."""
         settings, run = self.settings(**values), self.run(**values)
         path, known = run["path"], measures.CURVES
         names = panels.curves(kind_of(settings))
-        curves = {name: known[name](path, run, settings) if name in known else path.curves[name] for name in names
-                  if name != "sharpness" or settings["curvature"]}
+        curves = {
+            name: known[name](path, run, settings) if name in known else path.curves[name]
+            for name in names
+            if name != "sharpness" or settings["curvature"]
+        }
         labels = measures.tokens(run["data"], settings)
-        return {"steps": path.steps, **curves, "tokens": labels, "places": list(range(len(labels))),
-                "weights": measures.weights(path[-1], run["data"], settings), **measures.looks(settings["optimizer"]),
-                **measures.there(settings)}
+        return {
+            "steps": path.steps,
+            **curves,
+            "tokens": labels,
+            "places": list(range(len(labels))),
+            "weights": measures.weights(path[-1], run["data"], settings),
+            **measures.looks(settings["optimizer"]),
+            **measures.there(settings),
+        }
 
     def figure(self, **values: Any) -> go.Figure:
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
         settings, drawn = self.settings(**values), self.drawn(**values)
         kind = kind_of(settings)
         figure = panels.frame(kind)
-        known = dict.fromkeys(panels.curves(kind), ()) | drawn  # a curvature that is not measured has no points
+        # a curvature that is not measured has no points
+        known = dict.fromkeys(panels.curves(kind), ()) | drawn
         for place in places(figure):
             put(figure, place, known)
         figure.update_traces(meta=None)
@@ -149,8 +194,12 @@ class Laboratory(Widget):
         if settings == DEFAULTS:
             return ALT
         steps, loss, rule = drawn["steps"], drawn["loss"], BY_NAME["optimizer"]
-        came = (f"Over {steps[-1]} steps of {rule.texts[rule.values.index(settings['optimizer'])]} the training loss "
-                f"goes from {loss[0]:.3g} to {loss[-1]:.3g}." if len(steps) else "Nothing was recorded.")
+        came = (
+            f"Over {steps[-1]} steps of {rule.texts[rule.values.index(settings['optimizer'])]} "
+            f"the training loss goes from {loss[0]:.3g} to {loss[-1]:.3g}."
+            if len(steps)
+            else "Nothing was recorded."
+        )
         return f"{panels.alt(kind_of(settings))} {came}"
 
     def _said(self):
@@ -161,7 +210,9 @@ class Laboratory(Widget):
 
     @traitlets.validate("values")
     def _known_values(self, proposal):
-        return self.settings(**{name: value for name, value in proposal["value"].items() if name in DEFAULTS})
+        return self.settings(
+            **{name: value for name, value in proposal["value"].items() if name in DEFAULTS}
+        )
 
 
 def laboratory() -> Laboratory:
@@ -178,11 +229,22 @@ def kind_of(values: Mapping[str, Any]) -> str:
 def _description():
     """What the browser reads."""
     web = web_address(repository())
-    return {"title": TITLE, "alt": ALT, "stopped": STOPPED, "page": web and web + PAGE,
-            "controls": [control.to_json() for control in CONTROLS], "code": code.to_json(), "experiments": EXPERIMENTS,
-            "begins": BEGINNINGS, "images": _images(), "drawn": panels.to_json(),
-            "looks": {rule: measures.looks(rule) for rule in BY_NAME["optimizer"].values},
-            "records": {str(count): list(recorded_steps(count, RECORDED)) for count in BY_NAME["steps"].values}}
+    return {
+        "title": TITLE,
+        "alt": ALT,
+        "stopped": STOPPED,
+        "page": web and web + PAGE,
+        "controls": [control.to_json() for control in CONTROLS],
+        "code": code.to_json(),
+        "experiments": EXPERIMENTS,
+        "begins": BEGINNINGS,
+        "images": _images(),
+        "drawn": panels.to_json(),
+        "looks": {rule: measures.looks(rule) for rule in BY_NAME["optimizer"].values},
+        "records": {
+            str(count): list(recorded_steps(count, RECORDED)) for count in BY_NAME["steps"].values
+        },
+    }
 
 
 def _images():

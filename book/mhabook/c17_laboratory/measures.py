@@ -1,4 +1,5 @@
-"""What the laboratory draws, computed by mhalib: name → function of (a path, its data and rule, the values)."""
+"""What the laboratory draws, computed by mhalib: name → function of (a path, its data and rule, the
+values)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -30,26 +31,33 @@ def looks(rule: str) -> dict[str, Any]:
 
 
 def there(values: Mapping[str, Any]) -> dict[str, bool]:
-    """Whether the curvature is measured, and whether the values alone move, so that their bound is one of it."""
+    """Whether the curvature is measured, and whether the values alone move, so that their bound is
+    one of it."""
     return {"has_curvature": values["curvature"], "has_value_bound": values["moves"] == "WV"}
 
 
 def edges(path: Path, run: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray:
-    """2/η for gradient descent, 2(1 + β)/η with momentum: where steps on a quadratic begin to grow."""
+    """2/η for gradient descent, 2(1 + β)/η with momentum: where steps on a quadratic begin to
+    grow."""
     sizes = rates(path, run, values)
     known = np.where(sizes > 0, EDGES.get(values["optimizer"], np.nan), np.nan)
     return known / np.where(sizes > 0, sizes, 1)
 
 
 def sharpness(path: Path, run: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray:
-    """The largest eigenvalue of the Hessian in the weights that move, or 0 where none is positive."""
+    """The largest eigenvalue of the Hessian in the weights that move, or 0 where none is
+    positive."""
     moves = values["moves"].split() if values["model"] == "layer" else None
-    return np.array([max(spectrum(model, run["data"], only=moves).values[-1], 0.0) for model in path.models])
+    return np.array(
+        [max(spectrum(model, run["data"], only=moves).values[-1], 0.0) for model in path.models]
+    )
 
 
 def _of(measure):
     """A measure of each recorded model."""
-    return lambda path, run, values: np.array([measure(model, run["data"]) for model in path.models])
+    return lambda path, run, values: np.array(
+        [measure(model, run["data"]) for model in path.models]
+    )
 
 
 def _floor(path, run, values):
@@ -57,7 +65,10 @@ def _floor(path, run, values):
 
 
 CURVES: dict[str, Callable[..., np.ndarray]] = {
-    "rate": rates, "stability_edge": edges, "sharpness": sharpness, "floor": _floor,
+    "rate": rates,
+    "stability_edge": edges,
+    "sharpness": sharpness,
+    "floor": _floor,
     "smoothness_bound": _of(lambda model, data: smoothness_constant(model, token_radius(data.X))),
     "planted_W": lambda path, run, values: alignments(path, run["data"].truth)["W"],
     "planted_U": lambda path, run, values: alignments(path, run["data"].truth)["U"],
@@ -73,7 +84,7 @@ def weights(model: Any, data: Any, values: Mapping[str, Any]) -> np.ndarray:
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         return (shares / shares.sum(axis=1, keepdims=True))[:, :SHOWN]
     sample, head = min(values["sample"], len(data) - 1), min(values["head"], values["H"] - 1)
-    X = data.X[sample:sample + 1]
+    X = data.X[sample : sample + 1]
     return to_numpy(model.attention(X) if values["model"] == "heads" else model.weights(X))[0, head]
 
 

@@ -16,9 +16,13 @@ EDGE = ("stability_edge", "2/η")
 CURVATURES = (("sharpness", "largest eigenvalue"), ("smoothness_bound", "its bound ρ"), EDGE)
 WEIGHTS = tuple((f"norm_{name}", name) for name in ("WQ", "WK", "WV", "WO"))
 RATE = (("rate", "step size η"),)
-LOOKS = {"stability_edge": {"name": "edge", "visible": "has_edge"}, "sharpness": {"visible": "has_curvature"},
-         "value_smoothness": {"visible": "has_value_bound"}}
-"""What the controls decide of a line: its name, and whether it is there, by ``measures.looks`` and ``there``."""
+LOOKS = {
+    "stability_edge": {"name": "edge", "visible": "has_edge"},
+    "sharpness": {"visible": "has_curvature"},
+    "value_smoothness": {"visible": "has_value_bound"},
+}
+"""What the controls decide of a line: its name, and whether it is there, by ``measures.looks`` and
+``there``."""
 LOG = {"type": "log", "exponentformat": "power", "nticks": 3, "autorangeoptions_clipmin": FLOOR}
 SHARE = {"range": [-0.02, 1.03]}
 
@@ -27,23 +31,42 @@ _HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE), ("curvature", CURV
 _OWN = (("loss", LOSSES[:1], LOG), ("accuracy", SHARES[:1], SHARE), ("curvature", CURVATURES, LOG))
 _TOKENS = (("effective_tokens", "effective tokens"),)
 _SECOND = (("sharpness", "largest eigenvalue"), EDGE)
-_LAYER = (("loss", LOSSES[:1], LOG), ("norms of the weights", WEIGHTS, {}),
-          ("curvature", (("sharpness", "largest eigenvalue"), ("value_smoothness", "its bound in WV"), EDGE),
-           LOG),
-          ("least singular value of B", (("least_singular", "σ_min(B)"),), {}))
+_LAYER = (
+    ("loss", LOSSES[:1], LOG),
+    ("norms of the weights", WEIGHTS, {}),
+    (
+        "curvature",
+        (("sharpness", "largest eigenvalue"), ("value_smoothness", "its bound in WV"), EDGE),
+        LOG,
+    ),
+    ("least singular value of B", (("least_singular", "σ_min(B)"),), {}),
+)
 PANELS: dict[str, tuple[Any, ...]] = {
     "mixture": (*_HEADS, ("attention score", (("attention_score", "attention score"),), SHARE)),
-    "planted": (*_HEADS, ("alignment with the planted head", (("planted_W", "W"), ("planted_U", "U")),
-                          {"range": [-1.03, 1.03]})),
+    "planted": (
+        *_HEADS,
+        (
+            "alignment with the planted head",
+            (("planted_W", "W"), ("planted_U", "U")),
+            {"range": [-1.03, 1.03]},
+        ),
+    ),
     "digits": (*_HEADS, ("norms of the weights", NORMS, {})),
     "pathfinder": (*_HEADS, ("norms of the weights", NORMS, {})),
-    "linear": (("loss", (("loss", "training loss"), ("floor", "noise floor")), LOG),
-               ("excess", (("excess", "population excess"),), LOG), ("curvature", _SECOND, LOG),
-               ("effective tokens", _TOKENS, {"rangemode": "tozero"})),
+    "linear": (
+        ("loss", (("loss", "training loss"), ("floor", "noise floor")), LOG),
+        ("excess", (("excess", "population excess"),), LOG),
+        ("curvature", _SECOND, LOG),
+        ("effective tokens", _TOKENS, {"rangemode": "tozero"}),
+    ),
     "sequences": _LAYER,
     "own_heads": (*_OWN, ("norms of the weights", NORMS, {})),
-    "own_regression": (("loss", LOSSES[:1], LOG), ("effective tokens", _TOKENS, {"rangemode": "tozero"}),
-                       ("curvature", _SECOND, LOG), ("norms of the weights", (("norm_A", "A"), ("norm_B", "B")), {})),
+    "own_regression": (
+        ("loss", LOSSES[:1], LOG),
+        ("effective tokens", _TOKENS, {"rangemode": "tozero"}),
+        ("curvature", _SECOND, LOG),
+        ("norms of the weights", (("norm_A", "A"), ("norm_B", "B")), {}),
+    ),
     "own_layer": _LAYER,
 }
 
@@ -63,16 +86,27 @@ def frame(kind: str) -> go.Figure:
     """The figure without numbers; each trace says in its ``meta`` what it shows."""
     panels = (*PANELS[kind][:4], ("step size", RATE, LOG | {"dtick": 1}))
     titles = [title for title, _, _ in panels]
-    figure = make_subplots(rows=3, cols=2, horizontal_spacing=0.14, vertical_spacing=0.175,
-                           subplot_titles=[*titles, "attention at the end"])
+    figure = make_subplots(
+        rows=3,
+        cols=2,
+        horizontal_spacing=0.14,
+        vertical_spacing=0.175,
+        subplot_titles=[*titles, "attention at the end"],
+    )
     transparent(figure, alt="", height=640).update_layout(margin={"t": 30, "b": 40})
     figure.update_annotations(font_size=14)
     for k, (_, traces, axis) in enumerate(panels):
         place = {"row": k // 2 + 1, "col": k % 2 + 1}
         for j, (curve, name) in enumerate(traces):
             look = {"color": COLORS[(j + 2 * (k > 1)) % 6], "dash": DASHES[j]}
-            figure.add_scatter(name=name, mode="lines", line=look, showlegend=len(traces) > 1, **place,
-                               meta={"x": "steps", "y": curve} | LOOKS.get(curve, {}))
+            figure.add_scatter(
+                name=name,
+                mode="lines",
+                line=look,
+                showlegend=len(traces) > 1,
+                **place,
+                meta={"x": "steps", "y": curve} | LOOKS.get(curve, {}),
+            )
         figure.update_yaxes(**axis, **place)
         _with_legend(figure, k, place)
     figure.update_xaxes(title=_title("step"), row=3, col=1)
@@ -81,11 +115,13 @@ def frame(kind: str) -> go.Figure:
 
 
 def _with_legend(figure, k, place):
-    """Below each panel the names of its own lines; on a phone ``stack`` of drawing.js moves them with it."""
+    """Below each panel the names of its own lines; on a phone ``stack`` of drawing.js moves them
+    with it."""
     name = f"legend{k + 1 if k else ''}"
     figure.update_traces(legend=name, **place)
     left, foot = (figure.layout[f"{letter}axis{k + 1 if k else ''}"].domain[0] for letter in "xy")
-    line = 0.03 + 0.054 * (k % 2)  # in the right column a line lower: a long one on the left comes below it
+    # in the right column a line lower: a long one on the left comes below it
+    line = 0.03 + 0.054 * (k % 2)
     look = {"orientation": "h", "x": left, "y": foot - line, "yanchor": "top", "font_size": 11}
     figure.update_layout({name: look})
 
@@ -95,7 +131,8 @@ def _title(text):
 
 
 def _unmeasured(figure):
-    """Labels of axes without a title are not measured; measuring takes half of the time that plotly draws."""
+    """Labels of axes without a title are not measured; measuring takes half of the time that plotly
+    draws."""
     for axis in (figure.layout.template.layout.xaxis, figure.layout.template.layout.yaxis):
         axis.update(automargin=False, ticklabeloverflow="allow").title = None
     return figure
@@ -103,21 +140,30 @@ def _unmeasured(figure):
 
 def _with_attention(figure):
     names = {"ticktext": "tokens", "tickvals": "places"}
-    figure.add_heatmap(zmin=0, zmax=1, colorscale=SEQUENTIAL, colorbar={"title": "weight", "len": 0.26, "y": 0.11},
-                       row=3, col=2, meta={"z": "weights", "xaxis": names, "yaxis": names})
+    figure.add_heatmap(
+        zmin=0,
+        zmax=1,
+        colorscale=SEQUENTIAL,
+        colorbar={"title": "weight", "len": 0.26, "y": 0.11},
+        row=3,
+        col=2,
+        meta={"z": "weights", "xaxis": names, "yaxis": names},
+    )
     figure.update_xaxes(title=_title("key token"), constrain="domain", row=3, col=2)
-    figure.update_yaxes(title=_title("query token"), autorange="reversed", constrain="domain", row=3, col=2)
+    figure.update_yaxes(
+        title=_title("query token"), autorange="reversed", constrain="domain", row=3, col=2
+    )
 
 
 SAYS = {
-    "mixture": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}, attention score "
-               "{attention_score}",
-    "planted": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}, alignment {planted_W} in W "
-               "and {planted_U} in U",
+    "mixture": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}, "
+    "attention score {attention_score}",
+    "planted": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}, "
+    "alignment {planted_W} in W and {planted_U} in U",
     "digits": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}",
     "pathfinder": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}",
-    "linear": "training loss {loss}, noise floor {floor}, population excess {excess}, {effective_tokens} effective "
-              "tokens",
+    "linear": "training loss {loss}, noise floor {floor}, population excess {excess}, "
+    "{effective_tokens} effective tokens",
     "sequences": "loss {loss}, from {first_loss} at the start; σ_min(B) = {least_singular}",
     "own_heads": "training loss {loss}, accuracy {accuracy}",
     "own_regression": "training loss {loss}, {effective_tokens} effective tokens",
@@ -132,7 +178,11 @@ def to_json() -> dict[str, Any]:
         figure = frame(kind)
         draw = list(places(figure))
         plain = json.loads(figure.update_traces(meta=None).to_json())
-        described[kind] = {"curves": curves(kind), "figure": {"data": plain["data"], "layout": plain["layout"]},
-                           "draw": draw, "alt": alt(kind),
-                           "says": f"After {{steps}} steps of {{optimizer}}: {SAYS[kind]}."}
+        described[kind] = {
+            "curves": curves(kind),
+            "figure": {"data": plain["data"], "layout": plain["layout"]},
+            "draw": draw,
+            "alt": alt(kind),
+            "says": f"After {{steps}} steps of {{optimizer}}: {SAYS[kind]}.",
+        }
     return described

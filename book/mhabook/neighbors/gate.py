@@ -44,12 +44,12 @@ def off_formula(n: int, contexts: int = 5, queries: int = 300) -> float:
 
     It is the median over queries, averaged over contexts.
     """
-    s = SPREAD ** 2 + NOISE ** 2
+    s = SPREAD**2 + NOISE**2
     head = AttentionRegression(np.eye(2), np.eye(2) / s)
-    z = clustered(queries, s ** 0.5, seed=0)[1]
+    z = clustered(queries, s**0.5, seed=0)[1]
     exact, medians = infinite_head(head, z, s), []
     for seed in range(1, contexts + 1):
-        away = head(z, clustered(n, s ** 0.5, seed)[1]) - exact
+        away = head(z, clustered(n, s**0.5, seed)[1]) - exact
         medians.append(np.median(np.linalg.norm(away, axis=1)))
     return float(np.mean(medians))
 
@@ -63,8 +63,8 @@ def posterior_mean(z: Array, spread: float, noise: float) -> np.ndarray:
 
     with the spread γ and the noise ξ.  Source: Gabet et al. 2026, equation (11).
     """
-    s = spread ** 2 + noise ** 2
-    c = noise ** 2 / s
+    s = spread**2 + noise**2
+    c = noise**2 / s
     return (1 - c) * z + c * softmax(z @ MEANS.T / s) @ MEANS
 
 
@@ -77,8 +77,8 @@ def denoising_heads(spread: float, noise: float) -> list[AttentionRegression]:
     with ν_k = μ_k/‖μ_k‖²: A_k keeps its own mean and cancels the other. What B_k has beyond I/s
     adds the same to the scores of both means, so it does not move the gate.  Source: this book.
     """
-    s = spread ** 2 + noise ** 2
-    c = noise ** 2 / s
+    s = spread**2 + noise**2
+    c = noise**2 / s
     heads = []
     for mean in MEANS:
         nu = mean / (mean @ mean)
@@ -115,27 +115,33 @@ def squared_error(predicted: Array, x: Array) -> float:
 
 def wrong_clusters(seed: int = 0) -> dict[str, float]:
     """The share of noisy points that go to the wrong cluster, by the sign of a score."""
-    s = SPREAD ** 2 + NOISE ** 2
-    cluster, z = clustered(POINTS, s ** 0.5, seed)
+    s = SPREAD**2 + NOISE**2
+    cluster, z = clustered(POINTS, s**0.5, seed)
     between = MEANS[1:] - MEANS[:1]
     head = AttentionRegression(between, np.eye(2) / s)
     away = np.linalg.norm(z[:, None] - MEANS, axis=2)
-    scores = {"linear map": z @ between[0], "one head": infinite_head(head, z, s)[:, 0],
-              "best possible": away[:, 0] - away[:, 1]}
+    scores = {
+        "linear map": z @ between[0],
+        "one head": infinite_head(head, z, s)[:, 0],
+        "best possible": away[:, 0] - away[:, 1],
+    }
     return {name: float(((score > 0) != (cluster == 1)).mean()) for name, score in scores.items()}
 
 
-def denoising_errors(spread: float = SPREAD, noise: float = NOISE,
-                     seed: int = 0) -> dict[str, float]:
+def denoising_errors(
+    spread: float = SPREAD, noise: float = NOISE, seed: int = 0
+) -> dict[str, float]:
     """The squared errors of denoisers on the same points. The linear map has a constant, too."""
-    s = spread ** 2 + noise ** 2
+    s = spread**2 + noise**2
     x = clustered(POINTS, spread, seed)[1]
     z = x + noise * np.random.default_rng([seed, 8]).standard_normal(x.shape)
     heads = denoising_heads(spread, noise)
-    predicted = {"linear map": linear_fit(np.column_stack([z, np.ones(len(z))]), x),
-                 "one head": best_one_head(z, x, s),
-                 "two heads": sum(infinite_head(head, z, s) for head in heads),
-                 "best possible": posterior_mean(z, spread, noise)}
+    predicted = {
+        "linear map": linear_fit(np.column_stack([z, np.ones(len(z))]), x),
+        "one head": best_one_head(z, x, s),
+        "two heads": sum(infinite_head(head, z, s) for head in heads),
+        "best possible": posterior_mean(z, spread, noise),
+    }
     return {name: squared_error(each, x) for name, each in predicted.items()}
 
 

@@ -151,10 +151,20 @@ def plateau_figure(paths: Mapping[str, np.ndarray]) -> go.Figure:
         across = np.tile([0, at[-1], np.nan], len(levels))  # the gaps part one level from the next
         guides.append((panel, "levels of the formula", across, np.repeat(levels, 3)))
     heights = ", ".join(f"{level:.2f}" for level in levels)
-    alt = ("Two panels of the loss over steps, three starts each, with dotted levels at "
-           f"{heights}. Merged, {LENGTHS['merged']} steps: each loss falls once, past the levels "
-           f"between, and flattens toward the lowest. Apart, {LENGTHS['apart']:,} steps: each loss "
-           "waits near the highest level, drops to the next one, waits near it, some longer and some "
-           "shorter, and so on down to the lowest.")
-    return plots.multiples([], panels, guides, span=(0.0, 1.05 * levels[0]), log_x=False,
-                           ordered=False, title="The loss of three starts", alt=alt)
+    alt = (
+        "Two panels of the loss over steps, three starts each, with dotted levels at "
+        f"{heights}. Merged, {LENGTHS['merged']} steps: each loss falls once, past the levels "
+        f"between, and flattens toward the lowest. Apart, {LENGTHS['apart']:,} steps: each loss "
+        "waits near the highest level, drops to the next one, waits near it, some longer and some "
+        "shorter, and so on down to the lowest."
+    )
+    return plots.multiples(
+        [],
+        panels,
+        guides,
+        span=(0.0, 1.05 * levels[0]),
+        log_x=False,
+        ordered=False,
+        title="The loss of three starts",
+        alt=alt,
+    )

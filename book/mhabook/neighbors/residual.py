@@ -13,7 +13,10 @@ from mhalib.models import AttentionLayer
 N, TOKENS, D, WIDTH = 8, 4, 48, 8
 """Samples, tokens of each, dimensions of a token, and of a query: those of chapter 13."""
 KERNELS: dict[str, Softmax | Gaussian | None] = {
-    "none": None, "softmax": softmax, "Gaussian": gaussian}
+    "none": None,
+    "softmax": softmax,
+    "Gaussian": gaussian,
+}
 """How tokens are mixed; with "none" each token sees itself alone, S = I."""
 STEPS, LAYERS = 300, 3
 """Steps of the readout, and how many layers the tokens pass for the last column."""
@@ -32,7 +35,7 @@ class SkipRow:
 
 def square_values(D: int, seed: int = 0) -> np.ndarray:
     """A value matrix W^V (D, D) with entries N(0, 1/D): square, so that X + S X W^V exists."""
-    return np.random.default_rng([seed, 6]).standard_normal((D, D)) / D ** 0.5
+    return np.random.default_rng([seed, 6]).standard_normal((D, D)) / D**0.5
 
 
 def layer_output(X: Array, kernel: str, skip: bool, seed: int) -> np.ndarray:
@@ -69,7 +72,7 @@ def readout_left(output: Array, y: Array, steps: int = STEPS) -> float:
     w, step = np.zeros(seen.shape[1]), 1 / np.linalg.norm(seen, 2) ** 2
     for _ in range(steps):
         w = w - step * seen.T @ (seen @ w - target)
-    return float(((seen @ w - target) ** 2).sum() / (target ** 2).sum())
+    return float(((seen @ w - target) ** 2).sum() / (target**2).sum())
 
 
 def second_singular(X: Array) -> float:

@@ -25,10 +25,12 @@ class Setting:
     scaled: bool = True
 
 
-SETTINGS = {"decoder as fast": Setting(ATTENTION_LR),
-            "decoder 10 times as fast": Setting(10 * ATTENTION_LR),
-            "decoder 100 times as fast": Setting(100 * ATTENTION_LR),
-            "10 times as fast, not scaled": Setting(10 * ATTENTION_LR, scaled=False)}
+SETTINGS = {
+    "decoder as fast": Setting(ATTENTION_LR),
+    "decoder 10 times as fast": Setting(10 * ATTENTION_LR),
+    "decoder 100 times as fast": Setting(100 * ATTENTION_LR),
+    "10 times as fast, not scaled": Setting(10 * ATTENTION_LR, scaled=False),
+}
 
 
 def log_frequencies(common: float = 0.5, frequent: float = 0.3) -> np.ndarray:
@@ -39,7 +41,7 @@ def log_frequencies(common: float = 0.5, frequent: float = 0.3) -> np.ndarray:
     P = np.zeros((NEXT, 2 * NEXT + 1))
     P[:, 0] = common
     for n in range(NEXT):
-        P[n, 2 * n + 1:2 * n + 3] = frequent, 1 - common - frequent
+        P[n, 2 * n + 1 : 2 * n + 3] = frequent, 1 - common - frequent
     with np.errstate(divide="ignore"):
         return np.log(P)
 
@@ -95,8 +97,11 @@ def scan_figure(paths: Mapping[str, np.ndarray]) -> go.Figure:
         panels[name] = {token: path[None, at, k] for k, token in enumerate(TOKENS)}
         common, frequent, rare = path[-1]
         ends.append(f"{name}: common {common:.2f}, frequent {frequent:.2f}, rare {rare:.2f}")
-    alt = ("Four panels of attention over the steps 1 to 2,000, on a logarithmic axis. In each the "
-           "common token falls from 0.5 and the frequent distinct one rises from 0.3. "
-           f"At step 2,000: {'; '.join(ends)}.")
-    return plots.multiples(at, panels, span=(0.0, 1.0), ordered=False,
-                           title="Attention on three tokens", alt=alt)
+    alt = (
+        "Four panels of attention over the steps 1 to 2,000, on a logarithmic axis. In each the "
+        "common token falls from 0.5 and the frequent distinct one rises from 0.3. "
+        f"At step 2,000: {'; '.join(ends)}."
+    )
+    return plots.multiples(
+        at, panels, span=(0.0, 1.0), ordered=False, title="Attention on three tokens", alt=alt
+    )

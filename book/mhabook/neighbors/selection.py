@@ -72,10 +72,12 @@ def token_machine(X: Array, best: Array, rounds: int = 40, more: int = 50) -> Se
         normal = convex @ few
         length = float(np.linalg.norm(normal))
         if length < 1e-6 * size:
-            raise ValueError("best: expected tokens that one W can put ahead of all others, "
-                             "got some that none can")
+            raise ValueError(
+                "best: expected tokens that one W can put ahead of all others, "
+                "got some that none can"
+            )
         chosen = chosen[convex > 0]
-        if (pairs @ normal).min() > (1 - 1e-9) * length ** 2:
+        if (pairs @ normal).min() > (1 - 1e-9) * length**2:
             break
     weights = np.zeros(len(pairs))
     weights[chosen] = convex[convex > 0]
@@ -87,9 +89,11 @@ def optimality_gaps(machine: SelectionMachine) -> dict[str, float]:
     unit = machine.direction.ravel()
     ahead = machine.pairs @ unit - machine.margin
     combined = machine.weights @ machine.pairs / machine.margin
-    return {"no pair is closer": max(0.0, -float(ahead.min())) / machine.margin,
-            "only the closest count": float(abs(machine.weights * ahead).max()) / machine.margin,
-            "W is their combination": float(np.linalg.norm(combined - unit))}
+    return {
+        "no pair is closer": max(0.0, -float(ahead.min())) / machine.margin,
+        "only the closest count": float(abs(machine.weights * ahead).max()) / machine.margin,
+        "W is their combination": float(np.linalg.norm(combined - unit)),
+    }
 
 
 @dataclass(frozen=True)
@@ -110,5 +114,8 @@ def against_machine(path: Path, machine: SelectionMachine) -> dict[str, np.ndarr
     """Where W is not zero: steps, cosine of W with the machine, and its share of the margin."""
     moved = [k for k, model in enumerate(path.models) if model.W.any()]
     units = np.array([path[k].W.ravel() / np.linalg.norm(path[k].W) for k in moved])
-    return {"steps": path.steps[moved], "cosine": units @ machine.direction.ravel(),
-            "share": (units @ machine.pairs.T).min(axis=1) / machine.margin}
+    return {
+        "steps": path.steps[moved],
+        "cosine": units @ machine.direction.ravel(),
+        "share": (units @ machine.pairs.T).min(axis=1) / machine.margin,
+    }

@@ -69,7 +69,7 @@ class QueryHeads(Vector):
         readings = np.broadcast_to(X[:, None, :, -1], A.shape)
         error = self.c * (A * readings).sum(axis=(1, 2)) - y
         pull = softmax.vjp(A, readings) * (2 * self.c * error / len(y))[:, None, None]
-        return (error ** 2).mean(), self.with_arrays(Q=np.einsum("nhl,nld->hd", pull, X))
+        return (error**2).mean(), self.with_arrays(Q=np.einsum("nhl,nld->hd", pull, X))
 
 
 def overlaps(path: Path, directions: int) -> np.ndarray:
@@ -83,5 +83,7 @@ def partings(path: Path, directions: int, apart: float = 0.5) -> list[float]:
     Infinite where they never do.
     """
     spread = np.ptp(overlaps(path, directions), axis=1)
-    return [float(path.steps[column.argmax()]) if column.any() else np.inf
-            for column in (spread > apart).T]
+    return [
+        float(path.steps[column.argmax()]) if column.any() else np.inf
+        for column in (spread > apart).T
+    ]

@@ -103,8 +103,9 @@ def with_readout(head: QueryHead, sample: Hidden, ridge: float = 0.01) -> QueryH
     return head.with_arrays(w=w[:-1], b=w[-1] + np.zeros(()))
 
 
-def error_on_fresh(head: QueryHead, L: int, direction: Array, strength: float,
-                   n: int = 1000) -> float:
+def error_on_fresh(
+    head: QueryHead, L: int, direction: Array, strength: float, n: int = 1000
+) -> float:
     """The share of n fresh sequences that a head gets wrong.
 
     They are drawn in the plane of q and w alone. It is all that the head sees, and there, too,
@@ -129,9 +130,11 @@ def after_two_steps(L: int, strength: float, seed: int = 0) -> dict[str, float]:
     zero = QueryHead.zeros(D)
     q = train(zero, first, GradientDescent(1.0), steps=2)[-1].q
     known = QueryHead(QUERY * direction, direction, np.zeros(()))
-    heads = {"two steps": with_readout(zero.with_arrays(q=QUERY * q / np.linalg.norm(q)), second),
-             "mean token": with_readout(zero, second),
-             "signal known": known.with_arrays(b=-known(second.X).mean())}
+    heads = {
+        "two steps": with_readout(zero.with_arrays(q=QUERY * q / np.linalg.norm(q)), second),
+        "mean token": with_readout(zero, second),
+        "signal known": known.with_arrays(b=-known(second.X).mean()),
+    }
     errors = {name: error_on_fresh(each, L, direction, strength) for name, each in heads.items()}
     return {"cosine": signal_cosine(q, direction)} | errors
 

@@ -14,7 +14,7 @@ from mhalib.data import Dataset, tokenized_mixture
 
 LOSS, ROOM, LR = 0.1, 0.1, 1.0
 """A small loss, how far attention weights may leave 1/T relative to it, and the step size."""
-TRIED = 2 ** 14
+TRIED = 2**14
 """The number of heads of the run from which the others follow."""
 MOST = 1000
 """A run has no more steps than this."""
@@ -105,12 +105,16 @@ def width_row(n: int, seed: int = 0) -> WidthRow:
 def print_widths(rows: Iterable[WidthRow]) -> None:
     """A line for each number of samples."""
     print(f"{'':20}{'steps of':>12}{'heads that stay near':>26}{'heads of':>13}")
-    print(f"{'n':>4}{'log n':>7}{'margin':>9}{'two heads':>12}{'until loss 0.1':>15}"
-          f"{'n steps':>11}{'the theorem':>13}")
+    print(
+        f"{'n':>4}{'log n':>7}{'margin':>9}{'two heads':>12}{'until loss 0.1':>15}"
+        f"{'n steps':>11}{'the theorem':>13}"
+    )
     for row in rows:
         near, longer = (float(f"{heads:.1e}") for heads in (row.until_loss, row.for_n_steps))
-        print(f"{row.n:4}{np.log(row.n):7.1f}{row.margin:9.2f}{row.two_heads:12}"
-              f"{near:15,.0f}{longer:11,.0f}{row.theorem:13.0e}")
+        print(
+            f"{row.n:4}{np.log(row.n):7.1f}{row.margin:9.2f}{row.two_heads:12}"
+            f"{near:15,.0f}{longer:11,.0f}{row.theorem:13.0e}"
+        )
 
 
 def over_samples(counts: Iterable[int], seed: int = 0) -> list[WidthRow]:

@@ -1,4 +1,5 @@
-"""What the book's reference pages print: a file for each page, and ``shown``, which displays its text."""
+"""What the book's reference pages print: a file for each page, and ``shown``, which displays its
+text."""
 
 from mhabook.pages.text import shown
 

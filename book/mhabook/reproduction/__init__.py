@@ -1,4 +1,5 @@
-"""The register of the papers' figures: what each shows, what came out here, and the file that says so.
+"""The register of the papers' figures: what each shows, what came out here, and the file that says
+so.
 
 ``FIGURES`` holds them in the order of the papers; the book's page Reproduction is made from it.
 """

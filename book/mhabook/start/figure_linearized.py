@@ -1,4 +1,5 @@
-"""The live figure of the page on the tangent kernel: a model and its linearization, trained side by side."""
+"""The live figure of the page on the tangent kernel: a model and its linearization, trained side by
+side."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +25,8 @@ LEAST = 1e-4
 
 
 def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
-    """A live figure: heads from a random start, and their linearization there, trained by the same steps.
+    """A live figure: heads from a random start, and their linearization there, trained by the same
+    steps.
 
     The data are a ``tokenized_mixture`` of four tokens in four dimensions with noise 0.5.
 
@@ -38,37 +40,69 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
     Source: Jacot et al. 2018, on the model of this book.
     """
     require_count(n=n, steps=steps)
-    data, record = tokenized_mixture(n, T=4, d=4, M=2, zeta=0.25, sigma=0.5, seed=seed), recorded_steps(steps, 40)
+    data, record = (
+        tokenized_mixture(n, T=4, d=4, M=2, zeta=0.25, sigma=0.5, seed=seed),
+        recorded_steps(steps, 40),
+    )
 
     def run(values):
-        start, rule = MultiHeadAttention.random(values["H"], 4, 4, values["scale"], seed), GradientDescent(values["lr"])
-        path, linear = (train(model, data, rule, steps, record=record) for model in (start, Linearized.at(start)))
-        return replace(path, curves=path.curves | {
-            "linear_loss": linear.loss, "distance": np.maximum(distances(path, linear, data.X), LEAST),
-            "moved": np.array([(model - start).norm() for model in path.models]),
-            "linear_logits": linear[-1](data.X), "logits": path[-1](data.X)})
+        start, rule = (
+            MultiHeadAttention.random(values["H"], 4, 4, values["scale"], seed),
+            GradientDescent(values["lr"]),
+        )
+        path, linear = (
+            train(model, data, rule, steps, record=record)
+            for model in (start, Linearized.at(start))
+        )
+        return replace(
+            path,
+            curves=path.curves
+            | {
+                "linear_loss": linear.loss,
+                "distance": np.maximum(distances(path, linear, data.X), LEAST),
+                "moved": np.array([(model - start).norm() for model in path.models]),
+                "linear_logits": linear[-1](data.X),
+                "logits": path[-1](data.X),
+            },
+        )
 
-    return LiveFigure(FigureSpec(
-        title="A model and its linearization at the start",
-        alt="Left, two losses over 200 steps, of four heads and of their linearization at a random start: they part "
-            "after the first steps, the model ahead, and meet again near 0.004. Middle, the distance of their logits "
-            "grows from 0.04 after one step to 0.9. Right, the logits of the sixteen samples at the end, model against "
-            "linearization: they lie around the diagonal, one of them 2.5 away from it.",
-        model="linearized", data=arrays(data), record=tuple(record), fixed={"optimizer": "gd"},
-        start={"kind": "linearized", "stream": normals(HEADS[-1] * 32, seed).tolist()},
-        curves=("loss", "linear_loss", "distance", "moved"), final=("linear_logits", "logits"),
-        controls=(Control("H", "heads H", HEADS, 4),
-                  Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 0.3),
-                  Control("scale", "start scale s", (0.1, 0.3, 1.0, 2.0), 1.0)),
-        frame=_frame(steps),
-        summary="After {steps} steps with H = {H}, η = {lr}, s = {scale}: loss {loss}, linearized {linear_loss}; the "
-                "logits of the two differ by {distance} (root mean square), and the parameters have moved by {moved}.",
-        train=run, measure={name: lambda path, values, name=name: path.curves[name].tolist()
-                            for name in ("linear_logits", "logits")}), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="A model and its linearization at the start",
+            alt="Left, two losses over 200 steps, of four heads and of their linearization at a "
+            "random start: they part after the first steps, the model ahead, and meet again near "
+            "0.004. Middle, the distance of their logits grows from 0.04 after one step to 0.9. "
+            "Right, the logits of the sixteen samples at the end, model against linearization: "
+            "they lie around the diagonal, one of them 2.5 away from it.",
+            model="linearized",
+            data=arrays(data),
+            record=tuple(record),
+            fixed={"optimizer": "gd"},
+            start={"kind": "linearized", "stream": normals(HEADS[-1] * 32, seed).tolist()},
+            curves=("loss", "linear_loss", "distance", "moved"),
+            final=("linear_logits", "logits"),
+            controls=(
+                Control("H", "heads H", HEADS, 4),
+                Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 0.3),
+                Control("scale", "start scale s", (0.1, 0.3, 1.0, 2.0), 1.0),
+            ),
+            frame=_frame(steps),
+            summary="After {steps} steps with H = {H}, η = {lr}, s = {scale}: loss {loss}, "
+            "linearized {linear_loss}; the logits of the two differ by {distance} (root mean "
+            "square), and the parameters have moved by {moved}.",
+            train=run,
+            measure={
+                name: lambda path, values, name=name: path.curves[name].tolist()
+                for name in ("linear_logits", "logits")
+            },
+        ),
+        __file__,
+    )
 
 
 def distances(path: Path, linear: Path, X: Array) -> np.ndarray:
-    """The root mean square over the samples of the difference of the two models' logits, at each recorded step."""
+    """The root mean square over the samples of the difference of the two models' logits, at each
+    recorded step."""
     pairs = zip(path.models, linear.models, strict=True)
     return np.array([distance(model(X), tangent(X)) for model, tangent in pairs])
 
@@ -78,22 +112,42 @@ def distance(logits: Array, others: Array) -> float:
     return np.sqrt(np.mean((logits - others) ** 2))
 
 
-def by_width(heads: Sequence[int], data: Dataset, rule: Rule, steps: int = 200) -> dict[str, np.ndarray]:
-    """What ``steps`` steps do to random starts with so many heads, means over five seeds: name → (numbers of heads,).
+def by_width(
+    heads: Sequence[int], data: Dataset, rule: Rule, steps: int = 200
+) -> dict[str, np.ndarray]:
+    """What ``steps`` steps do to random starts with so many heads, means over five seeds: name →
+    (numbers of heads,).
 
-    The distance of the logits is that from the linearization, the way that from the start; the change of the attention
-    weights is a root mean square.
+    The distance of the logits is that from the linearization, the way that from the start; the
+    change of the attention weights is a root mean square.
     """
-    shape, names = data.X.shape[1:], ("distance of the logits", "way of all parameters", "change of attention weights")
-    means = [np.mean([_moved(MultiHeadAttention.random(H, *shape, seed=seed), data, rule, steps) for seed in range(5)],
-                     axis=0) for H in heads]
+    shape, names = (
+        data.X.shape[1:],
+        ("distance of the logits", "way of all parameters", "change of attention weights"),
+    )
+    means = [
+        np.mean(
+            [
+                _moved(MultiHeadAttention.random(H, *shape, seed=seed), data, rule, steps)
+                for seed in range(5)
+            ],
+            axis=0,
+        )
+        for H in heads
+    ]
     return dict(zip(names, np.array(means).T, strict=True))
 
 
 def _moved(start, data, rule, steps):
-    path, linear = (train(one, data, rule, steps, record=2) for one in (start, Linearized.at(start)))
+    path, linear = (
+        train(one, data, rule, steps, record=2) for one in (start, Linearized.at(start))
+    )
     turned = path[-1].attention(data.X) - start.attention(data.X)
-    return distances(path, linear, data.X)[-1], (path[-1] - start).norm(), np.sqrt(np.mean(turned ** 2))
+    return (
+        distances(path, linear, data.X)[-1],
+        (path[-1] - start).norm(),
+        np.sqrt(np.mean(turned**2)),
+    )
 
 
 def _frame(steps):
@@ -102,10 +156,23 @@ def _frame(steps):
     line(frame, "linearization", 1, shows="linear_loss", color=1)
     line(frame, "distance, default settings", 2, shows="distance", once=True, legend=True)
     line(frame, "distance", 2, shows="distance", color=2, dash="solid")
-    frame.add_scatter(x=[-26, 26], y=[-26, 26], name="equal", mode="lines", row=1, col=3,
-                      line={"color": GRAY, "dash": "dot"})
-    frame.add_scatter(name="sample", mode="markers", marker={"color": COLORS[0], "size": 8}, row=1, col=3,
-                      meta={"x": "linear_logits", "y": "logits"})
+    frame.add_scatter(
+        x=[-26, 26],
+        y=[-26, 26],
+        name="equal",
+        mode="lines",
+        row=1,
+        col=3,
+        line={"color": GRAY, "dash": "dot"},
+    )
+    frame.add_scatter(
+        name="sample",
+        mode="markers",
+        marker={"color": COLORS[0], "size": 8},
+        row=1,
+        col=3,
+        meta={"x": "linear_logits", "y": "logits"},
+    )
     step_axis(frame, steps, col=1)
     step_axis(frame, steps, col=2)
     frame.update_yaxes(type="log", range=[-5, 1], dtick=1, exponentformat="power", col=1)

@@ -15,29 +15,44 @@ SCORES = tuple((np.arange(-6, 7) / 2).tolist())
 
 
 def scores() -> LiveFigure:
-    """A live figure: three scores, their softmax weights, the covariance matrix of these, and an attention mean.
+    """A live figure: three scores, their softmax weights, the covariance matrix of these, and an
+    attention mean.
 
-    It is a computation and no training. The tokens read 2, 1 and −1. The matrix diag(π) − ππᵀ, divided by the
-    temperature, is the derivative of the weights; the slope of the mean is the covariance of what is read with the
-    first token, divided by the temperature.
+    It is a computation and no training. The tokens read 2, 1 and −1. The matrix diag(π) − ππᵀ,
+    divided by the temperature, is the derivative of the weights; the slope of the mean is the
+    covariance of what is read with the first token, divided by the temperature.
     """
-    return LiveFigure(FigureSpec(
-        title="Three scores, three weights",
-        alt="Left, bars of three weights for the scores 1, 0 and −1 at temperature 1: 0.67, 0.24 and 0.09. Middle, "
-            "the matrix diag(π) − ππᵀ: positive on the diagonal, negative beside it, largest for the first token. "
-            "Right, the attention mean rises over the first score from 0.5 to 2 as an S-shaped curve; its tangent at "
-            "the score 1 has the slope 0.34.",
-        model="scores", data={"kind": "scores", "first": FIRST.tolist()}, start={"kind": "zeros"},
-        record=(0,), curves=("loss",), fixed={"optimizer": "gd"}, final=tuple(MEASURES),
-        controls=(Control("a1", "first score a₁", SCORES, 1.0), Control("a2", "second score a₂", SCORES, 0.0),
-                  Control("a3", "third score a₃", SCORES, -1.0),
-                  Control("shift", "added to all, c", (-1000.0, -10.0, 0.0, 10.0, 1000.0), 0.0),
-                  Control("tau", "temperature τ", (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0), 1.0)),
-        frame=_frame(),
-        summary="a₁ = {a1}, a₂ = {a2}, a₃ = {a3}, c = {shift}, τ = {tau}: weights {weight_1}, {weight_2}, {weight_3}; "
-                "attention mean {mean}, slope along a₁ {tilt}, variance of what is read {variance}; "
-                "−log π₁ = {loss}.",
-        train=_path, measure=MEASURES), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="Three scores, three weights",
+            alt="Left, bars of three weights for the scores 1, 0 and −1 at temperature 1: 0.67, "
+            "0.24 and 0.09. Middle, the matrix diag(π) − ππᵀ: positive on the diagonal, negative "
+            "beside it, largest for the first token. Right, the attention mean rises over the "
+            "first score from 0.5 to 2 as an S-shaped curve; its tangent at the score 1 has the "
+            "slope 0.34.",
+            model="scores",
+            data={"kind": "scores", "first": FIRST.tolist()},
+            start={"kind": "zeros"},
+            record=(0,),
+            curves=("loss",),
+            fixed={"optimizer": "gd"},
+            final=tuple(MEASURES),
+            controls=(
+                Control("a1", "first score a₁", SCORES, 1.0),
+                Control("a2", "second score a₂", SCORES, 0.0),
+                Control("a3", "third score a₃", SCORES, -1.0),
+                Control("shift", "added to all, c", (-1000.0, -10.0, 0.0, 10.0, 1000.0), 0.0),
+                Control("tau", "temperature τ", (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0), 1.0),
+            ),
+            frame=_frame(),
+            summary="a₁ = {a1}, a₂ = {a2}, a₃ = {a3}, c = {shift}, τ = {tau}: weights "
+            "{weight_1}, {weight_2}, {weight_3}; attention mean {mean}, slope along a₁ {tilt}, "
+            "variance of what is read {variance}; −log π₁ = {loss}.",
+            train=_path,
+            measure=MEASURES,
+        ),
+        __file__,
+    )
 
 
 def of_three(values: dict[str, float]) -> dict[str, np.ndarray]:
@@ -53,8 +68,21 @@ def _measured(values):
     return found | {"here": [values["a1"]], "here_mean": [found["mean"]]}
 
 
-MEASURES = together([f"{what}_{j}" for what in ("bar", "weight") for j in (1, 2, 3)] + [
-    "jacobian", "over", "here", "here_mean", "tangent", "tangent_mean", "mean", "tilt", "variance"], _measured)
+MEASURES = together(
+    [f"{what}_{j}" for what in ("bar", "weight") for j in (1, 2, 3)]
+    + [
+        "jacobian",
+        "over",
+        "here",
+        "here_mean",
+        "tangent",
+        "tangent_mean",
+        "mean",
+        "tilt",
+        "variance",
+    ],
+    _measured,
+)
 
 
 def _path(values):
@@ -65,17 +93,48 @@ def _path(values):
 def _frame():
     frame = panels("weights", "diag(π) − ππᵀ", "mean, over a₁", columns=3)
     for token in (1, 2, 3):
-        frame.add_scatter(x=[token, token], mode="lines", line={"color": COLORS[0], "width": 30}, showlegend=False,
-                          row=1, col=1, meta={"y": f"bar_{token}"})
-    frame.add_scatter(x=[0.5, 3.5], y=[1 / 3, 1 / 3], name="equal weights", mode="lines", row=1, col=1,
-                      line={"color": GRAY, "dash": "dot"})
-    frame.add_heatmap(x=[1, 2, 3], y=[1, 2, 3], zmin=-0.25, zmax=0.25, colorscale=DIVERGING, row=1, col=2,
-                      colorbar={"len": 0.9}, meta={"z": "jacobian"})
+        frame.add_scatter(
+            x=[token, token],
+            mode="lines",
+            line={"color": COLORS[0], "width": 30},
+            showlegend=False,
+            row=1,
+            col=1,
+            meta={"y": f"bar_{token}"},
+        )
+    frame.add_scatter(
+        x=[0.5, 3.5],
+        y=[1 / 3, 1 / 3],
+        name="equal weights",
+        mode="lines",
+        row=1,
+        col=1,
+        line={"color": GRAY, "dash": "dot"},
+    )
+    frame.add_heatmap(
+        x=[1, 2, 3],
+        y=[1, 2, 3],
+        zmin=-0.25,
+        zmax=0.25,
+        colorscale=DIVERGING,
+        row=1,
+        col=2,
+        colorbar={"len": 0.9},
+        meta={"z": "jacobian"},
+    )
     line(frame, "attention mean", 3, shows="over", over=FIRST.tolist(), color=0)
     line(frame, "tangent", 3, shows="tangent_mean", over="tangent", color=1)
-    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=1, col=3,
-                      meta={"x": "here", "y": "here_mean"})
-    frame.update_xaxes(tickvals=[1, 2, 3], range=[0.4, 3.6], title="token", zeroline=False, showgrid=False, col=1)
+    frame.add_scatter(
+        name="here",
+        mode="markers",
+        marker=HERE | {"size": 10},
+        row=1,
+        col=3,
+        meta={"x": "here", "y": "here_mean"},
+    )
+    frame.update_xaxes(
+        tickvals=[1, 2, 3], range=[0.4, 3.6], title="token", zeroline=False, showgrid=False, col=1
+    )
     frame.update_yaxes(range=[0, 1.03], col=1)
     frame.update_xaxes(tickvals=[1, 2, 3], title="token", constrain="domain", col=2)
     frame.update_yaxes(tickvals=[1, 2, 3], autorange="reversed", constrain="domain", col=2)

@@ -1,4 +1,5 @@
-"""The live figure of the page on descent: a loss of two numbers, the path on it, and the largest step size."""
+"""The live figure of the page on descent: a loss of two numbers, the path on it, and the largest
+step size."""
 
 from typing import Any
 
@@ -26,7 +27,8 @@ LEAST = 1e-12
 
 
 def surface(steps: int = 60) -> LiveFigure:
-    """A live figure: gradient descent on a ``Surface`` with λ₁ = 1, its loss, and the factor of a step.
+    """A live figure: gradient descent on a ``Surface`` with λ₁ = 1, its loss, and the factor of a
+    step.
 
     Parameters
     ----------
@@ -35,25 +37,51 @@ def surface(steps: int = 60) -> LiveFigure:
     Raises ValueError if steps is no whole number ≥ 1.
     """
     require_count(steps=steps)
-    return LiveFigure(FigureSpec(
-        title="A step size and two curvatures",
-        alt="Four panels. A map of a long valley, with the path of descent from (0.25, 1.75): it jumps from side to "
-            "side and creeps along the valley. Beside it f along the steep and the flat direction, two parabolas of "
-            "curvature 1 and 0.05. Below, the loss falls over 60 steps from 0.82 to 5 · 10⁻⁷. The last panel shows the "
-            "factors |1 − ηλ| of a step: for λ = 1 it falls to 0 at η = 1, and is back at 1 at the border η = 2.",
-        model="surface", start={"kind": "surface"}, record=tuple(range(steps + 1)), curves=("loss",),
-        data={"kind": "surface", "at": AT.tolist(), "along": ALONG.tolist(), "rates": RATES.tolist(),
-              "directions": {str(angle): pair for angle, pair in DIRECTIONS.items()}},
-        fixed={"first": 1.0, "optimizer": "gd"}, final=tuple(MEASURES),
-        controls=(Control("lr", "step size η", STEP_SIZES, 1.8),
-                  Control("low", "second curvature λ₂", CURVATURES, 0.05),
-                  Control("angle", "angle of λ₁, φ", tuple(DIRECTIONS), 37, tuple(f"{angle}°" for angle in DIRECTIONS)),
-                  Control("q1", "start θ₁", PLACES, 0.25), Control("q2", "start θ₂", PLACES, 1.75)),
-        frame=_frame(steps),
-        summary="With η = {lr}, λ₁ = 1, λ₂ = {low}, φ = {angle}, from θ₁ = {q1}, θ₂ = {q2}: in {steps} steps f goes "
-                "from {first_loss} to {loss}. Condition number: {kappa}. Near the center a step multiplies the two "
-                "coordinates by {factor_steep} and {factor_flat} in size.",
-        train=lambda values: _path(values, steps), measure=MEASURES), __file__)
+    return LiveFigure(
+        FigureSpec(
+            title="A step size and two curvatures",
+            alt="Four panels. A map of a long valley, with the path of descent from (0.25, "
+            "1.75): it jumps from side to side and creeps along the valley. Beside it f along "
+            "the steep and the flat direction, two parabolas of curvature 1 and 0.05. Below, the "
+            "loss falls over 60 steps from 0.82 to 5 · 10⁻⁷. The last panel shows the factors |1 "
+            "− ηλ| of a step: for λ = 1 it falls to 0 at η = 1, and is back at 1 at the border η "
+            "= 2.",
+            model="surface",
+            start={"kind": "surface"},
+            record=tuple(range(steps + 1)),
+            curves=("loss",),
+            data={
+                "kind": "surface",
+                "at": AT.tolist(),
+                "along": ALONG.tolist(),
+                "rates": RATES.tolist(),
+                "directions": {str(angle): pair for angle, pair in DIRECTIONS.items()},
+            },
+            fixed={"first": 1.0, "optimizer": "gd"},
+            final=tuple(MEASURES),
+            controls=(
+                Control("lr", "step size η", STEP_SIZES, 1.8),
+                Control("low", "second curvature λ₂", CURVATURES, 0.05),
+                Control(
+                    "angle",
+                    "angle of λ₁, φ",
+                    tuple(DIRECTIONS),
+                    37,
+                    tuple(f"{angle}°" for angle in DIRECTIONS),
+                ),
+                Control("q1", "start θ₁", PLACES, 0.25),
+                Control("q2", "start θ₂", PLACES, 1.75),
+            ),
+            frame=_frame(steps),
+            summary="With η = {lr}, λ₁ = 1, λ₂ = {low}, φ = {angle}, from θ₁ = {q1}, θ₂ = {q2}: "
+            "in {steps} steps f goes from {first_loss} to {loss}. Condition number: {kappa}. "
+            "Near the center a step multiplies the two coordinates by {factor_steep} and "
+            "{factor_flat} in size.",
+            train=lambda values: _path(values, steps),
+            measure=MEASURES,
+        ),
+        __file__,
+    )
 
 
 def chosen(values: dict[str, Any]) -> Surface:
@@ -71,7 +99,7 @@ def _seen(path, k):
     """A coordinate of the path up to the first point outside of the square."""
     points = np.array(path.models)
     outside = np.flatnonzero((abs(points) > 3).any(axis=1))
-    return points[:outside[0] + 1 if len(outside) else None, k].tolist()
+    return points[: outside[0] + 1 if len(outside) else None, k].tolist()
 
 
 def _of(formula):
@@ -86,9 +114,11 @@ def _map(values):
 
 def _across(column):
     """f along an eigenvector."""
+
     def measure(values):
         of = chosen(values)
         return of.loss(ALONG[:, None] * of.eigenvectors[:, column]).tolist()
+
     return measure
 
 
@@ -100,31 +130,61 @@ def _factors(values):
     return [abs(1 - values["lr"] * curvature) for curvature in (1.0, values["low"])]
 
 
-MEASURES: Measures = {"surface": _of(_map), "path_1": lambda path, values: _seen(path, 0),
-            "path_2": lambda path, values: _seen(path, 1), "start_1": _of(lambda values: [values["q1"]]),
-            "start_2": _of(lambda values: [values["q2"]]), "steep_1": _of(_axis(0, 0)), "steep_2": _of(_axis(1, 0)),
-            "flat_1": _of(_axis(0, 1)), "flat_2": _of(_axis(1, 1)), "along_steep": _of(_across(0)),
-            "along_flat": _of(_across(1)),
-            "factors_flat": _of(lambda values: abs(1 - RATES * values["low"]).tolist()),
-            "here": _of(lambda values: [values["lr"]] * 2), "factors": _of(_factors),
-            "factor_steep": _of(lambda values: _factors(values)[0]),
-            "factor_flat": _of(lambda values: _factors(values)[1]),
-            "kappa": _of(lambda values: 1 / values["low"] if values["low"] > 0 else "none, at a saddle")}
+MEASURES: Measures = {
+    "surface": _of(_map),
+    "path_1": lambda path, values: _seen(path, 0),
+    "path_2": lambda path, values: _seen(path, 1),
+    "start_1": _of(lambda values: [values["q1"]]),
+    "start_2": _of(lambda values: [values["q2"]]),
+    "steep_1": _of(_axis(0, 0)),
+    "steep_2": _of(_axis(1, 0)),
+    "flat_1": _of(_axis(0, 1)),
+    "flat_2": _of(_axis(1, 1)),
+    "along_steep": _of(_across(0)),
+    "along_flat": _of(_across(1)),
+    "factors_flat": _of(lambda values: abs(1 - RATES * values["low"]).tolist()),
+    "here": _of(lambda values: [values["lr"]] * 2),
+    "factors": _of(_factors),
+    "factor_steep": _of(lambda values: _factors(values)[0]),
+    "factor_flat": _of(lambda values: _factors(values)[1]),
+    "kappa": _of(lambda values: 1 / values["low"] if values["low"] > 0 else "none, at a saddle"),
+}
 
 
 def _frame(steps):
-    frame = panels("path on f, θ₂ over θ₁", "f along the two directions", "loss f over steps",
-                   "factor of a step, over η", height=720)
-    frame.add_heatmap(x=AT.tolist(), y=AT.tolist(), zmin=0, zmax=2, colorscale=SEQUENTIAL, hoverinfo="skip",
-                      showscale=False, row=1, col=1, meta={"z": "surface"})
+    frame = panels(
+        "path on f, θ₂ over θ₁",
+        "f along the two directions",
+        "loss f over steps",
+        "factor of a step, over η",
+        height=720,
+    )
+    frame.add_heatmap(
+        x=AT.tolist(),
+        y=AT.tolist(),
+        zmin=0,
+        zmax=2,
+        colorscale=SEQUENTIAL,
+        hoverinfo="skip",
+        showscale=False,
+        row=1,
+        col=1,
+        meta={"z": "surface"},
+    )
     directions = (("steep", "steep, λ₁", 0), ("flat", "flat, λ₂", 2))
     for short, name, color in directions:
         line(frame, name, 1, shows=f"{short}_2", over=f"{short}_1", color=color, legend=False)
     line(frame, "descent", 1, shows="path_2", over="path_1", color=1, dash="solid")
     frame.data[-1].mode, frame.data[-1].marker = "lines+markers", {"size": 5}
     white = {"line": {"color": "#ffffff", "width": 1}}
-    frame.add_scatter(name="start", mode="markers", marker=START | white | {"size": 12}, row=1, col=1,
-                      meta={"x": "start_1", "y": "start_2", "drag": {"x": "q1", "y": "q2"}})
+    frame.add_scatter(
+        name="start",
+        mode="markers",
+        marker=START | white | {"size": 12},
+        row=1,
+        col=1,
+        meta={"x": "start_1", "y": "start_2", "drag": {"x": "q1", "y": "q2"}},
+    )
     for short, name, color in directions:
         line(frame, name, 2, shows=f"along_{short}", over=ALONG.tolist(), color=color)
     line(frame, "default settings", 1, 2, shows="loss", once=True)
@@ -132,10 +192,23 @@ def _frame(steps):
     rates = RATES.tolist()
     line(frame, "|1 − ηλ₁|", 2, 2, shows=abs(1 - RATES).tolist(), over=rates, color=0, legend=False)
     line(frame, "|1 − ηλ₂|", 2, 2, shows="factors_flat", over=rates, color=2, legend=False)
-    frame.add_scatter(x=[0, 2, 2], y=[1, 1, 0], name="border: factor 1, η = 2/λ₁", mode="lines", row=2, col=2,
-                      line={"color": COLORS[3], "dash": "dot"})
-    frame.add_scatter(name="here", mode="markers", marker=HERE | {"size": 10}, row=2, col=2,
-                      meta={"x": "here", "y": "factors"})
+    frame.add_scatter(
+        x=[0, 2, 2],
+        y=[1, 1, 0],
+        name="border: factor 1, η = 2/λ₁",
+        mode="lines",
+        row=2,
+        col=2,
+        line={"color": COLORS[3], "dash": "dot"},
+    )
+    frame.add_scatter(
+        name="here",
+        mode="markers",
+        marker=HERE | {"size": 10},
+        row=2,
+        col=2,
+        meta={"x": "here", "y": "factors"},
+    )
     frame.update_xaxes(range=[-2.05, 2.05], row=1)
     frame.update_yaxes(range=[-2.05, 2.05], row=1, col=1)
     frame.update_yaxes(range=[-0.05, 2.1], row=1, col=2)

@@ -1,4 +1,5 @@
-"""A model's linearization around a start: linear in its parameters, trained by the same ``train``."""
+"""A model's linearization around a start: linear in its parameters, trained by the same
+``train``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from mhalib.models.workspace import ClassifierWorkspace
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Linearized(Vector):
-    r"""The tangent of a ``MultiHeadAttention`` at a start: its features there are fixed, their weights are learned.
+    r"""The tangent of a ``MultiHeadAttention`` at a start: its features there are fixed, their
+    weights are learned.
 
     .. math:: \Phi_{\rm lin}(X; V) = \Phi(X; \theta_0) + \langle\nabla\Phi(X; \theta_0), V\rangle
 
@@ -50,7 +52,9 @@ class Linearized(Vector):
 
     def __post_init__(self) -> None:
         if not isinstance(self.start, MultiHeadAttention):
-            raise TypeError(f"start: expected a MultiHeadAttention, got {type(self.start).__name__}")
+            raise TypeError(
+                f"start: expected a MultiHeadAttention, got {type(self.start).__name__}"
+            )
         require("V", self.V, tuple(self.start.ravel().shape))
         require_same_dtype(V=self.V, W=self.start.W)
 
@@ -70,11 +74,13 @@ class Linearized(Vector):
         return self.workspace(X, y).loss(self)
 
     def loss_and_grad(self, X: Array, y: Array) -> tuple[Any, "Linearized"]:
-        r"""Mean logistic loss and its gradient (1/n) Σ y_i ℓ′(y_i Φ_i) ∇Φ(X_i; θ₀), which is again a ``Linearized``."""
+        r"""Mean logistic loss and its gradient (1/n) Σ y_i ℓ′(y_i Φ_i) ∇Φ(X_i; θ₀), which is again
+        a ``Linearized``."""
         return self.workspace(X, y).loss_and_grad(self)
 
     def hvp(self, X: Array, y: Array, V: "Linearized") -> "Linearized":
-        r"""Product ∇²L V = (1/n) Σ ℓ″(z_i) ⟨φ_i, V⟩ φ_i with a direction V, z_i = y_i Φ_lin(X_i) and φ_i = ∇Φ(X_i; θ₀).
+        r"""Product ∇²L V = (1/n) Σ ℓ″(z_i) ⟨φ_i, V⟩ φ_i with a direction V, z_i = y_i Φ_lin(X_i)
+        and φ_i = ∇Φ(X_i; θ₀).
 
         V is again a ``Linearized``, as is the product.
 
@@ -83,11 +89,13 @@ class Linearized(Vector):
         return self.hessian_operator(X, y)(V)
 
     def hessian_operator(self, X: Array, y: Array) -> Any:
-        """V ↦ ∇²L V at this point, for many products on one batch: the features are computed once."""
+        """V ↦ ∇²L V at this point, for many products on one batch: the features are computed
+        once."""
         return partial(self.workspace(X, y).hvp, self)
 
     def map(self, function: Callable[[Array], Array]) -> "Linearized":
-        """The same model with ``function`` applied to every array, those of the start among them."""
+        """The same model with ``function`` applied to every array, those of the start among
+        them."""
         return self._with({"V": function(self.V), "start": self.start.map(function)})
 
     def workspace(self, X: Array, y: Array) -> "LinearizedWorkspace":

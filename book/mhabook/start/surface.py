@@ -14,13 +14,15 @@ from mhalib.optim import GradientDescent
 
 @dataclass(frozen=True)
 class Surface:
-    r"""A loss f(θ) of two numbers with a stationary point at the origin, where ∇²f has eigenvalues λ₁ and λ₂.
+    r"""A loss f(θ) of two numbers with a stationary point at the origin, where ∇²f has eigenvalues
+    λ₁ and λ₂.
 
     .. math:: f = \tfrac12\lambda_1u^2 + \tfrac12\lambda_2v^2 \quad(\lambda_2\ge0),\qquad
               f = \tfrac12\lambda_1u^2 + \frac{|\lambda_2|}{\pi^2}(1+\cos\pi v) \quad(\lambda_2<0)
 
-    Here u is the coordinate of θ along ``direction``, and v the one across. The second kind has a saddle at the origin
-    and minima with f = 0 at v = ±1, where the curvatures are λ₁ and |λ₂|; no curvature is larger anywhere.
+    Here u is the coordinate of θ along ``direction``, and v the one across. The second kind has a
+    saddle at the origin and minima with f = 0 at v = ±1, where the curvatures are λ₁ and |λ₂|; no
+    curvature is larger anywhere.
 
     Parameters
     ----------
@@ -44,15 +46,27 @@ class Surface:
     def __post_init__(self) -> None:
         for name in ("curvatures", "direction"):
             given = getattr(self, name)
-            pair = tuple(given) if isinstance(given, Sequence) or getattr(given, "ndim", 0) == 1 else ()
-            if not (len(pair) == 2 and all(isinstance(x, Real) for x in pair) and np.isfinite(pair).all()):
+            pair = (
+                tuple(given)
+                if isinstance(given, Sequence) or getattr(given, "ndim", 0) == 1
+                else ()
+            )
+            if not (
+                len(pair) == 2
+                and all(isinstance(x, Real) for x in pair)
+                and np.isfinite(pair).all()
+            ):
                 raise ValueError(f"{name}: expected two numbers, got {given!r}")
             object.__setattr__(self, name, pair)
         if self.curvatures[0] <= 0:
-            raise ValueError(f"curvatures: expected the first to be > 0, got {self.curvatures[0]!r}")
+            raise ValueError(
+                f"curvatures: expected the first to be > 0, got {self.curvatures[0]!r}"
+            )
         if abs(np.hypot(*self.direction) - 1) > 1e-9:
-            raise ValueError(f"direction: expected length 1, got {self.direction!r}, of length "
-                             f"{np.hypot(*self.direction):g}")
+            raise ValueError(
+                f"direction: expected length 1, got {self.direction!r}, of length "
+                f"{np.hypot(*self.direction):g}"
+            )
 
     @property
     def eigenvectors(self) -> np.ndarray:
@@ -68,7 +82,7 @@ class Surface:
     def loss(self, theta: ArrayLike) -> Any:
         """f at points θ (…, 2)."""
         (first, second), (u, v) = self.curvatures, self.coordinates(theta)
-        across = second * v * v / 2 if second >= 0 else -second / np.pi ** 2 * (1 + np.cos(np.pi * v))
+        across = second * v * v / 2 if second >= 0 else -second / np.pi**2 * (1 + np.cos(np.pi * v))
         return first * u * u / 2 + across
 
     def gradient(self, theta: ArrayLike) -> np.ndarray:
@@ -86,7 +100,8 @@ class Surface:
     def descend(self, start: Sequence[float], lr: float, steps: int) -> np.ndarray:
         """The points θ₀, θ₁, …, θ_steps of gradient descent with step size ``lr``, (steps + 1, 2).
 
-        Raises ValueError if start is no pair of finite numbers, lr no number > 0, or steps no whole number ≥ 1.
+        Raises ValueError if start is no pair of finite numbers, lr no number > 0, or steps no whole
+        number ≥ 1.
         """
         require_count(steps=steps)
         theta, rule = np.asarray(start, dtype=float), GradientDescent(lr)

@@ -23,7 +23,9 @@ MIXTURE = mha.data.tokenized_mixture(n=12, T=4, d=6, M=3, zeta=0.5, sigma=0.3)
 
 def two_tokens(u, w):
     """The model and the sample of ex-1-two-tokens."""
-    return mha.MultiHeadAttention(np.array([[[w]]]), np.array([[[u], [0.0]]])), np.array([[[1.0], [0.0]]])
+    return mha.MultiHeadAttention(np.array([[[w]]]), np.array([[[u], [0.0]]])), np.array(
+        [[[1.0], [0.0]]]
+    )
 
 
 def logit_slope(u, w):
@@ -60,7 +62,9 @@ def two_point_deviation(p):
 def smoothness_at_the_start():
     """Of the training run of chapter 2."""
     data = mha.data.tokenized_mixture(n=40, T=8, d=6, M=3, zeta=0.25, S=1.0, sigma=0.1, seed=0)
-    return loss_bounds.smoothness(mha.MultiHeadAttention.random(H=4, T=8, d=6, scale=0.3, seed=0), data)
+    return loss_bounds.smoothness(
+        mha.MultiHeadAttention.random(H=4, T=8, d=6, scale=0.3, seed=0), data
+    )
 
 
 def margins_by_hand(S):
@@ -68,7 +72,8 @@ def margins_by_hand(S):
 
 
 def speeds_along_look(p, q, r):
-    """How fast y Φ grows in the two samples of two tokens, along the move of attention, for one row in all places."""
+    """How fast y Φ grows in the two samples of two tokens, along the move of attention, for one row
+    in all places."""
     plus, minus, nu = 2 * np.eye(3)
     X, row, look = np.array([[plus, nu], [minus, nu]]), p * plus + q * minus + r * nu, plus + minus
     W = np.outer(look + nu, look)
@@ -92,7 +97,9 @@ def gram_entry(T, a, b):
 
 
 def equal_signs(H):
-    one, many = (randomized_step(mha.MultiHeadAttention.zeros(h, 4, 6), MIXTURE, np.ones(h)) for h in (1, H))
+    one, many = (
+        randomized_step(mha.MultiHeadAttention.zeros(h, 4, 6), MIXTURE, np.ones(h)) for h in (1, H)
+    )
     return abs(many(MIXTURE.X)).max() / abs(one(MIXTURE.X)).max()
 
 
@@ -108,7 +115,8 @@ def free_rows(d, M):
 
 
 def mean_decoder_gram(s, x, c):
-    """The mean over decoders with independent entries: a sum over their entries, each of size s alone."""
+    """The mean over decoders with independent entries: a sum over their entries, each of size s
+    alone."""
     X = spread_tokens(3, (1.0, 1.0), (x / 3 - c**0.5, c))
     alone = s * np.eye(6).reshape(6, 1, 3, 2)
     features = [ntk_features(mha.MultiHeadAttention(np.zeros((1, 2, 2)), U), X, "W") for U in alone]
@@ -120,7 +128,9 @@ def margin_of_infinitely_many():
     data = mha.data.tokenized_mixture(n=60, T=10, d=12, M=5, zeta=0.2, S=2.0, sigma=0.0, seed=0)
     mean, C = data.X.mean(axis=1), covariances(data.X)
     variance = (ntk.first_phase(data, H=4).U[0] ** 2).mean()
-    K = 10 * mean @ mean.T + variance * np.einsum("itd,jtd->ij", data.X, data.X) * np.einsum("ide,jed->ij", C, C)
+    K = 10 * mean @ mean.T + variance * np.einsum("itd,jtd->ij", data.X, data.X) * np.einsum(
+        "ide,jed->ij", C, C
+    )
     values, vectors = np.linalg.eigh(K)
     return max_margin(vectors * values.clip(0) ** 0.5, data.y).margin
 
@@ -131,7 +141,10 @@ def share_used():
     large = starts.first_phase_groups(data, (10**12 // 2,) * 2)
     toward = chain.reference_along(large, starts.mixture_witness(data, large.copies), data, 1000)
     run = chain.follow(large, toward.model, data, 0.3, 1000)
-    return (run.loss / (5 / 3 * run.reference_loss + 4 / 3 * run.from_reference * run.squared_gradient**0.5)).max()
+    return (
+        run.loss
+        / (5 / 3 * run.reference_loss + 4 / 3 * run.from_reference * run.squared_gradient**0.5)
+    ).max()
 
 
 def training_bound_begins():
@@ -142,7 +155,8 @@ def training_bound_begins():
 
 
 def price(r, heads):
-    """The growth of what the theorem asks for, where decoders at the start are short and D₀ is long."""
+    """The growth of what the theorem asks for, where decoders at the start are short and D₀ is
+    long."""
     return heads(r * 1e7, 0.0, 10, 1.0) / heads(1e7, 0.0, 10, 1.0)
 
 
@@ -152,11 +166,14 @@ def demanded_power(zeta):
 
 
 def equal_heads_step(H, a, decoder):
-    """The step sizes that H equal heads with the factor H^{-a} amount to, at η = 1, by mhalib's gradients."""
+    """The step sizes that H equal heads with the factor H^{-a} amount to, at η = 1, by mhalib's
+    gradients."""
     rng, few = np.random.default_rng(0), mha.data.tokenized_mixture(n=5, T=4, d=6, M=2, zeta=0.25)
     one = mha.MultiHeadAttention(rng.normal(size=(1, 6, 6)), rng.normal(size=(1, 4, 6)))
     # Φ = H^{-a} Σ Φ_h is mhalib's model with decoders H^{1/2-a} U_h; here U_h = H^{a-1} Ũ.
-    many = mha.MultiHeadAttention(np.repeat(one.W, H, 0), np.repeat(H ** (a - 1) * H ** (0.5 - a) * one.U, H, 0))
+    many = mha.MultiHeadAttention(
+        np.repeat(one.W, H, 0), np.repeat(H ** (a - 1) * H ** (0.5 - a) * one.U, H, 0)
+    )
     wanted, found = (model.loss_and_grad(few.X, few.y)[1] for model in (one, many))
     if decoder:
         return (H ** (1 - a) * H ** (0.5 - a) * found.U[0] / wanted.U[0]).mean()
@@ -171,8 +188,10 @@ def root_of_the_product():
 
 def second_step(beta):
     start = mha.MultiHeadAttention.zeros(2, 4, 6)
-    moved, plain = (mha.train(start, MIXTURE, rule, 2)[-1].W for rule in
-                    (mha.Momentum(0.1, beta), mha.GradientDescent(0.1)))
+    moved, plain = (
+        mha.train(start, MIXTURE, rule, 2)[-1].W
+        for rule in (mha.Momentum(0.1, beta), mha.GradientDescent(0.1))
+    )
     return (moved * plain).sum() / (plain**2).sum()
 
 
@@ -187,7 +206,9 @@ def long_steps(beta):
 
 def short_growth(k):
     few = mha.data.tokenized_mixture(n=20, T=5, d=6, M=3, zeta=0.2)
-    path = mha.train(mha.MultiHeadAttention.zeros(1, 5, 6), few, mha.GradientDescent(1e-5), 40, record=[2, k])
+    path = mha.train(
+        mha.MultiHeadAttention.zeros(1, 5, 6), few, mha.GradientDescent(1e-5), 40, record=[2, k]
+    )
     return path.norm_W[-1] / path.norm_W[0]
 
 
@@ -200,7 +221,10 @@ def one_of(H, a=1.0):
 
 def second_head_alone():
     data = mha.data.planted(n=400, T=6, d=4, seed=0)
-    start, rule = mha.MultiHeadAttention.random(H=8, T=6, d=4, scale=0.3, seed=0), mha.GradientDescent(1.0)
+    start, rule = (
+        mha.MultiHeadAttention.random(H=8, T=6, d=4, scale=0.3, seed=0),
+        mha.GradientDescent(1.0),
+    )
     end, test = mha.train(start, data, rule, 600, record=2)[-1], data.fresh(n=1000)
     return (mha.MultiHeadAttention(end.W[[1]], end.U[[1]])(test.X) * test.y > 0).mean()
 
@@ -216,7 +240,13 @@ def samples_without_logarithm(zeta, target):
 def estimate_off(sigma):
     """The largest factor between the loss of left-out samples and the test loss, in chapter 7."""
     data = mha.data.tokenized_mixture(n=20, T=10, d=8, M=4, zeta=0.2, S=1.0, sigma=sigma, seed=0)
-    run = leave_one_out(mha.MultiHeadAttention.zeros(1, 10, 8), data, lr=1.0, steps=500, test=data.fresh(1000, seed=1))
+    run = leave_one_out(
+        mha.MultiHeadAttention.zeros(1, 10, 8),
+        data,
+        lr=1.0,
+        steps=500,
+        test=data.fresh(1000, seed=1),
+    )
     return np.exp(abs(np.log(run.left_loss.mean(axis=1) / run.left_test_loss.mean(axis=1))).max())
 
 
@@ -229,57 +259,89 @@ def random_start(H):
 
 def nine_against_four():
     table = mhabook.stored("digits.npz")
-    last = [table.where(pair="49", scale=0.1, rule="gd", power=0, H=H)["test_accuracy"] for H in (1, 64)]
+    last = [
+        table.where(pair="49", scale=0.1, rule="gd", power=0, H=H)["test_accuracy"] for H in (1, 64)
+    ]
     one, many = (column[:, -1] if column.ndim > 1 else column for column in last)
     return np.mean(many - one)
 
 
 TRUTH = {
     "ex-1-two-tokens": [
-        logit_slope, (lambda: at_largest(lambda w: logit_slope(1.0, w), -3, 3.1), NUMERIC),
-        lambda u: logit_slope(u, 0.0)],
+        logit_slope,
+        (lambda: at_largest(lambda w: logit_slope(1.0, w), -3, 3.1), NUMERIC),
+        lambda u: logit_slope(u, 0.0),
+    ],
     "ex-1-half": [(selecting_gap, 1e-9), (lambda: selecting_gap(0.01, 0.1), 1e-9)],
     "ex-1-uniform": [lambda: without_selection()[0], (lambda: without_selection()[1], ROUNDED)],
-    "ex-2-two-tokens": [lambda u, w: logit_hessian(u, w)[0, 0], lambda w: logit_hessian(1.7, w)[0, 1]],
-    "ex-2-worst": [two_point_deviation, (lambda: at_largest(two_point_deviation, 0.1, 0.9), NUMERIC)],
+    "ex-2-two-tokens": [
+        lambda u, w: logit_hessian(u, w)[0, 0],
+        lambda w: logit_hessian(1.7, w)[0, 1],
+    ],
+    "ex-2-worst": [
+        two_point_deviation,
+        (lambda: at_largest(two_point_deviation, 0.1, 0.9), NUMERIC),
+    ],
     "ex-2-power": [(lambda: smoothness_at_the_start().lhs, 1e-4)],
-    "ex-2-step": [(lambda: 1 / smoothness_at_the_start().rhs, 3e-4), (lambda: 2 / smoothness_at_the_start().lhs, 1e-4)],
+    "ex-2-step": [
+        (lambda: 1 / smoothness_at_the_start().rhs, 3e-4),
+        (lambda: 2 / smoothness_at_the_start().lhs, 1e-4),
+    ],
     "ex-3-by-hand": [
-        lambda S: margins_by_hand(S).U, lambda S: margins_by_hand(S).W / margins_by_hand(S).U,
-        lambda: root(lambda S: margins_by_hand(S).W - margins_by_hand(S).U, 1, 3)],
-    "ex-3-row": [(lambda p, r: speeds_along_look(p, 0.0, r)[0], 1e-9),
-                 (lambda p, q, r: speeds_along_look(p, q, r).min(), 1e-9)],
+        lambda S: margins_by_hand(S).U,
+        lambda S: margins_by_hand(S).W / margins_by_hand(S).U,
+        lambda: root(lambda S: margins_by_hand(S).W - margins_by_hand(S).U, 1, 3),
+    ],
+    "ex-3-row": [
+        (lambda p, r: speeds_along_look(p, 0.0, r)[0], 1e-9),
+        (lambda p, q, r: speeds_along_look(p, q, r).min(), 1e-9),
+    ],
     "ex-3-kernel": [(gram_entry, 1e-9), (equal_signs, 1e-9)],
     "ex-3-needs": [(wanted_product, 1e-9), free_rows],
     "ex-3-infinite": [(mean_decoder_gram, 1e-9), (margin_of_infinitely_many, 1e-3)],
     "ex-3-length": ["exact margin becomes $\\sqrt{\\gamma_U^2+c^2\\gamma_W^{*2}}$"],
-    "ex-4-constant": [lambda: root(lambda x: convergence.share_lost(x) - 0.25, 0, 1), "\\approx0.864$"],
+    "ex-4-constant": [
+        lambda: root(lambda x: convergence.share_lost(x) - 0.25, 0, 1),
+        "\\approx0.864$",
+    ],
     "ex-4-convex": ["the constants are $\\frac12$", "$\\frac12$, $1$ and $0$"],
     "ex-4-stationary": [(share_used, ROUNDED)],
     "ex-4-begin": [training_bound_begins],
-    "ex-4-share": [(lambda: np.log2(price(2.0, chain.heads_needed)), 1e-5), (lambda: demanded_power(0.1), ROUNDED)],
+    "ex-4-share": [
+        (lambda: np.log2(price(2.0, chain.heads_needed)), 1e-5),
+        (lambda: demanded_power(0.1), ROUNDED),
+    ],
     "ex-5-power": [
         (lambda eta, H, p: eta * H**p * equal_heads_step(H, 0.5, True), 1e-9),
-        (lambda eta, H, p: eta * H**p * equal_heads_step(H, 0.5, False), 1e-9), root_of_the_product],
+        (lambda eta, H, p: eta * H**p * equal_heads_step(H, 0.5, False), 1e-9),
+        root_of_the_product,
+    ],
     "ex-5-factor": [
         (lambda eta, H, a: eta * equal_heads_step(H, a, False), 1e-9),
-        (lambda eta, H, a: eta * equal_heads_step(H, a, True), 1e-9)],
+        (lambda eta, H, a: eta * equal_heads_step(H, a, True), 1e-9),
+    ],
     "ex-5-decay": [  # of a step θ ← θ − ηλθ, in the step size that the gradient has there
         (lambda H, lambda_: lambda_ / equal_heads_step(H, 0.5, False), 1e-9),
-        (lambda H, lambda_: lambda_ / equal_heads_step(H, 0.5, True), 1e-9)],
+        (lambda H, lambda_: lambda_ / equal_heads_step(H, 0.5, True), 1e-9),
+    ],
     "ex-5-momentum": [(second_step, 1e-9), (long_steps, 1e-9)],
     "ex-5-short": [(short_growth, 1e-3)],
     "ex-5-largest": [lambda: max(x * (1 - x) / 4 for x in np.linspace(0, 1, 2001))],
     "ex-6-one": [one_of, one_of],
     "ex-6-prune": [second_head_alone],
-    "ex-7-convex": ["the constant is 1, with no condition", "at most $\\frac{2G^2}n", "\\tfrac12D_0^2"],
+    "ex-7-convex": [
+        "the constant is 1, with no condition",
+        "at most $\\frac{2G^2}n",
+        "\\tfrac12D_0^2",
+    ],
     "ex-7-replace": ["the bound on the gap is $\\frac{3G^2}n"],
     "ex-7-lipschitz": ["$\\frac32\\frac{\\eta G}nK$"],
     "ex-7-samples": [
         lambda: samples_without_logarithm(0.2, 0.1) / samples_without_logarithm(0.2, np.log(2)),
         (lambda: samples(0.2, 0.1) / samples(0.2, 0.693), ROUNDED),
         lambda: samples_without_logarithm(0.1, 0.5) / samples_without_logarithm(0.2, 0.5),
-        (lambda: samples(0.1, 0.693) / samples(0.2, 0.693), ROUNDED)],
+        (lambda: samples(0.1, 0.693) / samples(0.2, 0.693), ROUNDED),
+    ],
     "ex-7-estimate": [(lambda: estimate_off(0.3), ROUNDED), (lambda: estimate_off(1.0), ROUNDED)],
     "ex-7-monotone": ["the constant would be $\\frac32$"],
     "ex-8-mean": [random_start, lambda eta, H: eta * H * random_start(H) ** 2],

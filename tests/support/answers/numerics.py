@@ -18,7 +18,9 @@ def root(function, low, high):
 
 def smallest(function, low, high):
     """Where, and how small."""
-    found = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-13})
+    found = minimize_scalar(
+        function, bounds=(low, high), method="bounded", options={"xatol": 1e-13}
+    )
     return found.x, found.fun
 
 

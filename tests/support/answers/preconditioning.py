@@ -59,7 +59,8 @@ def spectrum(s1=2.0, s2=1.0):
 
 
 def balanced_stay(s):
-    """The time in which the steepest way out of a balanced saddle that misses s grows by a factor of 1000."""
+    """The time in which the steepest way out of a balanced saddle that misses s grows by a factor
+    of 1000."""
     N = np.diag([2.0, s])
     U, V = factorization.optimum(N, kept=[0])
     return np.log(1000) / -np.linalg.eigvalsh(factorization.hessian(U, V, N))[0]
@@ -83,14 +84,16 @@ def steps_worth(K, b, n):
 
 
 def best_late(s_max, s_min):
-    """The step size with the smallest largest factor of an error near SA1's optimum, where it matters; the factor."""
+    """The step size with the smallest largest factor of an error near SA1's optimum, where it
+    matters; the factor."""
     N = np.diag([s_max, s_min])
     curvatures = np.linalg.eigvalsh(factorization.hessian(*factorization.optimum(N), N))
     return best_step(curvatures[curvatures > 1e-9])
 
 
 def left_outside(eta, s_min):
-    """What a step of SA1 leaves of an excess in a row outside of the target's range, one direction, two targets."""
+    """What a step of SA1 leaves of an excess in a row outside of the target's range, one direction,
+    two targets."""
     N = np.array([[s_min], [0.0]])
     U, V = factorization.optimum(N)
     U[1] = 1e-6
@@ -120,7 +123,10 @@ def predictions_off(r):
     """n times the error of the predictions at s_max = 2 and the radius r."""
     s = 2 * np.geomspace(1, 1 / 4, 5)
     v = s**0.5 * r / s[0] ** 0.5
-    return tilting.mean_excess(np.diag(s / v), np.diag(v)) + (0.25 - data_and_compute.fitted_noise(s, v)) / 2
+    return (
+        tilting.mean_excess(np.diag(s / v), np.diag(v))
+        + (0.25 - data_and_compute.fitted_noise(s, v)) / 2
+    )
 
 
 def heavy_mean(v):
@@ -132,12 +138,17 @@ def heavy_mean(v):
 
 
 def across_the_valleys(v):
-    """The curvatures of the excess across its valley, for tokens of one coordinate with variance 1 and v."""
+    """The curvatures of the excess across its valley, for tokens of one coordinate with variance 1
+    and v."""
     found = []
     for variance in (1.0, float(v)):
         Sigma, M = np.array([[variance]]), np.array([[variance**-0.5]])  # N = M Σ^{1/2} = 1
-        layer = PopulationRegression(np.array([[variance**-0.5]]), np.array([[1 / variance]]))  # u = v = 1
-        columns = [layer.hvp(Sigma, M, layer.with_arrays(A=unit[:1], B=unit[1:])) for unit in np.eye(2)[:, :, None]]
+        # u = v = 1
+        layer = PopulationRegression(np.array([[variance**-0.5]]), np.array([[1 / variance]]))
+        columns = [
+            layer.hvp(Sigma, M, layer.with_arrays(A=unit[:1], B=unit[1:]))
+            for unit in np.eye(2)[:, :, None]
+        ]
         found.append(np.linalg.eigvalsh([[image.A[0, 0], image.B[0, 0]] for image in columns])[-1])
     return np.array(found)
 
@@ -164,46 +175,77 @@ def whitened_curvatures(s1, s2):
 TRUTH = {
     "ex-9-moments": [
         (lambda tau: gaussian_mean(lambda g: g**2 * np.exp(tau * g)), 1e-9),
-        (lambda tau: gaussian_mean(lambda g: (g - tau) ** 2 * np.exp(2 * tau * g)), 1e-9)],
+        (lambda tau: gaussian_mean(lambda g: (g - tau) ** 2 * np.exp(2 * tau * g)), 1e-9),
+    ],
     "ex-9-mean": [(shifted_limit, 1e-9)],
     "ex-9-threshold": [(exponential_of_square, 1e-9), "so $v<\\frac12$"],
     "ex-9-queries": [
         # Where chance times error is largest: a query of u has the chance n^(−(u/v)²).
-        (lambda v: at_largest(lambda u: float(finite_context.query_rate(u)) - (u / v) ** 2, 3**-0.5, 1.0), NUMERIC),
-        (lambda: half_of_the_error(1.0), ROUNDED), (lambda: half_of_the_error(2.0), ROUNDED)],
-    "ex-9-largest": [(lambda: squared_weights(1e6), ROUNDED), (lambda: 1 / squared_weights(1e40), 0.03)],
+        (
+            lambda v: at_largest(
+                lambda u: float(finite_context.query_rate(u)) - (u / v) ** 2, 3**-0.5, 1.0
+            ),
+            NUMERIC,
+        ),
+        (lambda: half_of_the_error(1.0), ROUNDED),
+        (lambda: half_of_the_error(2.0), ROUNDED),
+    ],
+    "ex-9-largest": [
+        (lambda: squared_weights(1e6), ROUNDED),
+        (lambda: 1 / squared_weights(1e40), 0.03),
+    ],
     "ex-9-own": [(own_token, 1e-4), lambda: own_token(0.2)],
     "ex-10-scalar": [lambda s: scalar_hessian(s, 0.0), lambda s: scalar_hessian(s, s**0.5)],
     "ex-10-carry": [lambda c: carried(c)[0], lambda c: carried(c)[1]],
     "ex-10-round": [
         (lambda: best_step(whitened_curvatures(2.0, 1.0))[0], NUMERIC),
-        (lambda s1, s2: best_step(whitened_curvatures(s1, s2))[1], NUMERIC)],
+        (lambda s1, s2: best_step(whitened_curvatures(s1, s2))[1], NUMERIC),
+    ],
     "ex-10-narrow": [
         (lambda v: np.divide(*across_the_valleys(v)[::-1]), 1e-9),
-        (lambda v: best_step(across_the_valleys(v))[1], NUMERIC)],
+        (lambda v: best_step(across_the_valleys(v))[1], NUMERIC),
+    ],
     "ex-10-spectrum": [
-        lambda: (abs(spectrum() - 3) < 1e-9).sum(), (lambda: best_step(spectrum())[0], NUMERIC),
-        (lambda s1, s2: best_step(spectrum(s1, s2))[1], NUMERIC)],
+        lambda: (abs(spectrum() - 3) < 1e-9).sum(),
+        (lambda: best_step(spectrum())[0], NUMERIC),
+        (lambda s1, s2: best_step(spectrum(s1, s2))[1], NUMERIC),
+    ],
     "ex-10-escape": [  # the second by the bound of the statement, at the flat saddle of size 10
-        (balanced_stay, 1e-9), (lambda s: np.log(1000) / stationary.flat_saddles(s, s, 10.0)[0].rhs, 0.01)],
+        (balanced_stay, 1e-9),
+        (lambda s: np.log(1000) / stationary.flat_saddles(s, s, 10.0)[0].rhs, 0.01),
+    ],
     "ex-10-drift": [(lambda: np.log2(drift(0.01) / drift(0.005)), 0.02)],
     "ex-10-minibatch": [steps_worth],
     "ex-11-rate": [
         (lambda s_max, s_min: best_late(s_max, s_min)[0], NUMERIC),
-        (lambda s_max, s_min: best_late(s_max, s_min)[1], NUMERIC)],
+        (lambda s_max, s_min: best_late(s_max, s_min)[1], NUMERIC),
+    ],
     "ex-11-rows": [(left_outside, 1e-4)],
     "ex-11-tenth": [
         (lambda rho: root(lambda K: rho**K - 0.1, 0, 99), 1e-9),
-        (lambda: root(lambda K: 0.81**K - 0.1, 0, 99), 1e-9)],
+        (lambda: root(lambda K: 0.81**K - 0.1, 0, 99), 1e-9),
+    ],
     "ex-11-enough": [
-        (lambda a, n, phi, rho: root(lambda K: np.log(a * n / phi) + K * np.log(rho), -999, 999), 1e-9),
-        (lambda: np.subtract(*(root(lambda K, n=n: 0.81**K - 0.01 / n, 0, 99) for n in (2, 1))), 1e-9)],
+        (
+            lambda a, n, phi, rho: root(lambda K: np.log(a * n / phi) + K * np.log(rho), -999, 999),
+            1e-9,
+        ),
+        (
+            lambda: np.subtract(*(root(lambda K, n=n: 0.81**K - 0.01 / n, 0, 99) for n in (2, 1))),
+            1e-9,
+        ),
+    ],
     "ex-11-cheaper": [
         lambda: scaling.plan(1e-3, derived_law(), power=1).n,
-        (lambda: scaling.split(1e-3, derived_law(), 1)[2], ROUNDED)],
+        (lambda: scaling.split(1e-3, derived_law(), 1)[2], ROUNDED),
+    ],
     "ex-11-radius": [
         (lambda: predictions_off(0.5), 1e-3),
-        lambda: min((0.1, 0.2, 0.3, 0.4, 0.5, 0.6), key=predictions_off)],
-    "ex-11-typical": [(lambda: law(np.median).factor, ROUNDED), (lambda: law(np.median).floor, 1e-3)],
+        lambda: min((0.1, 0.2, 0.3, 0.4, 0.5, 0.6), key=predictions_off),
+    ],
+    "ex-11-typical": [
+        (lambda: law(np.median).factor, ROUNDED),
+        (lambda: law(np.median).floor, 1e-3),
+    ],
     "ex-11-exponent": [(heavy_mean, 1e-4), lambda: 2 * tilting.exponent(2**0.5)],
 }

@@ -51,7 +51,9 @@ def steps_until(done, x, factor):
 
 def product_model(u, w, x):
     """u·w·x, and its gradient in (u, w) by differences, which are exact for it."""
-    return u * w * x, np.array([(u + 1) * w * x - (u - 1) * w * x, u * (w + 1) * x - u * (w - 1) * x]) / 2
+    return u * w * x, np.array(
+        [(u + 1) * w * x - (u - 1) * w * x, u * (w + 1) * x - u * (w - 1) * x]
+    ) / 2
 
 
 def product_kernel(u0, w0, x, xp):
@@ -65,6 +67,7 @@ def product_error(x, du, dw, u0=0.7, w0=-0.4):
 
 def wide_product_norm(x, H):
     """The spectral norm of the Hessian of H^{-1/2} Σ u_h w_h x, a quadratic form, by its values."""
+
     def value(at):
         return (at[..., :H] * at[..., H:]).sum(-1) * x / H**0.5
 
@@ -99,7 +102,9 @@ def weights_of_logarithms(T):
 
 
 def copies_of_one(H, phi):
-    return mha.MultiHeadAttention(np.zeros((H, 1, 1)), np.full((H, 1, 1), phi))(np.ones((1, 1, 1)))[0]
+    return mha.MultiHeadAttention(np.zeros((H, 1, 1)), np.full((H, 1, 1), phi))(np.ones((1, 1, 1)))[
+        0
+    ]
 
 
 def quadratic(eta, lambda_, K):
@@ -115,7 +120,11 @@ def accuracy_error(p, M):
 
 def effective_tokens(n, tau):
     """n times the square of the mean weight over the mean square, by quadrature."""
-    return n * gaussian_mean(lambda g: np.exp(tau * g)) ** 2 / gaussian_mean(lambda g: np.exp(2 * tau * g))
+    return (
+        n
+        * gaussian_mean(lambda g: np.exp(tau * g)) ** 2
+        / gaussian_mean(lambda g: np.exp(2 * tau * g))
+    )
 
 
 def halfway(q, k, kernel):
@@ -124,45 +133,76 @@ def halfway(q, k, kernel):
 
 TRUTH = {
     "ex-softmax-gap": [(gap_of_weight, 1e-9), (lambda: gap_of_weight(0.9, 10), 1e-9)],
-    "ex-softmax-cooling": [(lambda: slope(lambda beta: mha.softmax(beta * COOLED) @ COOLED, 1.0), 1e-9)],
+    "ex-softmax-cooling": [
+        (lambda: slope(lambda beta: mha.softmax(beta * COOLED) @ COOLED, 1.0), 1e-9)
+    ],
     "ex-softmax-fastest": [
         (lambda: mha.softmax(np.array([at_largest(score_slope, -3, 3), 0.0, -1.0]))[0], 1e-3),
         (lambda: score_slope(at_largest(score_slope, -3, 3)), NUMERIC),
-        (lambda: score_slope(score_of_weight(0.5)) / score_slope(score_of_weight(0.99)), NUMERIC)],
+        (lambda: score_slope(score_of_weight(0.5)) / score_slope(score_of_weight(0.99)), NUMERIC),
+    ],
     "ex-softmax-slope": [
-        (mean_slope_with, NUMERIC), (lambda: mean_slope(steepest_score()), NUMERIC), (steepest_score, 1e-3)],
+        (mean_slope_with, NUMERIC),
+        (lambda: mean_slope(steepest_score()), NUMERIC),
+        (steepest_score, 1e-3),
+    ],
     "ex-descent-two": [
-        lambda: root(lambda lr: abs(Surface((4.0, 0.25)).descend((1.0, 0.0), lr, 1)[-1, 0]) - 1, 0.3, 1),
+        lambda: root(
+            lambda lr: abs(Surface((4.0, 0.25)).descend((1.0, 0.0), lr, 1)[-1, 0]) - 1, 0.3, 1
+        ),
         (lambda: best_step(np.array([4.0, 0.25]))[0], NUMERIC),
-        (lambda: best_step(np.array([4.0, 0.25]))[1], NUMERIC)],
+        (lambda: best_step(np.array([4.0, 0.25]))[1], NUMERIC),
+    ],
     "ex-descent-steps": [
         (lambda eps, eta, lambda_: root(lambda K: (1 - eta * lambda_) ** K - eps, 0, 1e4), 1e-9),
-        lambda: np.argmax(Surface((1.0, 0.05)).descend((0.0, 1.0), 1.0, 200)[:, 1] < 1e-3)],
+        lambda: np.argmax(Surface((1.0, 0.05)).descend((0.0, 1.0), 1.0, 200)[:, 1] < 1e-3),
+    ],
     "ex-descent-leaving": [
         lambda: steps_until(lambda far: far > 0.1, 1e-6, 1 + 0.5 * 0.5),
-        (lambda: root(lambda K: 1.25**K - 1e3, 0, 99), 1e-9)],
+        (lambda: root(lambda K: 1.25**K - 1e3, 0, 99), 1e-9),
+    ],
     "ex-descent-h": [(lambda eps: np.exp(root(lambda h: 3 * h - np.log(eps), -30, 0)), 1e-9)],
-    "ex-tangent-product": [(product_kernel, 1e-9), (product_error, 1e-9), (lambda: product_kernel(2, 1, 3, -1), 1e-9)],
+    "ex-tangent-product": [
+        (product_kernel, 1e-9),
+        (product_error, 1e-9),
+        (lambda: product_kernel(2, 1, 3, -1), 1e-9),
+    ],
     "ex-tangent-wide": [(wide_product_norm, 1e-9), (wide_product_kernel, 1e-9)],
     "ex-tangent-way": [  # at the second number of heads Taylor's bound leaves half of the margin m
         (way_to_margin, 1e-9),
-        (lambda B, m, gamma: root(lambda H: m - B / H**0.5 * (m / gamma) ** 2 / 2 - m / 2, 1e-9, 1e7), 1e-9)],
-    "ex-tangent-still": [(lambda: change_of_kernel(4), 1e-4), (lambda: change_of_kernel(64), 1.5e-3)],
+        (
+            lambda B, m, gamma: root(
+                lambda H: m - B / H**0.5 * (m / gamma) ** 2 / 2 - m / 2, 1e-9, 1e7
+            ),
+            1e-9,
+        ),
+    ],
+    "ex-tangent-still": [
+        (lambda: change_of_kernel(4), 1e-4),
+        (lambda: change_of_kernel(64), 1.5e-3),
+    ],
     "ex-sheet-weights": [
         lambda j, T: weights_of_logarithms(T)[j - 1],
-        lambda: next(T for T in range(1, 99) if weights_of_logarithms(T).max() < 0.1 + 1e-12)],
+        lambda: next(T for T in range(1, 99) if weights_of_logarithms(T).max() < 0.1 + 1e-12),
+    ],
     "ex-sheet-copies": [
-        copies_of_one, lambda H: 1 / copies_of_one(H, 1.0),
+        copies_of_one,
+        lambda H: 1 / copies_of_one(H, 1.0),
         (lambda eta: eta * equal_heads_step(8, 0.5, True), 1e-9),
-        (lambda eta: eta * equal_heads_step(8, 0.5, False), 1e-9)],
+        (lambda eta: eta * equal_heads_step(8, 0.5, False), 1e-9),
+    ],
     "ex-sheet-quadratic": [quadratic, lambda lambda_: 2 / lambda_],
     "ex-sheet-price": [
-        (lambda r: price(r, chain.heads_needed), 1e-5), lambda r: price(r, chain.fewer_heads_needed)],
+        (lambda r: price(r, chain.heads_needed), 1e-5),
+        lambda r: price(r, chain.fewer_heads_needed),
+    ],
     "ex-sheet-error": [accuracy_error, lambda: accuracy_error(0.8, 872)],
     "ex-sheet-effective": [(effective_tokens, 1e-9), (lambda: effective_tokens(1000, 2.0), 1e-9)],
     "ex-sheet-halfway": [
-        lambda q, k: halfway(q, k, mha.softmax), lambda q, k: halfway(q, k, mha.gaussian),
+        lambda q, k: halfway(q, k, mha.softmax),
+        lambda q, k: halfway(q, k, mha.gaussian),
         (lambda k: root(lambda q: halfway(q, k, mha.gaussian) - 0.5, k, k + 5), 1e-9),
         (lambda q, k: slope(lambda x: halfway(x, k, mha.softmax), q), NUMERIC),
-        (lambda q, k: slope(lambda x: halfway(x, k, mha.gaussian), q), NUMERIC)],
+        (lambda q, k: slope(lambda x: halfway(x, k, mha.gaussian), q), NUMERIC),
+    ],
 }

@@ -1,4 +1,5 @@
-"""Small film reviews from a grammar, with a label that follows from a rule: text for tests and for sliders."""
+"""Small film reviews from a grammar, with a label that follows from a rule: text for tests and for
+sliders."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,23 +14,44 @@ NEGATIVE = ("bad", "awful", "dull", "boring", "clumsy", "terrible")
 LIKED, HATED = ("loved", "enjoyed", "admired"), ("hated", "regretted", "disliked")
 NEGATIONS = ("not", "never")
 INTENSIFIERS = ("very", "really", "quite")
-SUBJECTS = ("the plot", "the music", "the ending", "the cast", "the camera", "the script", "this film",
-            "the first half")
+SUBJECTS = (
+    "the plot",
+    "the music",
+    "the ending",
+    "the cast",
+    "the camera",
+    "the script",
+    "this film",
+    "the first half",
+)
 VERBS = ("was", "is", "seemed")
-FILLERS = ("with my sister", "on sunday", "for two hours", "last night", "in a small cinema", "once more")
+FILLERS = (
+    "with my sister",
+    "on sunday",
+    "for two hours",
+    "last night",
+    "in a small cinema",
+    "once more",
+)
 SIGN = dict.fromkeys((*POSITIVE, *LIKED), 1) | dict.fromkeys((*NEGATIVE, *HATED), -1)
-WORDS = sorted({word for group in (SIGN, NEGATIONS, INTENSIFIERS, SUBJECTS, VERBS, FILLERS, ("i", "but", "and"))
-                for phrase in group for word in phrase.split()})
+WORDS = sorted(
+    {
+        word
+        for group in (SIGN, NEGATIONS, INTENSIFIERS, SUBJECTS, VERBS, FILLERS, ("i", "but", "and"))
+        for phrase in group
+        for word in phrase.split()
+    }
+)
 
 
 def label(sentence: str) -> float:
     """The label of a review, by the rule: the last clause after "but" decides.
 
-    A clause has one opinion word. It counts +1 or −1, and the other way round if "not" or "never" stands in the
-    clause. Clauses are joined by "but" and "and"; two that are joined by "and" agree.
+    A clause has one opinion word. It counts +1 or −1, and the other way round if "not" or "never"
+    stands in the clause. Clauses are joined by "but" and "and"; two that are joined by "and" agree.
     """
     clause = sentence.split(" but ")[-1].split(" and ")[-1].split()
-    sign, = (SIGN[word] for word in clause if word in SIGN)
+    (sign,) = (SIGN[word] for word in clause if word in SIGN)
     return float(sign * (-1) ** sum(word in NEGATIONS for word in clause))
 
 
@@ -37,9 +59,10 @@ def label(sentence: str) -> float:
 class Reviews:
     """The grammar with the chances of its choices, ready to ``sample``.
 
-    A review is one clause; or two of equal sign joined by "and"; or two of opposite sign joined by "but". A clause says
-    what something was ("the plot was not very good") or what someone did ("i never enjoyed the music"), with a negation
-    with chance ``negation``, and now and then a filler that says nothing ("on sunday").
+    A review is one clause; or two of equal sign joined by "and"; or two of opposite sign joined by
+    "but". A clause says what something was ("the plot was not very good") or what someone did ("i
+    never enjoyed the music"), with a negation with chance ``negation``, and now and then a filler
+    that says nothing ("on sunday").
     """
 
     seed: int
@@ -47,7 +70,9 @@ class Reviews:
     agreement: float = 0.2
     negation: float = 0.3
 
-    def sample(self, n: int, seed: int, without: Collection[str] = ()) -> tuple[tuple[str, ...], list[float]]:
+    def sample(
+        self, n: int, seed: int, without: Collection[str] = ()
+    ) -> tuple[tuple[str, ...], list[float]]:
         """n sentences and their labels; none of them occurs in ``without``.
 
         Raises ValueError if there are no more: 10,000 draws in a row were of no use.
@@ -55,9 +80,11 @@ class Reviews:
         require_seed(seed)
         return self.draw(n, np.random.default_rng([self.seed, 6, 2, seed]), without)
 
-    def draw(self, n: int, rng: np.random.Generator,
-             without: Collection[str] = ()) -> tuple[tuple[str, ...], list[float]]:
-        """n sentences and their labels ±1 from a stream of random numbers, one after the other; as ``sample``."""
+    def draw(
+        self, n: int, rng: np.random.Generator, without: Collection[str] = ()
+    ) -> tuple[tuple[str, ...], list[float]]:
+        """n sentences and their labels ±1 from a stream of random numbers, one after the other; as
+        ``sample``."""
         require_count(n=n)
         sentences = drawn(n, lambda: self.review(rng), lambda one: one not in without)
         return sentences, [label(sentence) for sentence in sentences]
@@ -83,15 +110,19 @@ class Reviews:
             opinion = rng.choice(POSITIVE if polarity > 0 else NEGATIVE)
             intensifier = rng.choice(INTENSIFIERS) if rng.random() < 0.3 else ""
             words = [subject, rng.choice(VERBS), "not" if negated else "", intensifier, opinion]
-        return " ".join([word for word in words if word] + ([rng.choice(FILLERS)] if filled else []))
+        return " ".join(
+            [word for word in words if word] + ([rng.choice(FILLERS)] if filled else [])
+        )
 
 
 def reviews(n: int = 500, seed: int = 0) -> TextDataset:
-    """n small film reviews from a grammar, as a ``TextDataset`` with labels by the rule of ``reviews.label``.
+    """n small film reviews from a grammar, as a ``TextDataset`` with labels by the rule of
+    ``reviews.label``.
 
-    Opinion words alone do not tell the label: "the plot was not very good" is negative, and so is "the music was great
-    but the ending seemed dull", where the clause after "but" decides. The vocabulary is that of the grammar, the same
-    for every seed; ``fresh`` draws sentences that do not occur here.
+    Opinion words alone do not tell the label: "the plot was not very good" is negative, and so is
+    "the music was great but the ending seemed dull", where the clause after "but" decides. The
+    vocabulary is that of the grammar, the same for every seed; ``fresh`` draws sentences that do
+    not occur here.
 
     Raises ValueError if n is no whole number ≥ 1, or seed no whole number ≥ 0.
 

@@ -1,4 +1,5 @@
-"""The page *Theory against practice*: what each theorem asks for or promises, beside what runs need.
+"""The page *Theory against practice*: what each theorem asks for or promises, beside what runs
+need.
 
 The rows are computed by part of the book: ``multihead``, ``preconditioning``, ``kernels``.
 """
@@ -38,22 +39,42 @@ HEAD = "| Statement | Asks, or promises | Runs | Factor | Mark | Live figure |\n
 def all_rows(live: LiveFigure) -> Rows:
     """The rows of all chapters; ``live`` is the figure of the page."""
     mixture, zero = mha.data.tokenized_mixture(seed=0), stored("heads.npz")
-    return [*multihead.collapse(mixture, zero), *multihead.curvature(), *multihead.margins(), *multihead.training(live),
-            *multihead.attention(mixture, zero), *multihead.samples(), *preconditioning.exponent(),
-            *preconditioning.regression(), *kernels.values_alone(), *kernels.queries_alone(), *kernels.all_weights(),
-            *kernels.waiting(), *kernels.barrier(), *kernels.wells()]
+    return [
+        *multihead.collapse(mixture, zero),
+        *multihead.curvature(),
+        *multihead.margins(),
+        *multihead.training(live),
+        *multihead.attention(mixture, zero),
+        *multihead.samples(),
+        *preconditioning.exponent(),
+        *preconditioning.regression(),
+        *kernels.values_alone(),
+        *kernels.queries_alone(),
+        *kernels.all_weights(),
+        *kernels.waiting(),
+        *kernels.barrier(),
+        *kernels.wells(),
+    ]
 
 
 def by_theorem(rows: Sequence[Row]) -> tuple[Rows, Rows]:
     """The first row of each theorem, in the order of the ledger, and the other rows."""
-    main = [next(row for row in rows if row.statement == entry.id) for entry in ledger if entry.id.startswith("thm-")]
+    main = [
+        next(row for row in rows if row.statement == entry.id)
+        for entry in ledger
+        if entry.id.startswith("thm-")
+    ]
     return main, [row for row in rows if row not in main]
 
 
 def factors(rows: Iterable[Row]) -> dict[str, float]:
     """Label → factor of the rows that have one, the least first."""
-    return dict(sorted(((row.label, row.factor) for row in rows if not isinstance(row.factor, str)),
-                       key=lambda pair: pair[1]))
+    return dict(
+        sorted(
+            ((row.label, row.factor) for row in rows if not isinstance(row.factor, str)),
+            key=lambda pair: pair[1],
+        )
+    )
 
 
 def as_table(rows: Iterable[Row]) -> str:
@@ -63,22 +84,36 @@ def as_table(rows: Iterable[Row]) -> str:
 
 def _cells(row: Row):
     entry, factor = ledger[row.statement], row.factor
-    return [f"{{prf:ref}}`{entry.id}`", f"**{row.label}:** {row.asks}", row.runs,
-            factor if isinstance(factor, str) else power(factor), entry.mark,
-            to_section(entry.chapter, SECTIONS[entry.chapter])]
+    return [
+        f"{{prf:ref}}`{entry.id}`",
+        f"**{row.label}:** {row.asks}",
+        row.runs,
+        factor if isinstance(factor, str) else power(factor),
+        entry.mark,
+        to_section(entry.chapter, SECTIONS[entry.chapter]),
+    ]
 
 
 def least_shares() -> dict[str, float]:
-    """Theorem → the least unused share of its bound on instances built to meet it, where there are any."""
-    return {entry.id: min((entry.on(make()).slack for make in entry.extremal), key=abs)
-            for entry in ledger if entry.id.startswith("thm-") and entry.extremal}
+    """Theorem → the least unused share of its bound on instances built to meet it, where there are
+    any."""
+    return {
+        entry.id: min((entry.on(make()).slack for make in entry.extremal), key=abs)
+        for entry in ledger
+        if entry.id.startswith("thm-") and entry.extremal
+    }
 
 
 def attained() -> str:
     """The least shares as a table, and how many are below one percent."""
     least = least_shares()
     reached = sum(abs(slack) < 0.01 for slack in least.values())
-    rows = ([f"{{prf:ref}}`{id}`", ledger[id].title, "0" if abs(slack) < 1e-9 else power(slack)]
-            for id, slack in least.items())
-    return (f"Of {len(least)} such theorems {reached} leave less than one percent, three of them for the reason just "
-            "named.\n\n" + sortable(table("| Theorem | Title | Unused share |\n|---|---|--:|", rows)))
+    rows = (
+        [f"{{prf:ref}}`{id}`", ledger[id].title, "0" if abs(slack) < 1e-9 else power(slack)]
+        for id, slack in least.items()
+    )
+    return (
+        f"Of {len(least)} such theorems {reached} leave less than one percent, three of them for "
+        f"the reason just "
+        "named.\n\n" + sortable(table("| Theorem | Title | Unused share |\n|---|---|--:|", rows))
+    )

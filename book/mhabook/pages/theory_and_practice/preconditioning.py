@@ -15,16 +15,28 @@ from mhalib.data import RegressionDataset
 
 
 def exponent() -> Rows:
-    """The error of the first 100 to 10,000 of stored tokens, 100 draws, and the exponent of the theorem."""
+    """The error of the first 100 to 10,000 of stored tokens, 100 draws, and the exponent of the
+    theorem."""
     tokens = stored("exponents.npz")
     sizes = (tokens["n"][0] >= 100) & (tokens["n"][0] <= 10_000)
-    errors = {v: np.log(tokens.where(v=v)["error"].mean(axis=0)[sizes]) for v in np.unique(tokens["v"])}
-    fall = {v: -np.polyfit(np.log(tokens["n"][0, sizes]), error, 1)[0] for v, error in errors.items()}
+    errors = {
+        v: np.log(tokens.where(v=v)["error"].mean(axis=0)[sizes]) for v in np.unique(tokens["v"])
+    }
+    fall = {
+        v: -np.polyfit(np.log(tokens["n"][0, sizes]), error, 1)[0] for v, error in errors.items()
+    }
     derived = {v: -tilting.exponent(v) for v in fall}
     wrong = {v: max(slope / derived[v], derived[v] / slope) for v, slope in fall.items()}
     v = max(wrong, key=wrong.__getitem__)
-    return [Row("thm-exponent", "power of n in the error", f"−{derived[v]:.2f} as n → ∞, at ‖V‖ = {v:g}",
-                f"−{fall[v]:.2f} from 100 to 10,000 tokens", wrong[v])]
+    return [
+        Row(
+            "thm-exponent",
+            "power of n in the error",
+            f"−{derived[v]:.2f} as n → ∞, at ‖V‖ = {v:g}",
+            f"−{fall[v]:.2f} from 100 to 10,000 tokens",
+            wrong[v],
+        )
+    ]
 
 
 def regression() -> Rows:
@@ -33,16 +45,34 @@ def regression() -> Rows:
     derived, ends, excess = derived_floor(instance), stored_floors(), constant_step(instance)
     asked = min(n for n in ends if near_starts(n) == 20)
     needed = min(n for n in ends if ends[n] < 1.25 * derived)
-    promised, taken = (log(10) / -log(factor) for factor in (1 - contraction.LARGEST * contraction.RATE / 4,
-                                                             excess[40] / excess[39]))
+    promised, taken = (
+        log(10) / -log(factor)
+        for factor in (1 - contraction.LARGEST * contraction.RATE / 4, excess[40] / excess[39])
+    )
     floor = np.mean([*ends.values()])
     return [
-        Row("thm-local-rate", "tokens for a start", f"a start within ¼√s_min: {asked:,}, in 20 of 20 draws",
-            f"{needed}, the least stored: 8 random starts end at {ends[needed]:.2f}/n, the floor", asked / needed),
-        Row("thm-local-rate", "steps near the optimum", f"{promised:.0f} to divide the squared distance by ten",
-            f"{taken:.1f} with the best constant step", promised / taken),
-        Row("prop-fitted-noise", "excess that n samples leave", f"derived {derived:.3f}/n", f"measured {floor:.3f}/n",
-            max(floor / derived, derived / floor))]
+        Row(
+            "thm-local-rate",
+            "tokens for a start",
+            f"a start within ¼√s_min: {asked:,}, in 20 of 20 draws",
+            f"{needed}, the least stored: 8 random starts end at {ends[needed]:.2f}/n, the floor",
+            asked / needed,
+        ),
+        Row(
+            "thm-local-rate",
+            "steps near the optimum",
+            f"{promised:.0f} to divide the squared distance by ten",
+            f"{taken:.1f} with the best constant step",
+            promised / taken,
+        ),
+        Row(
+            "prop-fitted-noise",
+            "excess that n samples leave",
+            f"derived {derived:.3f}/n",
+            f"measured {floor:.3f}/n",
+            max(floor / derived, derived / floor),
+        ),
+    ]
 
 
 def derived_floor(data: RegressionDataset) -> float:
@@ -57,14 +87,18 @@ def stored_floors() -> dict[int, float]:
 
 
 def constant_step(data: RegressionDataset) -> np.ndarray:
-    """The excess at each of 40 steps from a spectral start, with the best constant step on infinitely many tokens."""
+    """The excess at each of 40 steps from a spectral start, with the best constant step on
+    infinitely many tokens."""
     start = PopulationRegression.of(mha.AttentionRegression.spectral(data))
     return mha.train(start, data.population(), mha.Preconditioned(2.0), 40).excess
 
 
 def near_starts(n: int) -> int:
-    """How many of 20 spectral starts on n tokens are as near an optimum as the theorem wants them."""
+    """How many of 20 spectral starts on n tokens are as near an optimum as the theorem wants
+    them."""
     drawn = [mha.data.linear_regression(n=n, d=5, p=5, seed=seed) for seed in range(20)]
     fitted = [(mha.AttentionRegression.spectral(one), one.truth.root, one.M) for one in drawn]
-    return sum(factorization.distance(m.A @ root, root @ m.B @ root, M @ root) <= 0.1 ** 0.5 / 4
-               for m, root, M in fitted)
+    return sum(
+        factorization.distance(m.A @ root, root @ m.B @ root, M @ root) <= 0.1**0.5 / 4
+        for m, root, M in fitted
+    )

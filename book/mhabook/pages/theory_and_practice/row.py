@@ -4,7 +4,8 @@ from typing import NamedTuple, TypeAlias
 
 
 class Row(NamedTuple):
-    """What is asked or promised, what was seen, and how many times the first is beyond the second, or a word."""
+    """What is asked or promised, what was seen, and how many times the first is beyond the second,
+    or a word."""
 
     statement: str
     label: str
