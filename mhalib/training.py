@@ -212,7 +212,7 @@ def run(
     """``train`` without its warning."""
     recorded = set(recorded_steps(steps, record))
     _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
-    optimizer = _told(optimizer, data)
+    optimizer = _given_data(optimizer, data)
     recorder, samples = (
         _Recorder(model, data, optimizer, test, steps),
         _samples(data, optimizer, batch, seed),
@@ -373,13 +373,13 @@ def interrupts_raised() -> Iterator[None]:
         _interrupts_raise = before
 
 
-def _told(optimizer, data):
+def _given_data(optimizer, data):
     """The rule, which is told the data if it asks for them."""
     if not callable(getattr(optimizer, "on", None)):
         return optimizer
-    told = optimizer.on(data)
-    _require_rule(told, f"expected {type(optimizer).__name__}.on(data) to return an update rule")
-    return told
+    rule = optimizer.on(data)
+    _require_rule(rule, f"expected {type(optimizer).__name__}.on(data) to return an update rule")
+    return rule
 
 
 def minibatches(n: int, batch: int, seed: int) -> Iterator[np.ndarray]:

@@ -279,7 +279,7 @@ def link(env, page):
     )
 
 
-def carried(env):
+def works_table(env):
     """Whose work the pages carry, and under which license, with a link to its text."""
     up = "../" * env.docname.count("/") + "_static/"
     rows = [

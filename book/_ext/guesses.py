@@ -153,7 +153,7 @@ class Guessed(SphinxDirective):
                 "",
                 "".join(
                     f'<p class="mha-guessed" id="said-{name}-{number}" data-guess="{name}-{number}" hidden>'
-                    f'{said(groups()[name][number])} <span class="mha-names">{number}. '
+                    f'{place_of_guess(groups()[name][number])} <span class="mha-names">{number}. '
                     f"{escape(groups()[name][number]['ask'])}</span></p>"
                     for number in numbers
                 ),
@@ -162,7 +162,7 @@ class Guessed(SphinxDirective):
         ]
 
 
-def said(guess):
+def place_of_guess(guess):
     """The place of one guess beside its result."""
     if "curve" not in guess:
         return f"You said: <strong>{YOURS}</strong>"

@@ -117,7 +117,7 @@ class Widget(Shown):
     """What a live figure and the laboratory share: the words that stand until JavaScript runs, and
     plotly.js.
 
-    A subclass says in ``_said`` its title, its alt text, and their ``mark`` as ``fallback``, by
+    A subclass says in ``_captions`` its title, its alt text, and their ``mark`` as ``fallback``, by
     which JavaScript finds them, and in ``_frame`` what it draws at the start.
     """
 
@@ -128,7 +128,7 @@ class Widget(Shown):
     def fallback(self) -> str:
         """Title, picture and alt text as HTML, until the live figure takes their place; the book
         draws the picture."""
-        said = self._said()
+        said = self._captions()
         words = f'<p class="mha-alt">{escape(said["alt"])}</p>'
         shown = words if book_is_asked() else still.image(self._frame(), said["alt"])
         return (
@@ -208,7 +208,7 @@ class LiveFigure(Widget):
         )
         _write(file, text.encode())
 
-    def _said(self):
+    def _captions(self):
         return self.spec | {"alt": self.spec["figure"]["layout"]["meta"]["alt"]}
 
     def _frame(self):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mhabook.frames import mixture_draws, mixture_of, plain_step, with_own, zero_heads
+from mhabook.figure_parts import mixture_draws, mixture_of, plain_step, with_value, zero_heads
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
@@ -65,7 +65,7 @@ def finding(
     def token_names(path, values):
         return [f"{t}★" if star else f"{t}" for t, star in enumerate(sample(**values).relevant[0])]
 
-    shares = with_own([k / T for k in range(1, max(T // 2, 1) + 1)], own["zeta"])
+    shares = with_value([k / T for k in range(1, max(T // 2, 1) + 1)], own["zeta"])
     tries = {"As it starts": {}, "Long noise": {"sigma": 2.0}, "Long steps": {"lr": 30.0}}
     double = [share for share in shares if abs(share - 2 * own["zeta"]) < 1e-9]
     if double:
@@ -87,8 +87,8 @@ def finding(
             curves=("loss", "accuracy", "test_accuracy", "attention_score"),
             final=("attention", "token_names"),
             controls=(
-                Control("lr", "step size η", with_own(STEP_SIZES, own["lr"]), own["lr"]),
-                Control("sigma", "noise σ", with_own(NOISES, own["sigma"]), own["sigma"]),
+                Control("lr", "step size η", with_value(STEP_SIZES, own["lr"]), own["lr"]),
+                Control("sigma", "noise σ", with_value(NOISES, own["sigma"]), own["sigma"]),
                 Control("zeta", "tokens that carry the label, share ζ", shares, own["zeta"]),
             ),
             tries=tries,

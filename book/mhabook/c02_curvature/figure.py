@@ -8,7 +8,7 @@ import numpy as np
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant, loss_hessian
-from mhabook.frames import drawn_heads, plain_step, with_own
+from mhabook.figure_parts import drawn_heads, plain_step, with_value
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.live.frames import line, panels, step_axis
@@ -75,8 +75,8 @@ def downward(
             start={"kind": "normal", "stream": normals(heads[-1] * (d * d + T * d), seed).tolist()},
             controls=(
                 Control("H", "heads H", heads, H),
-                Control("lr", "step size η", with_own(STEP_SIZES[:-1], own["lr"]), own["lr"]),
-                Control("scale", "size of the start", with_own(SCALES, scale), scale),
+                Control("lr", "step size η", with_value(STEP_SIZES[:-1], own["lr"]), own["lr"]),
+                Control("scale", "size of the start", with_value(SCALES, scale), scale),
             ),
             tries=tries,
             frame=_downward_frame(steps),

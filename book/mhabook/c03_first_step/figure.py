@@ -68,7 +68,7 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
             "margin over the noise for three starts: the first phase is highest everywhere, zero "
             "lowest.",
             model="realizability",
-            data=_carried(n, T, d, seed),
+            data=_page_data(n, T, d, seed),
             record=(0,),
             start={
                 "kind": "decoder",
@@ -171,7 +171,7 @@ def _of_data(values):
     return {name: values[name] for name in ("zeta", "S", "M", "sigma", "mirror")}
 
 
-def _carried(n, T, d, seed):
+def _page_data(n, T, d, seed):
     """The draws, with patterns of norm 1 and their indices for each M: all else is the same for all
     M."""
     draws = {M: draw(n, T, d, M, (seed, 1)) for M in PATTERNS}

@@ -7,7 +7,14 @@ import numpy as np
 
 from mhabook.c03_first_step.max_margin import ntk_features, ntk_margin
 from mhabook.c03_first_step.ntk import gaussian_of_equal_norm
-from mhabook.frames import Measures, mixture_draws, mixture_of, plain_step, with_own, zero_heads
+from mhabook.figure_parts import (
+    Measures,
+    mixture_draws,
+    mixture_of,
+    plain_step,
+    with_value,
+    zero_heads,
+)
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
 from mhalib.live.frames import line, panels
@@ -77,7 +84,7 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
             model="step",
             data=unit,
             record=(0,),
-            fixed={"optimizer": "gd", "grid": with_own(NOISES, mixture.sigma)},
+            fixed={"optimizer": "gd", "grid": with_value(NOISES, mixture.sigma)},
             start={
                 "kind": "decoder",
                 "stream": normals(T * d, seed).tolist(),
@@ -85,7 +92,7 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
                 "size": size,
             },
             curves=("loss", "margin_U", "margin_W", "margin"),
-            final=tuple(steps.measures(with_own(NOISES, mixture.sigma))),
+            final=tuple(steps.measures(with_value(NOISES, mixture.sigma))),
             controls=(
                 Control(
                     "initialization",
@@ -95,8 +102,8 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
                     tuple(STARTS.values()),
                     "choice",
                 ),
-                Control("sigma", "noise σ", with_own(NOISES, mixture.sigma), mixture.sigma),
-                Control("S", "length S of the patterns", with_own(NORMS, S), S),
+                Control("sigma", "noise σ", with_value(NOISES, mixture.sigma), mixture.sigma),
+                Control("S", "length S of the patterns", with_value(NORMS, S), S),
                 Control("zeta", "share ζ of tokens with the label", tuple(shares), own),
             ),
             tries={
@@ -105,12 +112,12 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
                 "A random decoder": {"initialization": "gaussian"},
                 "Noise": {"sigma": 0.5},
             },
-            frame=_frame(with_own(NOISES, mixture.sigma)),
+            frame=_frame(with_value(NOISES, mixture.sigma)),
             summary="Model: {initialization}. With noise {sigma}, patterns of length {S}, and a "
             "share {zeta} of tokens that carry the label, the margin is {margin}. By moving the "
             "decoder alone it is {margin_U}, by moving attention alone {margin_W}.",
             train=steps.path,
-            measure=steps.measures(with_own(NOISES, mixture.sigma)),
+            measure=steps.measures(with_value(NOISES, mixture.sigma)),
         ),
         __file__,
     )

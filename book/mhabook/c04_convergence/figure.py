@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from mhabook.c04_convergence import chain
-from mhabook.c04_convergence.formulas import told
+from mhabook.c04_convergence.formulas import theorem_curves
 from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
-from mhabook.frames import mixture_of, plain_step, together, with_own
+from mhabook.figure_parts import mixture_of, plain_step, together, with_value
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import draw, tokenized_mixture
@@ -106,7 +106,7 @@ def nearer(
     own, seed = mixture.n_relevant / T, mixture.seed
     heads = tuple(sorted({*HEADS, H}))
     record = [k for k in recorded_steps(steps, 80) if k]
-    shares = with_own([k / T for k in range(1, T)], own)
+    shares = with_value([k / T for k in range(1, T)], own)
 
     def problem(values):
         return _problem(
@@ -114,7 +114,7 @@ def nearer(
         )
 
     def numbers(values):
-        known = told(*problem(values), steps, np.ones(1))
+        known = theorem_curves(*problem(values), steps, np.ones(1))
         return {name: float(known[name]) for name in NUMBERS}
 
     tries = {"As it starts": {}}
@@ -133,7 +133,7 @@ def nearer(
             "step and toward the loss of the good model. Right, the distance to the good model "
             "falls all the time, and that to the start grows.",
             model="groups",
-            data=_carried(n, T, d, M, seed),
+            data=_page_data(n, T, d, M, seed),
             start={"kind": "first_phase"},
             record=tuple(record),
             fixed={"optimizer": "gd", "steps": steps, "grid": [1.0], "S": S},
@@ -141,7 +141,7 @@ def nearer(
             final=NUMBERS,
             controls=(
                 Control("H", "heads H", heads, H, tuple(map(_in_words, heads))),
-                Control("lr", "step size η", with_own(STEP_SIZES, lr), lr),
+                Control("lr", "step size η", with_value(STEP_SIZES, lr), lr),
                 Control("zeta", "share ζ of tokens with the label", shares, own),
             ),
             tries=tries,
@@ -244,7 +244,7 @@ def theory_and_practice(
         return _problem(data, values["H"], steps)
 
     def numbers(values):
-        found = told(*problem(values), steps, GRID) | {"grid": GRID}
+        found = theorem_curves(*problem(values), steps, GRID) | {"grid": GRID}
         return {name: np.asarray(found[name]).tolist() for name in FINAL}
 
     return LiveFigure(
@@ -252,7 +252,7 @@ def theory_and_practice(
             title="Theory against practice",
             alt=ALT,
             model="groups",
-            data={"by": "T", "choices": {T: _carried(n, T, d, M, seed) for T in (5, 10, 20)}},
+            data={"by": "T", "choices": {T: _page_data(n, T, d, M, seed) for T in (5, 10, 20)}},
             start={"kind": "first_phase"},
             record=tuple(record),
             fixed={"optimizer": "gd", "steps": steps, "grid": GRID.tolist()},
@@ -268,7 +268,7 @@ def theory_and_practice(
     )
 
 
-def _carried(n, T, d, M, seed):
+def _page_data(n, T, d, M, seed):
     draws, clean = (
         draw(n, T, d, M, (seed, 1)),
         tokenized_mixture(1, T, d, M, 1.0, 1.0, 0.0, seed).truth,

@@ -17,7 +17,7 @@ from mhalib.data import Dataset
 from mhalib.data.mixture import Mixture
 
 
-def told(
+def theorem_curves(
     start: HeadGroups, reference: chain.Reference, data: Dataset, steps: int, grid: Array
 ) -> dict[str, Any]:
     """What the theorem says of a start and a reference, by the names of the figure; heads asked for
@@ -65,7 +65,7 @@ def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
     promised = chain.guarantee(a["distance"], a["reference_loss"], a["start_loss"], a["lr"], a["k"])
     return {
-        "theorem": told(start, reference, data, a["steps"], a["grid"]) | ends,
+        "theorem": theorem_curves(start, reference, data, a["steps"], a["grid"]) | ends,
         "promise": {"guarantee": promised},
     }
 

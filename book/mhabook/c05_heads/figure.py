@@ -3,7 +3,7 @@ in five."""
 
 import numpy as np
 
-from mhabook.frames import mixture_draws, rule_name, scaling_control, zero_heads
+from mhabook.figure_parts import mixture_draws, rule_name, scaling_control, zero_heads
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture

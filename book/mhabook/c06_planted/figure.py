@@ -4,7 +4,7 @@ labels."""
 from dataclasses import replace
 
 from mhabook.c06_planted.statements import alignments, cosine
-from mhabook.frames import rule_name, with_own, zero_heads
+from mhabook.figure_parts import rule_name, with_value, zero_heads
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data.planted import Planted
@@ -52,7 +52,7 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
     zero(data.X)  # refuses tokens of another number or length
     n, (H, T, d) = len(data), zero.sizes
     record, test = recorded_steps(steps, 40), data.fresh(n=n, seed=1)
-    heads = with_own(HEADS, H)
+    heads = with_value(HEADS, H)
 
     def run(values):
         own = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=teacher.seed)
@@ -99,7 +99,9 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
                 Control("H", "heads H", heads, H),
                 Control("scale", "how different they start, scale s", SCALES, 0.0),
                 Control("n", "samples n", tuple(sorted({max(n // k, 1) for k in (8, 4, 2, 1)})), n),
-                Control("lr", "step size η", with_own(STEP_SIZES, float(rule.lr)), float(rule.lr)),
+                Control(
+                    "lr", "step size η", with_value(STEP_SIZES, float(rule.lr)), float(rule.lr)
+                ),
             ),
             tries={
                 "As it starts": {},

@@ -8,7 +8,7 @@ import numpy as np
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import gradient_constant
 from mhabook.c07_generalization.leave_one_out import loss_gradient_norms, others, sample_losses
-from mhabook.frames import mixture_draws, mixture_of, plain_step, with_own, zero_heads
+from mhabook.figure_parts import mixture_draws, mixture_of, plain_step, with_value, zero_heads
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
@@ -96,8 +96,8 @@ def leaving_out(
             fixed={"optimizer": "gd", "shortcut": True, "H": H, "zeta": zeta},
             controls=(
                 Control("samples", "number of samples n", (n // 2, n, 2 * n, 4 * n), n),
-                Control("sigma", "noise σ", with_own(NOISES, mixture.sigma), mixture.sigma),
-                Control("lr", "step size η", with_own((0.1, 0.3, 1.0, 3.0), lr), lr),
+                Control("sigma", "noise σ", with_value(NOISES, mixture.sigma), mixture.sigma),
+                Control("lr", "step size η", with_value((0.1, 0.3, 1.0, 3.0), lr), lr),
                 Control("left", "sample left out", tuple(range(n // 2)), left),
             ),
             tries=tries,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mhabook.frames import drawn_heads, plain_step, scaling_control, with_own
+from mhabook.figure_parts import drawn_heads, plain_step, scaling_control, with_value
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data import digits as digit_images
@@ -82,8 +82,8 @@ def many_heads(
             },
             controls=(
                 Control("H", "heads H", heads, H),
-                Control("lr", "step size η", with_own(LONG_STEPS, own["lr"]), own["lr"]),
-                Control("scale", "size of the start", with_own(SCALES, scale), scale),
+                Control("lr", "step size η", with_value(LONG_STEPS, own["lr"]), own["lr"]),
+                Control("scale", "size of the start", with_value(SCALES, scale), scale),
                 Control("seed", "draw of the start", SEEDS, 0),
             ),
             tries={

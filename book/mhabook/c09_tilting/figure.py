@@ -255,7 +255,7 @@ def tilting(seed: int = 0) -> LiveFigure:
             "outside above the curve n e^(−v²x²). Right, the mean squared error falls with the "
             "number of tokens, about as steeply as the guide of the derived exponent.",
             model="tilting",
-            data=measured.carried(),
+            data=measured.page_data(),
             start={"kind": "zeros"},
             record=(0,),
             curves=("loss",),
@@ -311,7 +311,7 @@ class _Measured:
             "slope": _asked(lambda values: exponent(values["v"])),
         }
 
-    def carried(self):
+    def page_data(self):
         return {
             "kind": "tilting",
             "queries": QUERIES.tolist(),

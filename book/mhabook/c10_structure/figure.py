@@ -8,15 +8,15 @@ from mhabook.c10_structure.figure_regression import (
     CONTROLS,
     FIXED,
     NO_RADIUS,
-    carried,
     fitted,
+    page_data,
     path_of,
     recipe_of,
     sample,
     start_on,
     streams,
 )
-from mhabook.frames import with_own
+from mhabook.figure_parts import with_value
 from mhalib._array import require_count
 from mhalib.data.regression import RegressionDataset, linear_regression, rotation
 from mhalib.live.frames import line, panels
@@ -96,7 +96,7 @@ def descent(n: int = 400, steps: int = 40, seed: int = 0) -> LiveFigure:
             alt=ALT,
             summary=SUMMARY,
             model="descent",
-            data=carried(n, SIZES, [seed]),
+            data=page_data(n, SIZES, [seed]),
             start=streams(max(SIZES), [seed]),
             record=tuple(range(steps + 1)),
             fixed=FIXED | {"plain_lr": PLAIN["lr"]},
@@ -175,7 +175,7 @@ def stretched(
             alt=_alt(n, steps),
             summary=STRETCHED,
             model="stretched",
-            data=carried(n, (d,), [seed]) | {"kind": "stretched"},
+            data=page_data(n, (d,), [seed]) | {"kind": "stretched"},
             start={"kind": "stretched", "U": U.ravel().tolist(), "V": V.ravel().tolist()},
             record=tuple(range(steps + 1)),
             curves=("loss", "excess", "excess_plain"),
@@ -192,17 +192,17 @@ def stretched(
                 Control(
                     "kappa",
                     "variance ratio of the tokens, κ(Σ)",
-                    with_own(KAPPAS, own["kappa"]),
+                    with_value(KAPPAS, own["kappa"]),
                     own["kappa"],
                 ),
                 Control(
                     "plain_lr",
                     "step size of plain descent",
-                    with_own(STEP_SIZES, own["plain_lr"]),
+                    with_value(STEP_SIZES, own["plain_lr"]),
                     own["plain_lr"],
                 ),
                 Control(
-                    "lr", "step size with whitening", with_own(STEP_SIZES, own["lr"]), own["lr"]
+                    "lr", "step size with whitening", with_value(STEP_SIZES, own["lr"]), own["lr"]
                 ),
             ),
             tries={

@@ -78,7 +78,7 @@ def fitted(curve: Array, length: int) -> np.ndarray:
     return np.concatenate([curve[:length], np.full(max(length - len(curve), 0), np.nan)])
 
 
-def carried(n: int, sizes: Sequence[int], seeds: Iterable[int]) -> dict[str, Any]:
+def page_data(n: int, sizes: Sequence[int], seeds: Iterable[int]) -> dict[str, Any]:
     """The draws of ``linear_regression`` as the browser reads them, an instance for each seed.
 
     Tokens and noise of every d are the first numbers of one stream; rotations are there for each d

@@ -10,8 +10,8 @@ from mhabook.c10_structure.figure_regression import (
     CONTROLS,
     FIXED,
     NO_RADIUS,
-    carried,
     fitted,
+    page_data,
     path_of,
     recipe_of,
     redrawn,
@@ -21,7 +21,7 @@ from mhabook.c10_structure.figure_regression import (
 )
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.c11_data_and_compute.statements import floor_constant, spectral_constant
-from mhabook.frames import with_own
+from mhabook.figure_parts import with_value
 from mhalib._array import require_count
 from mhalib.data.regression import RegressionDataset, linear_regression
 from mhalib.live.frames import line, panels
@@ -106,18 +106,18 @@ def bought(
             },
             controls=(
                 Control(
-                    "lr", "step size", with_own((0.1, 0.2, 0.3, 0.5, 0.7), own["lr"]), own["lr"]
+                    "lr", "step size", with_value((0.1, 0.2, 0.3, 0.5, 0.7), own["lr"]), own["lr"]
                 ),
                 Control(
                     "sigma",
                     "noise of the targets, σ",
-                    with_own((0.0, 0.1, 0.2, 0.3), own["sigma"]),
+                    with_value((0.0, 0.1, 0.2, 0.3), own["sigma"]),
                     own["sigma"],
                 ),
                 Control(
                     "kappa_M",
                     "strongest over weakest direction",
-                    with_own((1, 2, 4, 8), own["kappa_M"]),
+                    with_value((1, 2, 4, 8), own["kappa_M"]),
                     own["kappa_M"],
                 ),
             ),
@@ -295,7 +295,7 @@ def data_and_compute(n: int = 320, steps: int = 30, instances: int = 2) -> LiveF
             title="What tokens and steps buy",
             alt=ALT,
             model="data_and_compute",
-            data=carried(n, (D,), runs.seeds),
+            data=page_data(n, (D,), runs.seeds),
             start=streams(D, runs.seeds),
             record=tuple(range(steps + 1)),
             fixed=FIXED | {"sizes": runs.sizes, "n": n, "d": D},

@@ -7,7 +7,7 @@ import numpy as np
 
 from mhabook.c12_two_kernels.formulas import NAMES, kernels_of
 from mhabook.c12_two_kernels.hull import most_between
-from mhabook.frames import together
+from mhabook.figure_parts import together
 from mhalib._array import Array
 from mhalib.attention import Gaussian
 from mhalib.live.frames import guess, line, panels

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mhabook.c12_two_kernels.formulas import NAMES, kernels_of, read
-from mhabook.frames import together
+from mhabook.figure_parts import together
 from mhalib._array import Array
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mhabook.c13_layer.statements import least_singular, value_rate, value_smoothness
-from mhabook.frames import Measures
+from mhabook.figure_parts import Measures
 from mhalib._array import require_count
 from mhalib.attention import gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
@@ -74,7 +74,7 @@ def layer(steps: int = 300, seed: int = 0) -> LiveFigure:
             alt=ALT,
             summary=SUMMARY,
             model="layers",
-            data=_carried(seed),
+            data=_page_data(seed),
             start=_stream(seed),
             record=tuple(range(0, steps + 1, EVERY)),
             fixed={"d": WIDTH, "optimizer": "gd"},
@@ -98,7 +98,7 @@ def layer(steps: int = 300, seed: int = 0) -> LiveFigure:
     )
 
 
-def _carried(seed):
+def _page_data(seed):
     """The longest streams of tokens and targets; a smaller problem has the first numbers of
     each."""
     data = random_sequences(max(SAMPLES), max(TOKENS), max(DIMENSIONS), seed=seed)

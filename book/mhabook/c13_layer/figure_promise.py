@@ -8,7 +8,7 @@ import numpy as np
 
 from mhabook.c13_layer.figure import KERNELS, NAMES, SMALLEST
 from mhabook.c13_layer.statements import least_singular, value_rate, value_smoothness
-from mhabook.frames import plain_step
+from mhabook.figure_parts import plain_step
 from mhalib._array import Array, require_count
 from mhalib.attention import Gaussian, Softmax, gaussian
 from mhalib.data.sequences import SequenceDataset

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from mhabook.c12_two_kernels.formulas import NAMES, kernels_of
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import on_line
-from mhabook.frames import Measures
+from mhabook.figure_parts import Measures
 from mhalib._array import require_count
 from mhalib.data.sequences import SequenceDataset
 from mhalib.live.frames import line, panels
@@ -97,7 +97,7 @@ def held(
             model="held",
             data={
                 "kind": "cases",
-                "cases": {words: _carried(task) for words, task in tasks.items()},
+                "cases": {words: _page_data(task) for words, task in tasks.items()},
             },
             start={"kind": "query"},
             record=record,
@@ -138,7 +138,7 @@ def _task(words, keys, values, y):
     return _OnLine(tuple(keys.tolist()), tuple(values.tolist()), float(y))
 
 
-def _carried(task):
+def _page_data(task):
     return {
         "keys": list(task.keys),
         "values": list(task.values),

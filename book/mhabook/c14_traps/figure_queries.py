@@ -14,7 +14,7 @@ from mhabook.c12_two_kernels.formulas import NAMES, kernels_of, read
 from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import EXAMPLES, example
-from mhabook.frames import Measures
+from mhabook.figure_parts import Measures
 from mhalib.live.frames import line, step_axis
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
@@ -121,7 +121,7 @@ def ends_of(short: str) -> dict[str, Callable[..., Any]]:
     }
 
 
-def carried() -> dict[str, Any]:
+def page_data() -> dict[str, Any]:
     """The examples as the browser reads them, with the minima of the loss of one query for every
     width."""
     found = {}
@@ -154,7 +154,7 @@ def descent_figure(
     texts = tuple(f"{name} (η = {one['lr']:g})" for name, one in EXAMPLES.items())
     return LiveFigure(
         FigureSpec(
-            data=carried(),
+            data=page_data(),
             start={"kind": "traps"},
             record=tuple(recorded_steps(steps, RECORDED)),
             curves=CURVES,

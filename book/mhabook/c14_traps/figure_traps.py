@@ -15,7 +15,7 @@ from mhabook.c14_traps.figure_queries import (
     rounded,
 )
 from mhabook.c14_traps.statements import EXAMPLES
-from mhabook.frames import Measures
+from mhabook.figure_parts import Measures
 from mhalib._array import require_count
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control

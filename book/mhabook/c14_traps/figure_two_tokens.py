@@ -19,7 +19,7 @@ from mhabook.c14_traps.figure_queries import (
     reach,
     rounded,
 )
-from mhabook.frames import Measures
+from mhabook.figure_parts import Measures
 from mhalib._array import require_count
 from mhalib.live.frames import panels
 from mhalib.live.spec import Control

@@ -62,8 +62,8 @@ def _pins(name):
     for key, value in zip(task["keys"], task["values"], strict=True):
         (x, y), below = at(key, value), value > 0
         panel.line((x, floor), (x, y), width=3).dot((x, y), size=4.5)
-        panel.words((x, floor + (16 if below else -6)), _said(key))
-        panel.words((x - 9, y + 4), _said(value), anchor="end", color=0)
+        panel.words((x, floor + (16 if below else -6)), _as_text(key))
+        panel.words((x - 9, y + 4), _as_text(value), anchor="end", color=0)
     x, y = at(BEGIN[name], 0)
     return panel.dot((x, y), color=1, size=6).words((x, y - 11), "q", color=1)
 
@@ -91,5 +91,5 @@ def _ground(title, floor, target):
     return panel.words((252, target - 5), "target", color=2, anchor="end")
 
 
-def _said(number):
+def _as_text(number):
     return f"{number:g}".replace("-", "−")

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mhabook.frames import together
+from mhabook.figure_parts import together
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.data.sequences import SequenceDataset
 from mhalib.landscape import direction as as_model
@@ -88,7 +88,7 @@ def turned(networks: Mapping[str, AttentionLayer], data: SequenceDataset) -> Liv
             model="turned",
             data={
                 "kind": "networks",
-                "networks": {words: _carried(one, data) for words, one in curved.items()},
+                "networks": {words: _page_data(one, data) for words, one in curved.items()},
             },
             start={"kind": "zeros"},
             record=(0,),
@@ -147,7 +147,7 @@ def _flat(layer):
     return np.concatenate([np.ravel(array) for array in layer.arrays().values()]).tolist()
 
 
-def _carried(one, data):
+def _page_data(one, data):
     (N, n, D), m = data.X.shape, data.y.shape[-1]
     kernel = one.layer.kernel
     name = {Gaussian: "gaussian", NormalizedGaussian: "normalized"}.get(type(kernel), "softmax")

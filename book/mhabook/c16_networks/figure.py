@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from mhabook.c16_networks import sentences
-from mhabook.frames import Measures, together, with_own
+from mhabook.figure_parts import Measures, together, with_value
 from mhalib._array import require_count
 from mhalib.attention import Gaussian, Softmax, gaussian, normalized_gaussian, softmax
 from mhalib.live.frames import line, panels
@@ -82,7 +82,7 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
         raise ValueError(f"seeds: expected a whole number from 2 to {MOST}, got {seeds!r}")
     Adam(lr)  # refuses what is no step size
     own = {"other": names[second], "seeds": seeds, "lr_first": float(lr), "lr_second": float(lr)}
-    rates = with_own(STEP_SIZES, float(lr))
+    rates = with_value(STEP_SIZES, float(lr))
     measures = _measures(steps)
     return LiveFigure(
         FigureSpec(
@@ -90,7 +90,7 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
             alt=_alt(seeds),
             summary=SUMMARY,
             model="networks",
-            data=_carried(),
+            data=_page_data(),
             start={"kind": "networks"},
             record=(0, steps),
             fixed={"H": sentences.HEADS, "d": sentences.WIDTH, "lr": float(lr)},
@@ -106,7 +106,7 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
                     tuple(OTHERS.values()),
                     "choice",
                 ),
-                Control("seeds", "seeds", with_own(SEEDS, seeds), seeds),
+                Control("seeds", "seeds", with_value(SEEDS, seeds), seeds),
                 Control("lr_first", "step size of softmax", rates, own["lr_first"]),
                 Control("lr_second", "step size of the other", rates, own["lr_second"]),
             ),
@@ -139,7 +139,7 @@ def _alt(seeds):
     )
 
 
-def _carried():
+def _page_data():
     """The sentences of all seeds as word numbers, one after the other; labels follow from the
     words."""
     numbers = [

@@ -174,8 +174,8 @@ class Laboratory(Widget):
             "tokens": labels,
             "places": list(range(len(labels))),
             "weights": measures.weights(path[-1], run["data"], settings),
-            **measures.looks(settings["optimizer"]),
-            **measures.there(settings),
+            **measures.edge_label(settings["optimizer"]),
+            **measures.measured(settings),
         }
 
     def figure(self, **values: Any) -> go.Figure:
@@ -202,7 +202,7 @@ class Laboratory(Widget):
         )
         return f"{panels.alt(kind_of(settings))} {came}"
 
-    def _said(self):
+    def _captions(self):
         return self.laboratory
 
     def _frame(self):
@@ -240,7 +240,7 @@ def _description():
         "begins": BEGINNINGS,
         "images": _images(),
         "drawn": panels.to_json(),
-        "looks": {rule: measures.looks(rule) for rule in BY_NAME["optimizer"].values},
+        "looks": {rule: measures.edge_label(rule) for rule in BY_NAME["optimizer"].values},
         "records": {
             str(count): list(recorded_steps(count, RECORDED)) for count in BY_NAME["steps"].values
         },

@@ -25,12 +25,12 @@ def rates(path: Path, run: Mapping[str, Any], values: Mapping[str, Any]) -> np.n
     return np.array([rate(run["rule"].lr, int(k)) for k in path.steps])
 
 
-def looks(rule: str) -> dict[str, Any]:
+def edge_label(rule: str) -> dict[str, Any]:
     """How the edge of an update rule is called, and whether it has one."""
     return {"edge": f"{EDGES.get(rule, 2.0):g}/η", "has_edge": rule in EDGES}
 
 
-def there(values: Mapping[str, Any]) -> dict[str, bool]:
+def measured(values: Mapping[str, Any]) -> dict[str, bool]:
     """Whether the curvature is measured, and whether the values alone move, so that their bound is
     one of it."""
     return {"has_curvature": values["curvature"], "has_value_bound": values["moves"] == "WV"}

@@ -21,8 +21,8 @@ LOOKS = {
     "sharpness": {"visible": "has_curvature"},
     "value_smoothness": {"visible": "has_value_bound"},
 }
-"""What the controls decide of a line: its name, and whether it is there, by ``measures.looks`` and
-``there``."""
+"""What the controls decide of a line: its name, and whether it is there, by ``measures.edge_label``
+and ``measured``."""
 LOG = {"type": "log", "exponentformat": "power", "nticks": 3, "autorangeoptions_clipmin": FLOOR}
 SHARE = {"range": [-0.02, 1.03]}
 

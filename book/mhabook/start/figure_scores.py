@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mhabook.frames import together
+from mhabook.figure_parts import together
 from mhabook.start import formulas_scores
 from mhalib.live.frames import line, panels
 from mhalib.live.spec import Control, FigureSpec

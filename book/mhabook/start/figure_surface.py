@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mhabook.frames import Measures
+from mhabook.figure_parts import Measures
 from mhabook.start.surface import Surface
 from mhalib._array import require_count
 from mhalib.live.frames import line, panels

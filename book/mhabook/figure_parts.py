@@ -1,4 +1,5 @@
-"""What the live figures of several chapters share beside ``mhalib.live``."""
+"""What live figures of several chapters read of the data, the start and the rule that a notebook
+hands them."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -123,9 +124,9 @@ def plain_step(rule: Any) -> float:
     return float(rule.lr)
 
 
-def with_own(values: Iterable[Any], own: Any) -> tuple[Any, ...]:
+def with_value(values: Iterable[Any], value: Any) -> tuple[Any, ...]:
     """The values of a slider, with the one of the run among them."""
-    return tuple(sorted({*values, own}))
+    return tuple(sorted({*values, value}))
 
 
 def rule_name(rule: Any) -> str:
