@@ -142,7 +142,7 @@ class Explorer:
                     f"{name}: expected one of the controls {', '.join(self._allowed)}, got "
                     f"{shown(value)}"
                 )
-        values = {name: self._allowed[name].own(value) for name, value in values.items()}
+        values = {name: self._allowed[name].match(value) for name, value in values.items()}
         self._values = self._values | values
         self._asked += 1
         self._move_widgets(values)

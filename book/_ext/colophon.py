@@ -153,7 +153,7 @@ class Colophon(SphinxDirective):
             "versions": versions,
             "environments": environments,
             "executions": executions,
-            "licenses": carried,
+            "licenses": works_table,
         }
         return [colophon(make=of(self, known))]
 

@@ -40,7 +40,7 @@ class Control:
             )
             object.__setattr__(self, "texts", tuple(re.sub("^-", "−", text) for text in texts))
 
-    def own(self, value: Any) -> Any:
+    def match(self, value: Any) -> Any:
         """The one of ``values`` that equals ``value``, up to rounding; ValueError if there is
         none."""
         same = matching(self.values, value)
@@ -196,7 +196,7 @@ class FigureSpec:
         for name in changes:
             if name not in known:
                 raise ValueError(f"{name}: no such control; this figure has {', '.join(known)}")
-        return self.defaults | {name: known[name].own(value) for name, value in changes.items()}
+        return self.defaults | {name: known[name].match(value) for name, value in changes.items()}
 
     def path(self, values: dict[str, Any]) -> Path:
         """The run for these values, by mhalib. The last one is remembered: it is often asked for

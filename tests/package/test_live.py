@@ -105,14 +105,14 @@ def test_values_that_no_control_has_are_refused(values):
     ],
 )
 def test_a_control_takes_the_value_that_is_meant(value, known):
-    taken = Control("lr", "step size", (0.0, 0.3, 1.0), 1.0).own(value)
+    taken = Control("lr", "step size", (0.0, 0.3, 1.0), 1.0).match(value)
     assert taken == known and type(taken) is float
 
 
 @pytest.mark.parametrize("value", [True, "0.3", 0.3 + 1e-8, 1e-14, np.nan, None, np.zeros(2), 1j])
 def test_a_control_takes_no_other_value(value):
     with pytest.raises(ValueError, match="lr: expected one of 0.0, 0.3, 1.0, got"):
-        Control("lr", "step size", (0.0, 0.3, 1.0), 1.0).own(value)
+        Control("lr", "step size", (0.0, 0.3, 1.0), 1.0).match(value)
 
 
 def test_unknown_controls_are_refused():

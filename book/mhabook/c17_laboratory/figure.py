@@ -106,7 +106,7 @@ class Laboratory(Widget):
                 raise ValueError(
                     f"{name}: no such control; the laboratory has {', '.join(DEFAULTS)}"
                 )
-        changed = {name: BY_NAME[name].own(value) for name, value in values.items()}
+        changed = {name: BY_NAME[name].match(value) for name, value in values.items()}
         return resolve(self.values | changed, self._kind)
 
     def read(self, path: str | PathLike[str]) -> None:
