@@ -53,9 +53,8 @@ def renewed(pins: str, found: dict[str, str], place: str) -> str:
     gone = [name for name, _ in PIN.findall(pins) if spelled(name) not in found]
     if gone:
         raise RuntimeError(
-            f"{place} has no version of {', '.join(gone)}: take out of colab.txt what Colab "
-            f"ships no "
-            "more, or move what the notebooks still need to its last part"
+            f"{place} has no version of {', '.join(gone)}: take out of colab.txt what Colab ships "
+            "no more, or move what the notebooks still need to its last part"
         )
     return PIN.sub(lambda pin: f"{pin[1]}=={found[spelled(pin[1])]}", pins)
 

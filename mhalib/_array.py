@@ -87,8 +87,7 @@ def namespace(*arrays: Array, **named: Array) -> Any:
         found = ", ".join(f"{name} is {kind}" for name, kind in kinds.items())
         raise TypeError(
             f"expected all arrays from one library, got {' and '.join(sorted(libraries))} mixed: "
-            f"{found}; "
-            "convert one side, for example model.map(torch.as_tensor)"
+            f"{found}; convert one side, for example model.map(torch.as_tensor)"
         )
     if "recorded" in libraries:
         return sys.modules["mhalib.compiler.functions"].namespace()
@@ -241,10 +240,8 @@ def _one_number(loss, leaves):
         shape = f" of shape {tuple(value.shape)}" if is_array(value) else ""
         raise TypeError(
             "loss: expected one number that torch computed from the weights, a tensor of shape "
-            "() that "
-            f"wants a gradient, got {type(value).__name__}{shape}; write torch.exp and not "
-            f"np.exp, and "
-            "leave float() out"
+            f"() that wants a gradient, got {type(value).__name__}{shape}; write torch.exp and "
+            "not np.exp, and leave float() out"
         )
     return value
 
@@ -304,8 +301,7 @@ def require_detached(name: str, a: Array) -> None:
     if getattr(a, "requires_grad", False):
         raise TypeError(
             f"{name}: expected numbers, got a tensor that requires a gradient; {name}.detach() "
-            f"gives its "
-            "numbers"
+            "gives its numbers"
         )
 
 

@@ -71,7 +71,7 @@ def direction(model: Any, vector: ArrayLike) -> Any:
     """A vector (P,) as a point of the model's class, in the order of ``model.arrays()``: an
     eigenvector, for example.
 
-    Raises TypeError if model is none, or vector holds no numbers; ValueError if it has not as many
+    Raises TypeError if model is none, or vector holds no numbers; ValueError if it does not have as many
     entries as the model has parameters.
     """
     _require_model("model", model)

@@ -53,9 +53,8 @@ def on_models(
         wrong = not_a_number(moved)
         if wrong and not _beyond(here) and not _beyond(slope):
             raise NotANumber(
-                f"{type(rule).__name__}.step returned NaN in {', '.join(wrong)} at step {k}, "
-                f"from a "
-                "gradient that is finite: does it divide 0 by 0? Add a small number to the "
+                f"{type(rule).__name__}.step returned NaN in {', '.join(wrong)} at step {k}, from "
+                "a gradient that is finite: does it divide 0 by 0? Add a small number to the "
                 "divisor."
             )
         return workspace.pack_unchecked(moved * 1.0), state
@@ -83,8 +82,7 @@ def require_steady(name: str, data: Any) -> None:
     if not (data.X is data.X and data.y is data.y) and fingerprint(data) != fingerprint(data):
         raise TypeError(
             f"{name}: expected arrays X and y that stay as they are, got others at the second "
-            f"look; train "
-            "in pieces, each on data of its own"
+            "look; train in pieces, each on data of its own"
         )
 
 

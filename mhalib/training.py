@@ -69,7 +69,7 @@ class Data(Protocol):
 
     @property
     def X(self) -> Array:
-        """Inputs, a row a sample."""
+        """Inputs, one row per sample."""
         ...
 
     @property
@@ -148,7 +148,9 @@ def train(
     minibatch in each.
 
     Raises ValueError or TypeError if sizes, labels, libraries or dtypes do not fit, or the rule
-    takes no ``batch`` or no ``only``, before any step is taken.
+    takes no ``batch`` or no ``only``, before any step is taken; for a model that writes its loss
+    alone also Untraceable (a TypeError) where the loss cannot be recorded, and ArithmeticError
+    where its record is another function.
 
     ``MultiHeadAttention`` and ``AttentionLayer`` in numpy's double precision run compiled, equal up
     to rounding and faster, where there is a compiler and tokens are short enough: up to 24 numbers,
@@ -363,8 +365,8 @@ _interrupts_raise = False
 
 @contextmanager
 def interrupts_raised() -> Iterator[None]:
-    """In here an interrupt ends ``train`` with KeyboardInterrupt: for who must not take half a run
-    for a whole one."""
+    """In here an interrupt ends ``train`` with KeyboardInterrupt, for callers that must not mistake
+    half a run for a whole one."""
     global _interrupts_raise
     before, _interrupts_raise = _interrupts_raise, True
     try:
@@ -412,8 +414,7 @@ def _samples(data, optimizer, batch, seed):
     if getattr(optimizer, "whole", False):
         raise ValueError(
             "batch: expected no number with this rule, because it compares losses of all samples "
-            "with the "
-            f"slope of the gradient, which must be theirs too; got batch={batch} with "
+            f"with the slope of the gradient, which must be theirs too; got batch={batch} with "
             f"{type(optimizer).__name__}"
         )
     return minibatches(n, batch, seed)

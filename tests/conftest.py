@@ -91,6 +91,15 @@ def pytest_configure(config):
         )
 
 
+def _part(text):
+    """K and N of ``--part K/N``."""
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    k, n = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= k <= n:
+        raise pytest.UsageError(f"--part: expected K/N with K from 1 to N, such as 2/5, got {text}")
+    return k, n
+
+
 def pytest_collection_modifyitems(config, items):
     """Let the solutions of notebooks run, as a reader may ask. Leave out what is marked weekly, or
     belongs to another part. Shuffle, if asked to.
@@ -102,7 +111,7 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in later]
         config.hook.pytest_deselected(items=list(later))
     if part := config.getoption("part"):
-        k, n = map(int, part.split("/"))
+        k, n = _part(part)
         units = {
             name: place
             for place, name in enumerate(dict.fromkeys(unit(item.nodeid) for item in items))

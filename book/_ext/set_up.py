@@ -31,8 +31,7 @@ def set_up(repository):
         reason = f"could not be installed from {place}" if place else "is not installed"
         raise NotReady(
             f"The book's package mhabook {reason}: put the file mhalib-….whl of the book's "
-            f"notebooks, "
-            "or the book's own folder, beside this notebook, and run this cell again."
+            "notebooks, or the book's own folder, beside this notebook, and run this cell again."
         )
     needed = {
         "numpy": "numpy",
@@ -45,9 +44,8 @@ def set_up(repository):
     }
     if missing := [name for module, name in needed.items() if not find_spec(module)]:
         raise NotReady(
-            f"This notebook needs {', '.join(missing)}: run `%pip install {' '.join(missing)}` "
-            f"in a cell, "
-            "restart the kernel, and run this cell again."
+            f"This notebook needs {', '.join(missing)}: run `%pip install {' '.join(missing)}` in "
+            "a cell, restart the kernel, and run this cell again."
         )
 
 

@@ -106,8 +106,7 @@ def drawn_heads(start: Any, seed: int = 0) -> float:
             return scale
     raise TypeError(
         f"start: expected MultiHeadAttention.random(H, T, d, scale, seed={seed}), got another "
-        f"model; "
-        "mha.live.figure takes any"
+        "model; mha.live.figure takes any"
     )
 
 
@@ -139,6 +138,5 @@ def rule_name(rule: Any) -> str:
             return name
     raise TypeError(
         "rule: expected GradientDescent, Momentum or Adam with a number as its step size and "
-        "nothing else "
-        f"set, got {rule!r}; mha.live.figure takes other rules"
+        f"nothing else set, got {rule!r}; mha.live.figure takes other rules"
     )

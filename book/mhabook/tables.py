@@ -43,8 +43,7 @@ class Table:
         if taken := [name for name in RESERVED if name in self.columns]:
             raise ValueError(
                 f"columns: {', '.join(taken)} cannot name a column: {', '.join(RESERVED)} are "
-                f"reserved; "
-                "choose another name"
+                "reserved; choose another name"
             )
 
     def __len__(self) -> int:

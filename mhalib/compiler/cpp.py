@@ -154,8 +154,11 @@ class Entry:
     # Statements
 
     def _write_by_stages(self) -> None:
-        """What is no sample's stands before the loop over samples that needs it, and behind the one
-        that it needs."""
+        """Print the statements in stages, each with one loop over samples.
+
+        A sum over samples is known when its loop has ended. So a statement that reads one belongs
+        to the next stage. Within a stage, what does not depend on samples comes before the loop.
+        """
         stage: dict[Statement, int] = {}
         for one in self._nests.statements:
             stage[one] = max((stage[w] + self._sums(w) for w in self._written_for(one)), default=0)
@@ -194,8 +197,8 @@ class Entry:
                 buffer = read.buffer.of or read.buffer
                 if buffer.kind == "input":
                     inputs.setdefault(buffer.name, buffer)
-                elif buffer.name in self._writer:
-                    visit(self._writer[buffer.name])
+                elif buffer.name in self._writer and not self._sums(self._writer[buffer.name]):
+                    visit(self._writer[buffer.name])  # a sum is known from the stage before
 
         for one in results:
             visit(one)

@@ -322,7 +322,7 @@ class _Lowering:
         return Apply(v.f, args, tuple(loop for loop, _ in loops))
 
     def read(self, v, arg, index, loops):
-        """An argument at its index, which is 0 before its beginning and behind its end."""
+        """An argument at its index, which is 0 before its beginning and past its end."""
         at, bounds = _moved(index, loops), []
         for axis, ((loop, offset), (name, moved)) in enumerate(zip(index, at, strict=True)):
             if offset < 0:
@@ -379,18 +379,24 @@ def _require_printable(name):
     if not (name.isascii() and name.isidentifier()):
         raise ValueError(
             f"{short(name)}: expected the name of an array in letters of ASCII, digits and _; to "
-            f"carry "
-            "another name into a program, number the arrays"
+            "carry another name into a program, number the arrays"
         )
     if name in TAKEN or re.fullmatch(r"i\d+", name):
-        raise ValueError(f"{name}: expected a name that programs have not themselves; take {name}_")
+        raise ValueError(
+            f"{name}: expected a name that programs do not use themselves; take {name}_"
+        )
 
 
 def _inlined(order: Sequence[Node], roots: set[Node]) -> set[Node]:
-    """What is written where it is used: views, and what is used once in a place that has all its
-    loops."""
-    uses: dict[Node, int] = Counter()
-    depth: dict[Node, int] = Counter()
+    """The nodes that are written where they are used, and have no array of their own.
+
+    These are numbers and views, and what is used once, by a statement that has all loops of it: in
+    a statement with fewer or more loops it would be computed again in each round. The nodes are
+    visited from the results backward, so whoever uses a node has been visited before it.
+    """
+    uses: dict[Node, int] = Counter()  # in how many places it is read; a view counts as its places
+    depth: dict[Node, int] = Counter()  # how many expressions it would stand within
+    # whether all that read it have all loops
     covered: dict[Node, bool] = defaultdict(lambda: True)
     read = {arg for v in order if v.f == "reshape" for arg, _ in v.args}
     found = set()

@@ -13,8 +13,8 @@ A library lies in the cache under the hash of all it is made of, among it the pr
 be shared by several machines. Its name has the hash of its bytes, too, so that no damaged or
 half-written one is ever loaded, and none is that another user may have written. It is kept after it
 ran in a process of its own, which it may crash, and gave numpy's results. Every process compares it
-with numpy once more before its first use: a few milliseconds, which also a marker of an earlier
-comparison would hardly spare, and which hold for this numpy and this memory.
+with numpy once more before its first use: that takes a few milliseconds, which a record of an
+earlier comparison would barely save, and it holds for this numpy and this memory.
 """
 
 import atexit
@@ -59,7 +59,7 @@ SECONDS, SECONDS_ZIGLANG = 8.0, 40.0
 """How long a run of ``train`` waits for a compiler and the first trial of its work: ziglang has to
 make more."""
 QUESTION = 2.0
-"""How long a command may take that is only asked something, in seconds."""
+"""How long a command may take that only answers a question, such as its version, in seconds."""
 TOLERANCE = 1e-12
 CHECKED = (9, 3, 5, 2, 4, 6), (4, 6, 2, 5, 3, 1)
 """Two values for each size of a program, at which it is compared with numpy; none is one that it
@@ -219,6 +219,12 @@ def library(program: Program) -> Library | None:
             _found[title] = _made(program)
         found = _found[title]
     return found if isinstance(found, Library) else None
+
+
+def refuse(program: Program, reason: str) -> None:
+    """Leave a program to numpy in this process: it was found wrong where it was to be used."""
+    with _deciding:
+        _found[program.title] = reason
 
 
 def _made(program, seconds=None):

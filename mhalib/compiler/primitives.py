@@ -43,7 +43,7 @@ def primitive(
         same
 
     Raises ValueError if the name is no identifier, or known already, the function is not
-    elementwise, or the forms have not a place for each argument; ArithmeticError if a derivative is
+    elementwise, or the forms do not have a place for each argument; ArithmeticError if a derivative is
     not that of the function; Untraceable if one cannot be recorded.
 
     Examples
@@ -141,9 +141,8 @@ def _require_elementwise(name, function, points):
         whole.ravel(), np.ravel(each), 1e-12, 0.0, equal_nan=True
     ):
         raise ValueError(
-            f"{name}: expected a function that does to an array what it does to each entry; "
-            f"write others, "
-            "such as a mean, by functions that are recorded"
+            f"{name}: expected a function that does to an array what it does to each entry; write "
+            "others, such as a mean, by functions that are recorded"
         )
 
 

@@ -86,8 +86,8 @@ class Program:
 
     @cached_property
     def title(self) -> str:
-        """The name under which ``native`` speaks of it: of two texts two, where the name says not
-        all."""
+        """What ``native`` calls it: the name, and a part of the digest where the name alone is
+        ambiguous."""
         return self.name if self.sources else f"{self.name} {self.digest[:6]}"
 
     def shape(self, name: str, values: Mapping[str, float]) -> tuple[int, ...]:

@@ -51,8 +51,7 @@ class Sizes:
             ):
                 raise Untraceable(
                     f"{(v or w).line}: expected the same steps for all sizes, got a loop over a "
-                    f"size, or "
-                    "a place that depends on one"
+                    "size, or a place that depends on one"
                 )
             self.loops[v] = [
                 self.text(a, b, v, (0, 1, 2)) for a, b in zip(v.loops, w.loops, strict=True)
@@ -68,13 +67,18 @@ class Sizes:
     @cache  # noqa: B019 - lives as long as the record
     def _products(self, powers):
         """All products of powers, the simple ones first: their exponents, and their logarithms at
-        either sizes."""
+        both sets of sizes."""
         exponents = np.array(list(itertools.product(powers, repeat=len(self._names))))
         exponents = exponents[np.argsort(np.abs(exponents).sum(axis=1), kind="stable")]
         return exponents, *(exponents @ logs for logs in self._values)
 
     def text(self, a: float, b: float, node: Node, powers: Sequence[float]) -> str:
-        """What is a at the first sizes and b at the second."""
+        """The text of a number that is a at the first sizes and b at the second.
+
+        The quotient a/b decides: it is that of the same product of powers at the two sets of sizes,
+        and these are primes, so that no two products have the same. In logarithms products are
+        sums, whose rounding stays far below 1e-12, and the quotients are farther apart than that.
+        """
         if a is b or a == b:
             return literal(a)
         exponents, first, second = self._products(powers)

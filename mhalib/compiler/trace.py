@@ -25,10 +25,10 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 Index = tuple[tuple[int | None, int], ...]
-"""Where an argument is read, an entry an axis: (which loop, plus how much), or (None, a fixed
+"""Where an argument is read, one entry per axis: (which loop, plus how much), or (None, a fixed
 place).
 
-Before its beginning and behind its end an argument is 0."""
+Before its beginning and past its end an argument is 0."""
 
 LONGEST = 20_000
 """A program of more steps than this is refused: a loop over samples has been written out."""
@@ -101,7 +101,7 @@ class Node:
 
     ``out`` are the loops that are axes of the result. Those that are not are reduced, by what
     ``over`` says: "sum" or "max". Of ``X @ w`` with X (5, 3) the loops are (5, 3), out is (0,) and
-    over "sum"; X is read at ((0, 0), (1, 0)), an entry an axis, of a loop and what is added to it,
+    over "sum"; X is read at ((0, 0), (1, 0)), one entry per axis, of a loop and what is added to it,
     and w at ((1, 0),). A "reshape" alone is none: it reads the numbers of its argument in another
     shape.
 
@@ -153,7 +153,7 @@ def node_of(
 
 
 def beyond(v: Node) -> bool:
-    """Whether a node reads an argument before its beginning or behind its end."""
+    """Whether a node reads an argument before its beginning or past its end."""
     return any(
         offset < 0 or offset + (1 if loop is None else v.loops[loop]) > size
         for arg, index in v.args
@@ -306,7 +306,7 @@ class Traced(NDArrayOperatorsMixin):
 
 
 class UntraceableName(Untraceable, AttributeError):
-    """A name that recorded arrays have not."""
+    """An attribute that recorded arrays lack."""
 
 
 def _part(key, size):
@@ -497,7 +497,7 @@ def as_mask(x: Traced) -> Traced:
 
 
 REFUSED = {
-    "bool": "a branch on the values of an array or of a slider, which a program has not yet; "
+    "bool": "a branch on the values of an array or of a slider, which a program does not have yet; "
     "choose by np.where",
     "iter": "a loop over the rows of an array; write the formula for the whole array, or loop "
     "over range(len(…))",
@@ -515,7 +515,7 @@ REFUSED = {
         "//, % or round() of an array: not recorded",
     ),
 }
-"""Operator of Python that a recorded array has not → what is said of it."""
+"""Operator of Python that a recorded array lacks → what is said of it."""
 
 
 def _refusing(what):
@@ -592,8 +592,7 @@ def _call(said, name, args, options):
     if name not in FUNCTIONS and name not in OF_MASKS:
         refuse(
             f"{said} is not among the functions that are recorded: {listed()}; "
-            f"mhalib.compiler.primitive adds an "
-            "elementwise one"
+            "mhalib/compiler/README.md says how to add one"
         )
     try:
         return _applied(name, args, options)
@@ -618,7 +617,6 @@ def topological(roots: Iterable[Node]) -> list[Node]:
         if len(order) > LONGEST:
             raise Untraceable(
                 f"{node.line}: the program has more than {LONGEST} steps, because a loop was "
-                f"written "
-                "out; write the formula for whole arrays"
+                "written out; write the formula for whole arrays"
             )
     return list(order)

@@ -36,7 +36,7 @@ SECONDS = 60.0
 
 
 class Refused(RuntimeError):
-    """What a compiler says that makes no module."""
+    """There is no module, for the reason that the compiler gives."""
 
 
 def assembled(text: str, warnings: Sequence[str] = ()) -> bytes:

@@ -119,8 +119,7 @@ def from_arrays(X: Any, y: Any, relevant: Any = None) -> Dataset:
     if X.ndim == 2:
         raise ValueError(
             f"X: expected shape (n, T, d), sequences of T tokens, got {tuple(X.shape)}; for "
-            f"single tokens "
-            "with targets there is mhalib.data.regression_from_arrays"
+            "single tokens with targets there is mhalib.data.regression_from_arrays"
         )
     require("X", X, ("n", "T", "d"))
     cure = "2 * np.array(y) - 1" if isinstance(y, (list, tuple)) else "2 * y - 1"

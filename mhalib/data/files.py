@@ -177,8 +177,7 @@ def _columns(names):
     ):
         raise ValueError(
             "path: expected columns x1, x2, … and y, or y1, y2, …, each once and separated by "
-            "commas, and "
-            f"sample for sequences, got {','.join(names)[:60]}"
+            f"commas, and sample for sequences, got {','.join(names)[:60]}"
         )
     return samples, xs, ys
 

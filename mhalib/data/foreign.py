@@ -52,8 +52,7 @@ def converted(name: str, given: Any, like: Array | None = None) -> Array:
     if kind == "f" and array.dtype.itemsize not in (4, 8):
         raise TypeError(
             f"{name}: expected single or double precision, got dtype {array.dtype}; "
-            f"{name}.astype(float) "
-            "is in double precision"
+            f"{name}.astype(float) is in double precision"
         )
     if kind == "f":
         return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -87,8 +87,7 @@ class Pathfinder:
                 return canvas.pixels()
         raise ValueError(
             f"kind: expected settings whose paths find room, got {self}, of which {DRAWINGS} "
-            f"drawings "
-            "failed; make the image larger, or the paths fewer or shorter"
+            "drawings failed; make the image larger, or the paths fewer or shorter"
         )
 
     def _drawing(self, rng):

@@ -53,8 +53,7 @@ def tries_of(tries: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(tries, Mapping):
         raise TypeError(
             "tries: expected a dictionary, the words of a button → the values that it sets, such "
-            "as "
-            f"{{'Ten times the step': {{'lr': 10.0}}}}, got {shown(tries)}"
+            f"as {{'Ten times the step': {{'lr': 10.0}}}}, got {shown(tries)}"
         )
     for words, values in tries.items():
         require_text("tries", words)

@@ -1,10 +1,10 @@
 """ES modules linked into one text: what a widget sends to a page that has no server to ask for
 files.
 
-Kept bundlers (esbuild, rollup) need Node or a binary where the wheel is built. The book is
-installed by ``pip install git+…`` in Colab, where neither is, and nothing generated is committed.
-So modules keep to the little that these sixty lines read: named imports (``a as b``, too) and named
-exports, and a default export that ends an entry.
+Bundlers (esbuild, rollup) need Node or a binary where the wheel is built. The book is installed by
+``pip install git+…`` in Colab, where neither is, and what a bundler makes is not committed. So
+modules keep to the little that this file reads: named imports (``a as b``, too) and named exports,
+and a default export that ends an entry.
 """
 
 import re

@@ -14,8 +14,8 @@ from mhalib.live.given import Read, doubles_of, require_number, weights_of
 from mhalib.models.vector import Vector
 from mhalib.models.weights import with_attributes
 
-OTHER = 23
-"""Another number of samples, at which formulas are recorded a second time."""
+OTHERS = (23, 29)
+"""Other numbers of samples, at one of which formulas are recorded a second time."""
 
 
 class Formulas:
@@ -147,7 +147,7 @@ class Formulas:
         """Loss, gradient and curves as one program: of any number of samples where the formulas
         allow that, so that samples can stand side by side in a register."""
         samples = len(self.arrays["X"]) if self.arrays["X"].ndim else 0
-        if samples not in (0, OTHER):
+        if samples:
             open_ended = self._program(samples)
             try:
                 open_ended.text()
@@ -171,7 +171,7 @@ class Formulas:
                     buffer, length, str(self.parts[name].start), strides
                 )
         masks = [number for name, number in self.inputs.items() if self._is_mask(name)]
-        at = None if samples is None else ({"n": samples}, {"n": OTHER})
+        at = None if samples is None else ({"n": samples}, {"n": OTHERS[samples == OTHERS[0]]})
         return Program(
             self,
             shapes | dict.fromkeys(self.sets.values(), ""),

@@ -20,9 +20,9 @@ from mhalib.models.programs import parts, program
 Executor = Callable[[Mapping[str, np.ndarray]], list[Any]]
 """What gives a loss and its derivatives, from weights and samples by name."""
 SECONDS_A_STEP, SECONDS_AN_ENTRY = 5e-6, 1e-9
-"""What numpy takes about for a step of a record, and for each number that comes of it."""
+"""Roughly how long numpy takes for a step of a record, and for each number that it computes."""
 WORTH = 1.0
-"""Seconds of numpy's work from which on a program is compiled, which takes one or two itself."""
+"""A program is compiled, which takes a second or two, if numpy would work for longer than this."""
 LONGEST = 2000
 """Steps of a record beyond which a compiler takes too long."""
 LARGEST = 1 << 28
@@ -37,7 +37,8 @@ def compiled_or(evaluator: Evaluator, model: Any, X: Array, y: Array, steps: int
     numpy is to do it.
 
     Which of the two depends on the arguments, and what ``mhalib.compiler.native`` finds on this
-    machine. For no steps it is numpy: so is what a program is compared with.
+    machine. For ``steps = 0`` it is always numpy; that also ends the recursion when a program is
+    compared with numpy's gradient of its examples.
     """
     seconds = steps * (SECONDS_A_STEP * evaluator.steps + SECONDS_AN_ENTRY * evaluator.entries)
     if (
@@ -53,11 +54,14 @@ def compiled_or(evaluator: Evaluator, model: Any, X: Array, y: Array, steps: int
         return evaluator
     shapes = {f"theta_{name}": a.shape for name, a in model.arrays().items()}
     compiled = Compiled(Gradient(native.Arena(library, own, sizes), shapes), evaluator)
-    return compiled if compiled.is_right(own.examples[0] | {"X": X, "y": y}) else evaluator
+    if compiled.is_right(own.examples[0] | {"X": X, "y": y}):
+        return compiled
+    native.refuse(own, f"of all {len(X)} samples it gives another gradient than numpy")
+    return evaluator
 
 
 def _is_for_compiler(model, X, y):
-    """Whether the arrays are numpy's, in double precision, with a row a sample, and no weight is
+    """Whether the arrays are numpy's, in double precision, with one row per sample, and no weight is
     too wide."""
     weights = model.arrays().values()
     return (

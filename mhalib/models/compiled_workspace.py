@@ -93,8 +93,12 @@ class HeadsWorkspace(ClassifierWorkspace):
     """``MultiHeadWorkspace``, compiled. θ is one vector, as ``ravel`` has it, of a head for each
     group of equal ones.
 
-    The program knows no copies. But a logit is linear in U: c equal heads of H, in G groups, are
-    one of G whose U is c √(G/H) times as long.
+    The program knows no copies. But a logit is linear in U, and is H^(−1/2) times a sum over heads:
+    c equal heads of H add c H^(−1/2) ⟨U, …⟩, and one head of the program's G adds G^(−1/2) ⟨V, …⟩.
+    These are equal for V = c √(G/H) U, so the program gets U that many times as long.
+
+    Its derivative with respect to U is then c √(G/H) times the one with respect to V, and belongs
+    to all c copies together: each has a c-th of it. That is the same as for W, with length 1.
     """
 
     def __init__(
@@ -162,7 +166,7 @@ class HeadsWorkspace(ClassifierWorkspace):
         )
 
     def summary(self, theta: Array, relevant: Array | None = None) -> dict[str, float]:
-        """As of every classifier; for nothing where ``loss_and_grad`` was just asked at θ."""
+        """As for every classifier; free if ``loss_and_grad`` was just called at θ."""
         if relevant is not None and relevant is not self._relevant:
             self._load(relevant=relevant)
             self._relevant = relevant

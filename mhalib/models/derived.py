@@ -1,5 +1,5 @@
-"""Derivatives of a model that writes its loss alone: from a record, or by torch where they are
-its."""
+"""Derivatives of a model that writes its loss alone: from a record, or by torch where the
+weights are its tensors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -132,9 +132,8 @@ class Derived(Workspace):
         )
         if np.isfinite(now) and not np.isclose(loss, now, rtol=precision**0.5, atol=precision):
             raise ArithmeticError(
-                f"the loss at step {k} is {loss} by the formula as it was when the run began, "
-                f"and {now} as it is now: a variable, a dictionary or an array that it reads "
-                f"beside "
+                f"the loss at step {k} is {loss} by the formula as it was when the run began, and "
+                f"{now} as it is now: a variable, a dictionary or an array that it reads beside "
                 "weights and data has changed on the way; train in pieces, and change it in "
                 "between"
             )

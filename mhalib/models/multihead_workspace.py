@@ -55,7 +55,7 @@ class MultiHeadWorkspace(ClassifierWorkspace):
     it occurs.
 
     θ is one matrix (d, G (d + T)), G the number of groups, which is H when all heads differ: the columns of all
-    W_hᵀ, then those of all U_hᵀ, one h a group. A step is two products with θ,
+    W_hᵀ, then those of all U_hᵀ, one h per group. A step is two products with θ,
     two with the gradient, two batches of n small products in which all heads of a block share one factor, and
     elementwise work on contiguous memory::
 
@@ -92,8 +92,7 @@ class MultiHeadWorkspace(ClassifierWorkspace):
         if any(not (part == part[self._first][self._member]).all() for part in (model.W, model.U)):
             raise ValueError(
                 f"model: this workspace counts {len(self._member)} heads as {len(self._first)}, "
-                f"because "
-                "the others were copies of them; expected a model with the same copies"
+                "because the others were copies of them; expected a model with the same copies"
             )
         return self.pack_unchecked(model)
 

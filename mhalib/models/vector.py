@@ -38,7 +38,7 @@ class Vector:
     """
 
     fixed: ClassVar[tuple[str, ...]] = ()
-    """The names of fields, or of attributes of the class, whose arrays are no weights."""
+    """The names of fields, or of attributes of the class, whose arrays are not trained."""
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -176,8 +176,7 @@ class Vector:
         if method != "__call__" or options or len(inputs) > 2:
             raise TypeError(
                 f"np.{ufunc.__name__}.{method}: expected arrays, got a {type(self).__name__}; "
-                f"write "
-                "theta.map(function), or ask its arrays()"
+                "write theta.map(function), or ask its arrays()"
             )
         if len(inputs) == 1:
             return self.map(ufunc)

@@ -153,9 +153,8 @@ def _require_own_gradient(kind):
     if first == ["loss"] and hasattr(kind, "loss_and_grad") and not derived:
         raise TypeError(
             f"loss: expected a {kind.__name__} whose loss_and_grad is of its own loss, got one "
-            f"inherited "
-            "from a class with another loss; write loss_and_grad, too, or say loss_and_grad = "
-            "mha.models.Vector.loss_and_grad in the class, which derives it"
+            "inherited from a class with another loss; write loss_and_grad, too, or say "
+            "loss_and_grad = mha.models.Vector.loss_and_grad in the class, which derives it"
         )
 
 
@@ -208,10 +207,8 @@ def _require_no_arrays_of(kind, fixed):
                 if attribute in vars(base).get("__annotations__", {}):
                     raise TypeError(
                         f"{attribute}: expected a field of {kind.__name__}, got an array of the "
-                        f"class, "
-                        "which would not be trained; write @dataclass(frozen=True, eq=False) "
-                        "above class "
-                        f"{base.__name__}, too"
+                        "class, which would not be trained; write @dataclass(frozen=True, "
+                        f"eq=False) above class {base.__name__}, too"
                     )
                 raise TypeError(
                     f"{attribute}: expected an array in a field of {kind.__name__}, got one of "
@@ -234,9 +231,8 @@ def _require_nothing_beside_fields(model):
         attribute = [*derived, *beside][0]
         raise TypeError(
             f"{attribute}: expected a field that {kind.__name__}(…) is given, got a value that "
-            f"was set "
-            "when it was made, which would stay as it is while the weights move; make it a "
-            "property"
+            "was set when it was made, which would stay as it is while the weights move; make it "
+            "a property"
         )
 
 
@@ -259,9 +255,8 @@ def _require_made_as_it_moves(model, moving):
         if changed:
             raise TypeError(
                 f"{changed[0]}: expected weights that {kind.__name__}.__post_init__ leaves as "
-                f"they are, "
-                "because steps move them without it; do what it does to them in loss, or in an "
-                "update rule of your own"
+                "they are, because steps move them without it; do what it does to them in loss, "
+                "or in an update rule of your own"
             )
 
 

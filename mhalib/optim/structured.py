@@ -45,9 +45,8 @@ class _OnData:
             return self
         if not hasattr(data, "whitening"):
             raise TypeError(
-                f"data: expected a RegressionDataset, whose tokens can be whitened, got "
-                f"{shown(data)}; "
-                "mhalib.data.regression_from_arrays(x, y) makes one"
+                "data: expected a RegressionDataset, whose tokens can be whitened, got "
+                f"{shown(data)}; mhalib.data.regression_from_arrays(x, y) makes one"
             )
         return replace(self, whitening=data.whitening())
 
@@ -56,8 +55,7 @@ class _OnData:
         if self.whitening is None:
             raise ValueError(
                 f"optimizer: expected a {type(self).__name__} that knows the data, got one that "
-                f"does not; "
-                "train tells it, and rule.on(data) does"
+                "does not; train tells it, and rule.on(data) does"
             )
         if not (hasattr(theta, "A") and hasattr(theta, "B")):
             raise TypeError(

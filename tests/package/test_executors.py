@@ -123,3 +123,15 @@ def test_every_executor_gives_the_formula(executor, case):
 
 def test_every_executor_of_a_table_has_rows():
     assert {executor for executor, _ in ROWS} == set(EXECUTORS)
+
+
+@pytest.mark.parametrize("case", [case for case, (kind, _) in CASES.items() if kind == "own"])
+def test_the_derived_gradient_is_the_slope_of_the_loss(case):
+    """What all executors of an own model share is the derivation: differences know nothing of it."""
+    model, X, y = CASES[case][1]()
+    _, grad = model.loss_and_grad(X, y)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        way = model.map(lambda a, rng=rng: rng.standard_normal(a.shape))
+        above, below = ((model + by * way).loss(X, y) for by in (1e-5, -1e-5))
+        assert grad.dot(way) == pytest.approx((above - below) / 2e-5, rel=1e-5, abs=1e-7)

@@ -865,3 +865,10 @@ def test_the_cache_keeps_what_was_used_last(eager, empty, monkeypatch):
         native.status().count("compiled by") == 3
         and len(list(empty.glob(f"*{native.SUFFIX}"))) == 2
     )
+
+
+def test_what_differs_at_all_samples_is_refused_and_status_says_so(eager, monkeypatch):
+    monkeypatch.setattr(compiled_gradient.Compiled, "is_right", lambda self, inputs: False)
+    mha.train(OWN, DATA, mha.GradientDescent(0.1), 5)
+    assert "of all 37 samples it gives another gradient than numpy" in native.status()
+    assert "compiled by" not in native.status()

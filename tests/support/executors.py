@@ -12,6 +12,7 @@ from engines import LIVE, exposed
 from mhalib._array import torch_gradient
 from mhalib.compiler import native
 from mhalib.live.formulas import PROGRAMS
+from mhalib.models.compiled_gradient import Compiled
 from mhalib.models.compiled_workspace import compiled_workspace
 from mhalib.models.derived import Derived
 from optional import torch
@@ -115,9 +116,12 @@ def ordered(model, X, y):
 
 def compiled(model, X, y):
     """By the program that ``train`` runs, which must have been compiled."""
-    space = compiled_workspace(model, X, y) or model.workspace(X, y).for_steps(10**9)
+    space = compiled_workspace(model, X, y)
+    if space:
+        return _by_workspace(space, model)
+    space = model.workspace(X, y).for_steps(10**9)
     found = _by_workspace(space, model)
-    assert "compiled by" in native.status()
+    assert [type(one) for one in space._executors.values()] == [Compiled], native.status()
     return found
 
 

@@ -61,10 +61,9 @@ def many_heads(
         FigureSpec(
             title="What do more heads do?",
             alt=f"Over {steps} steps from a random start: left the training loss, which falls, "
-            f"and right how far "
-            "the attention matrix of a head has moved, which rises, both on logarithmic scales. "
-            "Broad gray lines show the run of the page, colored ones the run that the sliders "
-            "describe.",
+            "and right how far the attention matrix of a head has moved, which rises, both on "
+            "logarithmic scales. Broad gray lines show the run of the page, colored ones the run "
+            "that the sliders describe.",
             model="multihead",
             data=arrays(data),
             record=tuple(record),

@@ -190,11 +190,10 @@ def _standard_tokens(data):
 
 def _alt(n):
     return (
-        f"Left, {n} tokens as ticks and as a histogram in gray, and their histogram by weight "
-        f"for the query 1: a "
-        "bell of the same width, about one unit farther to the right, near the curve for "
-        "infinitely many tokens. Right, the output over the query: near the line of infinitely "
-        "many tokens in the middle, level at both ends."
+        f"Left, {n} tokens as ticks and as a histogram in gray, and their histogram by weight for "
+        "the query 1: a bell of the same width, about one unit farther to the right, near the "
+        "curve for infinitely many tokens. Right, the output over the query: near the line of "
+        "infinitely many tokens in the middle, level at both ends."
     )
 
 

@@ -241,8 +241,7 @@ def _whitened_start(start, data):
     if type(start) is not AttentionRegression or start.sizes != (d, d):
         raise TypeError(
             f"start: expected an AttentionRegression with p = d = {d}, as the data has, got "
-            f"{start!r}; "
-            "mha.live.figure takes any model"
+            f"{start!r}; mha.live.figure takes any model"
         )
     return Whitening.roots(data.Sigma).whiten(start)
 
@@ -251,8 +250,7 @@ def _require_rules(whitened, plain):
     if type(whitened) not in NAMES or callable(whitened.lr) or whitened.whitening is not None:
         raise TypeError(
             "whitened: expected Preconditioned or StructureAware with a number as its step size, "
-            "which "
-            f"whitens by the tokens, got {whitened!r}"
+            f"which whitens by the tokens, got {whitened!r}"
         )
     if type(plain) is not GradientDescent or callable(plain.lr):
         raise TypeError(

@@ -154,8 +154,7 @@ def _require_start(start, d):
     if type(start) is not AttentionRegression or start.sizes != (d, d):
         raise TypeError(
             f"start: expected an AttentionRegression with p = d = {d}, as the data has, got "
-            f"{start!r}; "
-            "mha.live.figure takes any model"
+            f"{start!r}; mha.live.figure takes any model"
         )
 
 
@@ -163,8 +162,7 @@ def _require_rule(rule):
     if type(rule) is not Preconditioned or callable(rule.lr) or rule.whitening is not None:
         raise TypeError(
             "rule: expected Preconditioned with a number as its step size, which whitens by the "
-            "tokens, "
-            f"got {rule!r}; mha.live.figure takes other rules"
+            f"tokens, got {rule!r}; mha.live.figure takes other rules"
         )
 
 

@@ -146,8 +146,7 @@ def _require_positive(name, numbers):
     if odd.size:
         raise ValueError(
             f"{name}: expected positive finite numbers, got {odd[0]:.3g} among them; a run that "
-            f"diverged "
-            "follows no law"
+            "diverged follows no law"
         )
 
 

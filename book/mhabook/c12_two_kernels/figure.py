@@ -47,8 +47,7 @@ def selecting(queries: Array, keys: Array, kernel: Gaussian) -> LiveFigure:
     if type(kernel) is not Gaussian:
         raise TypeError(
             f"kernel: expected mha.gaussian or another Gaussian(c), got {kernel!r}; softmax and "
-            f"the "
-            "Gaussian with divided rows are drawn anyway"
+            "the Gaussian with divided rows are drawn anyway"
         )
 
     def measured(values: Values) -> Values:
@@ -110,14 +109,12 @@ def _three(keys):
     if not -4 <= keys[0] < keys[2] <= 3:
         raise ValueError(
             "keys: expected the first below the last, both from −4 to 3, so that there is room "
-            "beyond "
-            f"them, got {keys[0]:g} and {keys[2]:g}"
+            f"beyond them, got {keys[0]:g} and {keys[2]:g}"
         )
     if keys[1] not in PLACES:
         raise ValueError(
             "keys: expected the second to be one of −4, −3.75, …, 4, where the slider can bring "
-            "it, got "
-            f"{keys[1]:g}"
+            f"it, got {keys[1]:g}"
         )
     return tuple(keys.tolist())
 

@@ -220,13 +220,11 @@ def _end(path, values):
 def _alt(targets, steps):
     return (
         f"Left, over {steps} steps on the values, the loss as a share of the first, on a "
-        f"logarithmic axis. It "
-        "stays below a dashed line, which is guaranteed before the first step, and above a "
-        "dotted one, the least that any values leave. With enough dimensions the dotted line "
-        "lies at the bottom, for zero, and the "
-        f"dashed one falls. Right, the singular values of B at the start, at most {targets}, in "
-        f"falling order; a "
-        "slider changes how many there are, and how small the last one is."
+        "logarithmic axis. It stays below a dashed line, which is guaranteed before the first "
+        "step, and above a dotted one, the least that any values leave. With enough dimensions "
+        "the dotted line lies at the bottom, for zero, and the dashed one falls. Right, the "
+        f"singular values of B at the start, at most {targets}, in falling order; a slider "
+        "changes how many there are, and how small the last one is."
     )
 
 

@@ -133,9 +133,8 @@ SUMMARY = (
 def _alt(seeds):
     return (
         f"Left, the test accuracies of two networks from {seeds} seeds, those of one seed joined "
-        f"by a line: the "
-        "lines go up and down. Right, the mean difference and its interval, from two seeds on: "
-        "the interval narrows as seeds are added."
+        "by a line: the lines go up and down. Right, the mean difference and its interval, from "
+        "two seeds on: the interval narrows as seeds are added."
     )
 
 

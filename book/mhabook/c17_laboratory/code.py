@@ -1,4 +1,8 @@
-"""A run of the laboratory in Python: the lines that say it, which are the lines that run."""
+"""A run of the laboratory in Python, and the lines that say it.
+
+Both are made of the same texts: a reader sees them with the values of controls filled in, and what
+runs has variables in their places.
+"""
 
 import json
 import re

@@ -135,8 +135,7 @@ class Laboratory(Widget):
         if settings["data"] == "own" and self.own["sum"] != self._sum:
             raise ValueError(
                 f"data: the file {self.own['file']!r} was opened in the browser; lab.read(path) "
-                f"reads it "
-                "in Python too"
+                "reads it in Python too"
             )
         return code.code(settings, self._file)
 

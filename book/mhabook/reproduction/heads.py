@@ -125,14 +125,13 @@ def planted_root(table: Table) -> Outcome:
     faster = np.array([[verdicts(rows, curve) for curve in ("loss", "test_loss")] for rows in zero])
     heads, least = ", ".join(map(str, np.unique(table["H"]))), min(map(min, found.values()))
     return Outcome(
-        f"With T = 10 and d = 5 the alignments of W and U end, in the median, above "
+        "With T = 10 and d = 5 the alignments of W and U end, in the median, above "
         f"{np.floor(100 * least) / 100:.2f} from zero for every H. From a random start that of W "
         f"ends at {', '.join(f'{a:.2f}' for a in mixed['W'])} for H = {heads}, and that of U at "
         f"{', '.join(f'{a:.2f}' for a in mixed['U'])}. From zero the average norm of W ends at "
-        f"{norm_W[0]:.1f} with one head and {norm_W[1]:.1f} with {table['H'].max()}, that of U "
-        f"at {norm_U[0]:.1f} and {norm_U[1]:.1f}; more heads are faster in {faster.sum()} of "
-        f"{faster.size} "
-        "comparisons: three sizes, training and test, four steps.",
+        f"{norm_W[0]:.1f} with one head and {norm_W[1]:.1f} with {table['H'].max()}, that of U at "
+        f"{norm_U[0]:.1f} and {norm_U[1]:.1f}; more heads are faster in {faster.sum()} of "
+        f"{faster.size} comparisons: three sizes, training and test, four steps.",
         least > 0.9
         and (np.diff(mixed["W"]) < 0).all()
         and norm_W[1] < norm_W[0]

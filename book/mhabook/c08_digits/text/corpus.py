@@ -143,9 +143,8 @@ def drawn(n: int, draw: Callable[[], str], fits: Callable[[str], object]) -> tup
             found.append(sentence)
         elif refused == PATIENCE:
             raise ValueError(
-                f"n: expected {n} sentences, found {len(found)}: then {PATIENCE:,} draws in a "
-                f"row gave "
-                "none that is new and has a label. Take a smaller n, longer sentences, or a "
+                f"n: expected {n} sentences, found {len(found)}: then {PATIENCE:,} draws in a row "
+                "gave none that is new and has a label. Take a smaller n, longer sentences, or a "
                 "dataset that takes fewer"
             )
     return tuple(found)
