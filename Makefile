@@ -15,7 +15,7 @@ book test tests lab edit bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book test tests: export MHALIB_FIGURES := book
 
-.PHONY: help more quick book notebooks kit pdf test tests lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening measures kernel address authors clean
+.PHONY: help more quick book notebooks kit pdf test tests lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening measures mutants kernel address authors clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -125,6 +125,9 @@ edit: $(READY)   ## write the book: its sources in JupyterLab, which shows them 
 bench: $(READY)  #: this engine against what one would write by hand, and against JAX, torch.func and curvlinops
 	@.ci/hashed $(PY) bench --quiet || echo "== comparing with what is there"
 	@$(PY) -m benchmarks
+
+mutants: $(READY)  #: which changes of a formula does no test of the package see? ARGS="--count 60 --seed 1"
+	@$(PY) tests/mutants.py $(ARGS)
 
 descent: $(READY)  #: steps of plain and structure-aware descent to the noise floor, and the cost of 10,000 tokens
 	@$(PY) -m benchmarks.regression
