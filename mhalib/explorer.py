@@ -437,7 +437,7 @@ class _Values:
     traits: dict = field(default_factory=dict)
     made: Any = None
 
-    def own(self, value):
+    def match(self, value):
         """The allowed value that equals this one up to rounding; a ValueError where there is
         none."""
         options = self.traits.get("options", ())

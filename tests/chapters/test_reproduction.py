@@ -125,10 +125,15 @@ def test_the_named_tests_exist(figure):
         assert function in {node.name for node in found if isinstance(node, ast.FunctionDef)}, name
 
 
+def _without_layout(code):
+    """Python without spaces, breaks of lines, and commas at an end."""
+    return re.sub(r",([)\]}])", r"\1", re.sub(r"\s+", "", code))
+
+
 @each_kept
 def test_parameters_are_those_of_the_script(figure):
     source = (ROOT / figure.command.split()[-1]).read_text("utf-8")
-    assert all(parameter in source for parameter in figure.fixed)
+    assert all(_without_layout(parameter) in _without_layout(source) for parameter in figure.fixed)
     configurations = stored(figure.table).about["configurations"]
     for name, values in figure.parameters().items():
         if name in configurations[0]:

@@ -1,6 +1,7 @@
 """One command makes all stored tables again (book/results/__main__.py), and says what it leaves
 out."""
 
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -211,9 +212,8 @@ def test_all_scripts_but_the_one_left_out_have_the_same_command_line():
     """They begin with it: nothing is computed before."""
     for name in set(SCRIPTS) - set(remaking.OUTSIDE):
         text = (RESULTS / f"{name}.py").read_text("utf-8")
-        assert (
-            "    write_tables(__file__, __doc__," in text.split('if __name__ == "__main__":\n')[1]
-        )
+        ends = text.split('if __name__ == "__main__":\n')[1]
+        assert re.search(r"(?m)^    write_tables\(\s*__file__,\s*__doc__,", ends), name
 
 
 def test_a_name_that_is_no_script_is_refused(capsys):

@@ -100,7 +100,7 @@ def test_no_answer_stands_where_one_guesses_and_a_class_may_unfold_it():
     }
     bare = {key: guess[key] for key in ("ask", "choices")}
     assert guesses.field("chapter-99", "1", guess) == guesses.field("chapter-99", "1", bare)
-    assert guesses.said(guess) == guesses.said(bare)
+    assert guesses.place_of_guess(guess) == guesses.place_of_guess(bare)
     of_a_class = guesses.asked_of_a_class("chapter-99-1", "1", guess)
     assert 'data-truth="up: The hill is behind it."' in of_a_class
     assert 'data-truth=""' in guesses.asked_of_a_class("chapter-99-1", "1", bare)
