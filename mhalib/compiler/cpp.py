@@ -21,6 +21,7 @@ from mhalib.compiler.loops import (
     sum_of,
     terms,
 )
+from mhalib.compiler.record import Record
 from mhalib.compiler.sizes import Place, Sizes, literal
 from mhalib.compiler.trace import Node, Traced, Untraceable, beyond, topological
 
@@ -55,6 +56,84 @@ VIEWS = ("id", "output", "reshape")
 
 OVER = {"sum": ("0.", "sum += {};"), "max": ("-__builtin_inf()", "sum = larger(sum, {});")}
 """How a sum and a maximum begin, and go on."""
+
+
+SIGNATURE = "(char *begin, const double *sizes)"
+"""What the functions of a program are given: where its memory begins, and the values of sizes."""
+
+
+def module(record: Record) -> str:
+    """A program: its memory, and a function for each entry.
+
+    All arrays lie in one piece of memory, whose owner asks ``layout`` how long it is, and ``place_``
+    and ``length_`` where an array lies in it. ``loaded`` puts samples side by side.
+
+    Raises as ``entry``.
+    """
+    entries = {
+        name: entry(record.entries[name], prefix, record.numbers, record.places, record.sample)
+        for name, prefix in record.prefixes().items()
+    }
+    memory = _memory(record, entries)
+    lines = ['#include "runtime.h"']
+    for size in record.sizes:
+        lines.append(f"static {'double' if size == record.number else 'int'} {size};")
+    lines.append("static char *base;")
+    for name, place in record.places.items():
+        lines.append(f"#define at_{name} at_{place.buffer}")
+    for name, (kind, _) in memory.items():
+        lines.append(f"static {kind} *{name};")
+    for name in record.numbers.named.values():
+        lines.append(f"static double {name};")
+    for one in entries.values():
+        lines += one.made
+    lines += [*_layout(record, memory), *_places(record), *_loaded(record)]
+    for name, one in entries.items():
+        first = next(iter(one.at.values()))
+        body = ["layout(begin, sizes);", *one.lines, f"return {first}[0];"]
+        lines += [f"API(double, {name}){SIGNATURE}", "{", *body, "}"]
+    return "\n".join([*lines, ""])
+
+
+def _memory(record, entries):
+    """Name of a pointer → type and number of what it points to, in their order in memory."""
+    memory = {f"at_{name}": ("double", length) for name, length in record.arrays.items()}
+    for name, rest in record.lanes.items():
+        groups = f"(({record.sample} + LANES - 1) / LANES)"
+        memory[f"at_{name}_"] = "vec", product_of([groups, *rest])
+    for one in entries.values():
+        memory |= one.memory
+    return memory
+
+
+def _layout(record, memory):
+    """The function that sets sizes, numbers and pointers, and gives the length of the memory."""
+    lines = [f"API(double, layout){SIGNATURE}", "{"]
+    lines.append("double end = (double)(__INTPTR_TYPE__)(base = begin);")
+    for k, size in enumerate(record.sizes):
+        lines.append(f"[[maybe_unused]] const double {size} = ::{size} = sizes[{k}];")
+    for text, name in record.numbers.named.items():
+        lines.append(f"{name} = {text};")
+    for name, (_, length) in memory.items():
+        lines.append(f"take(end, {name}, {length});")
+    return [*lines, "return end - (__INTPTR_TYPE__)begin;", "}"]
+
+
+def _places(record):
+    """The functions that say where an array lies, and how long it is."""
+    lines = []
+    for name, length in record.arrays.items():
+        lines.append(f"API(long, place_{name})(void) {{ return (char *)at_{name} - base; }}")
+        lines.append(f"API(long, length_{name})(void) {{ return (long){length}; }}")
+    return lines
+
+
+def _loaded(record):
+    """The function that is called when arrays of samples have been written."""
+    lines = [f"API(void, loaded){SIGNATURE}", "{", "layout(begin, sizes);"]
+    for name, rest in record.lanes.items():
+        lines.append(f"pack(at_{name}, at_{name}_, {record.sample}, {product_of(rest)});")
+    return [*lines, "}"]
 
 
 def entry(

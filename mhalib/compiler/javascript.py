@@ -16,6 +16,7 @@ from mhalib.compiler.loops import (
     sum_of,
     terms,
 )
+from mhalib.compiler.record import Record
 from mhalib.compiler.sizes import Place, Sizes, literal
 from mhalib.compiler.trace import Traced
 
@@ -116,3 +117,31 @@ def _expression(value: Expression) -> str:
         args = [_expression(arg) for arg in value.args]
         return f"({' + '.join(args)})" if value.f == "concatenate" else FORMS[value.f].format(*args)
     return _place(value.buffer, value.buffer.shape, value.at)
+
+
+def module(record: Record) -> str:
+    """A program as a module: ``program(sizes)`` gives its arrays, and ``call(entry)``.
+
+    Raises as ``loops.lower``.
+    """
+    entries = {
+        name: printed(record.entries[name], prefix, record.numbers, record.places)
+        for name, prefix in record.prefixes().items()
+    }
+    lines = ["const root = Math.sqrt;", LOGADDEXP]
+    lines.append(f"export function program([{', '.join(record.sizes)}]) {{")
+    for name, length in record.arrays.items():
+        lines.append(f"const {name} = new Float64Array({length});")
+    for name, place in record.places.items():
+        lines.append(f"const {name} = {place.buffer};")
+    for text, name in record.numbers.named.items():
+        lines.append(f"const {name} = {text};")
+    for entry in entries.values():
+        lines += entry.made
+    lines.append("const run = {")
+    for name, entry in entries.items():
+        first = next(iter(entry.at.values()))
+        lines += [f"{name}() {{", *entry.lines, f"return {first}[0];", "},"]
+    arrays = ", ".join(record.arrays)
+    lines += ["};", f"return {{ {arrays}, loaded() {{}}, call: (name) => run[name]() }};", "}", ""]
+    return "\n".join(lines)

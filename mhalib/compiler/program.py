@@ -6,32 +6,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from mhalib.compiler import cpp
-from mhalib.compiler.javascript import LOGADDEXP, printed
+from mhalib.compiler import cpp, javascript
 from mhalib.compiler.loops import product_of
+from mhalib.compiler.record import Record
 from mhalib.compiler.sizes import PRIMES, Place, Sizes
 from mhalib.compiler.trace import Traced, array, in_order, strictly
-
-PREFIXES = "abcefg"
-"""Of the buffers of the first, the second, … entry: no name of an array or a size is one of these
-and a number."""
-
-
-def _prefix(k):
-    return PREFIXES[k] if k < len(PREFIXES) else f"h{k}_"
-
-
-class Recorded(NamedTuple):
-    """A program's formulas, recorded: entry → its results by name, the names of their sizes, and
-    the length of each array that is written or read from outside."""
-
-    entries: Mapping[str, Mapping[str, Traced]]
-    sizes: Sizes
-    arrays: dict[str, str]
 
 
 @dataclass(eq=False)
@@ -97,9 +80,9 @@ class Program:
         )
 
     @cached_property
-    def recorded(self) -> Recorded:
-        """The formulas, recorded at two sets of sizes: the first record, and what the two tell of
-        its numbers."""
+    def record(self) -> Record:
+        """The formulas, recorded at two sets of sizes: the first, with what both tell of its
+        numbers."""
         if len(self.sizes) > len(PRIMES[0]):
             raise ValueError(
                 f"shapes: expected at most {len(PRIMES[0])} different sizes, got "
@@ -122,7 +105,12 @@ class Program:
         for name, length in lengths.items():
             place = self.places.get(name)
             arrays[place.buffer if place else name] = place.length if place else length
-        return Recorded(one, sizes, arrays)
+        lanes = {
+            name: shape.split()[1:]
+            for name, shape in self.shapes.items()
+            if shape.split()[:1] == [self.sample]
+        }
+        return Record(one, sizes, arrays, self.sizes, self.number, self.sample, self.places, lanes)
 
     def _record(self, values: Mapping[str, int]) -> dict[str, dict[str, Traced]]:
         given: dict[str, Any] = {
@@ -138,108 +126,11 @@ class Program:
 
     def text(self) -> str:
         """The program in C++."""
-        recorded, numbers, arrays = self.recorded
-        entries = {
-            name: cpp.entry(results, _prefix(k), numbers, self.places, self.sample)
-            for k, (name, results) in enumerate(recorded.items())
-        }
-        lanes = {
-            name: shape.split()[1:]
-            for name, shape in self.shapes.items()
-            if shape.split()[:1] == [self.sample]
-        }
-        memory = {f"at_{name}": ("double", length) for name, length in arrays.items()}
-        memory |= {
-            f"at_{name}_": ("vec", product_of([f"(({self.sample} + LANES - 1) / LANES)", *rest]))
-            for name, rest in lanes.items()
-        }
-        for entry in entries.values():
-            memory |= entry.memory
-        return "\n".join(
-            [
-                '#include "runtime.h"',
-                *(
-                    f"static {'double' if size == self.number else 'int'} {size};"
-                    for size in self.sizes
-                ),
-                "static char *base;",
-                *(f"#define at_{name} at_{place.buffer}" for name, place in self.places.items()),
-                *(f"static {kind} *{name};" for name, (kind, _) in memory.items()),
-                *(f"static double {name};" for name in numbers.named.values()),
-                *(one for entry in entries.values() for one in entry.made),
-                "API(double, layout)(char *begin, const double *sizes)",
-                "{",
-                "double end = (double)(__INTPTR_TYPE__)(base = begin);",
-                *(
-                    f"[[maybe_unused]] const double {size} = ::{size} = sizes[{k}];"
-                    for k, size in enumerate(self.sizes)
-                ),
-                *(f"{name} = {text};" for text, name in numbers.named.items()),
-                *(f"take(end, {name}, {length});" for name, (_, length) in memory.items()),
-                "return end - (__INTPTR_TYPE__)begin;",
-                "}",
-                *(
-                    f"API(long, place_{name})(void) {{ return (char *)at_{name} - base; }}\n"
-                    f"API(long, length_{name})(void) {{ return (long){length}; }}"
-                    for name, length in arrays.items()
-                ),
-                "API(void, loaded)(char *begin, const double *sizes)",
-                "{",
-                "layout(begin, sizes);",
-                *(
-                    f"pack(at_{name}, at_{name}_, {self.sample}, {product_of(rest)});"
-                    for name, rest in lanes.items()
-                ),
-                "}",
-                *(
-                    line
-                    for name, entry in entries.items()
-                    for line in (
-                        f"API(double, {name})(char *begin, const double *sizes)",
-                        "{",
-                        "layout(begin, sizes);",
-                        *entry.lines,
-                        f"return {next(iter(entry.at.values()))}[0];",
-                        "}",
-                    )
-                ),
-                "",
-            ]
-        )
+        return cpp.module(self.record)
 
     def javascript(self) -> str:
         """The same program as a module of JavaScript, for where no WebAssembly may run."""
-        recorded, numbers, arrays = self.recorded
-        entries = {
-            name: printed(results, _prefix(k), numbers, self.places)
-            for k, (name, results) in enumerate(recorded.items())
-        }
-        return "\n".join(
-            [
-                "const root = Math.sqrt;",
-                LOGADDEXP,
-                f"export function program([{', '.join(self.sizes)}]) {{",
-                *(f"const {name} = new Float64Array({length});" for name, length in arrays.items()),
-                *(f"const {name} = {place.buffer};" for name, place in self.places.items()),
-                *(f"const {name} = {text};" for text, name in numbers.named.items()),
-                *(one for entry in entries.values() for one in entry.made),
-                "const run = {",
-                *(
-                    line
-                    for name, entry in entries.items()
-                    for line in (
-                        f"{name}() {{",
-                        *entry.lines,
-                        f"return {next(iter(entry.at.values()))}[0];",
-                        "},",
-                    )
-                ),
-                "};",
-                f"return {{ {', '.join(arrays)}, loaded() {{}}, call: (name) => run[name]() }};",
-                "}",
-                "",
-            ]
-        )
+        return javascript.module(self.record)
 
 
 def _results(record):

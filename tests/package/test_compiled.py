@@ -93,7 +93,7 @@ def test_a_planted_bug_is_seen(right, wrong):
 def test_a_regression_in_several_blocks_of_queries_is_refused(monkeypatch):
     monkeypatch.setattr("mhalib.models.regression.ENTRIES", 20)
     with pytest.raises(Untraceable, match=r"regression.py, line \d+"):
-        _ = formulas.regression().recorded
+        _ = formulas.regression().record
 
 
 def one_entry(formula, **shapes):
@@ -114,7 +114,7 @@ def one_entry(formula, **shapes):
 )
 def test_what_no_program_for_all_sizes_can_be_is_refused_with_its_line(formula, words):
     with pytest.raises(Untraceable, match=rf"test_compiled.py, line \d+: .*{words}"):
-        _ = one_entry(formula, X="n d").recorded
+        _ = one_entry(formula, X="n d").record
 
 
 def test_a_number_that_another_formula_has_does_not_lend_its_line():
@@ -123,7 +123,7 @@ def test_a_number_that_another_formula_has_does_not_lend_its_line():
     with pytest.raises(
         Untraceable, match=f"test_compiled.py, line {formula.__code__.co_firstlineno}: the number 8"
     ):
-        _ = one_entry(formula, X="n d").recorded
+        _ = one_entry(formula, X="n d").record
     del other
 
 

@@ -53,7 +53,7 @@ def test_sizes_have_the_names_of_the_program():
         {"X": "n d", "w": "d"},
         sample="n",
     )
-    text = str(lower(program.recorded.entries["step"], "m", program.recorded.sizes, sample="n"))
+    text = str(lower(program.record.entries["step"], "m", program.record.numbers, sample="n"))
     assert "sample < n" in text and "< d" in text
     assert "< 11" not in text and "< 7" not in text, "no size of a record is left"
 
@@ -138,4 +138,4 @@ def test_more_sizes_than_there_are_primes_are_refused():
     with pytest.raises(
         ValueError, match="shapes: expected at most 7 different sizes, got 8: h0, h1"
     ):
-        _ = Program(lambda a: {"step": {"loss": a["a0"].sum()}}, shapes, "h0").recorded
+        _ = Program(lambda a: {"step": {"loss": a["a0"].sum()}}, shapes, "h0").record
