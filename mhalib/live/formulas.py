@@ -13,7 +13,7 @@ from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttentio
 from mhalib.models.multihead_hessian import MultiHeadHessian
 from mhalib.models.programs import parts, places, program
 from mhalib.models.regression import excess_and_grad
-from mhalib.models.vector import with_attributes
+from mhalib.models.weights import with_attributes
 from mhalib.optim import (
     Adam,
     AdamW,

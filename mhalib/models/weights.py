@@ -160,7 +160,7 @@ def _require_own_gradient(kind):
 
 def says_where(kind: type) -> bool:
     """Whether a class says itself where its weights are: it has an ``arrays`` of its own."""
-    own = (base for base in kind.__mro__ if base.__module__ != "mhalib.models.vector")
+    own = (base for base in kind.__mro__ if base.__module__ != "mhalib.models.algebra")
     return any("arrays" in vars(base) for base in own)
 
 

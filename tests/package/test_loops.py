@@ -128,7 +128,8 @@ def valued(value, arrays, loops):
 @pytest.mark.parametrize("name", ["sum", "i0", "new", "sample"])
 def test_a_name_that_programs_have_themselves_is_refused(name):
     with pytest.raises(
-        ValueError, match=f"{name}: expected a name that programs do not use themselves; take {name}_"
+        ValueError,
+        match=f"{name}: expected a name that programs do not use themselves; take {name}_",
     ):
         lower({"c": 2 * array(name, (3,))}, "m")
 

@@ -8,7 +8,7 @@ from mhabook.start.linearized import Linearized, LinearizedWorkspace
 from mhalib.compiler import Place, Program
 from mhalib.models import MultiHeadAttention
 from mhalib.models.programs import places
-from mhalib.models.vector import with_attributes
+from mhalib.models.weights import with_attributes
 
 
 def program() -> Program:
