@@ -1,12 +1,15 @@
 """Small film reviews from a grammar, with a label that follows from a rule: text for tests and for
 sliders."""
 
-from collections.abc import Collection
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
-from mhabook.c08_digits.text.corpus import TextDataset, Vocabulary, drawn, from_sentences
+from mhabook.c08_digits.text.corpus import TextDataset, Vocabulary, from_sentences
+from mhabook.c08_digits.text.grammar import Grammar
 from mhalib._array import require_count, require_seed
 
 POSITIVE = ("good", "great", "moving", "funny", "clever", "brilliant")
@@ -56,7 +59,7 @@ def label(sentence: str) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Reviews:
+class Reviews(Grammar):
     """The grammar with the chances of its choices, ready to ``sample``.
 
     A review is one clause; or two of equal sign joined by "and"; or two of opposite sign joined by
@@ -65,29 +68,18 @@ class Reviews:
     that says nothing ("on sunday").
     """
 
-    seed: int
     contrast: float = 0.4
     agreement: float = 0.2
     negation: float = 0.3
+    stream: ClassVar[int] = 6
 
-    def sample(
-        self, n: int, seed: int, without: Collection[str] = ()
-    ) -> tuple[tuple[str, ...], list[float]]:
-        """n sentences and their labels; none of them occurs in ``without``.
+    def sentence(self, rng: np.random.Generator) -> Callable[[], str]:
+        """What gives one review after the other."""
+        return partial(self.review, rng)
 
-        Raises ValueError if there are no more: 10,000 draws in a row were of no use.
-        """
-        require_seed(seed)
-        return self.draw(n, np.random.default_rng([self.seed, 6, 2, seed]), without)
-
-    def draw(
-        self, n: int, rng: np.random.Generator, without: Collection[str] = ()
-    ) -> tuple[tuple[str, ...], list[float]]:
-        """n sentences and their labels ±1 from a stream of random numbers, one after the other; as
-        ``sample``."""
-        require_count(n=n)
-        sentences = drawn(n, lambda: self.review(rng), lambda one: one not in without)
-        return sentences, [label(sentence) for sentence in sentences]
+    def label(self, sentence: str) -> float:
+        """By the rule, which every review has a label by."""
+        return label(sentence)
 
     def review(self, rng: np.random.Generator) -> str:
         """One review."""

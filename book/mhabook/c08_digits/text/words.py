@@ -1,12 +1,14 @@
 """Sixteen words with an opinion to add up, where "not" turns the next word round: the words
 task."""
 
-from collections.abc import Collection
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from mhabook.c08_digits.text.corpus import TextDataset, Vocabulary, drawn, from_sentences
+from mhabook.c08_digits.text.corpus import TextDataset, Vocabulary, from_sentences
+from mhabook.c08_digits.text.grammar import Grammar
 from mhabook.c08_digits.text.reviews import NEGATIVE, POSITIVE
 from mhalib._array import require_count, require_seed
 
@@ -48,42 +50,31 @@ def score(sentence: str) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class Words(Grammar):
     """Where the sentences come from, ready to ``sample``: ``length`` words, drawn one by one.
 
     A word is an opinion word with chance ``opinion``, "not" with chance ``negation``, else neutral;
     within its kind every word is as likely as the next. A sentence whose sum is 0 is drawn again.
     """
 
-    seed: int
     length: int = 16
     opinion: float = 0.35
     negation: float = 0.25
+    stream: ClassVar[int] = 10
 
-    def sample(
-        self, n: int, seed: int, without: Collection[str] = ()
-    ) -> tuple[tuple[str, ...], list[float]]:
-        """n sentences and their labels; none of them occurs in ``without``.
-
-        Raises ValueError if there are no more: 10,000 draws in a row were of no use.
-        """
-        require_seed(seed)
-        return self.draw(n, np.random.default_rng([self.seed, 10, 2, seed]), without)
-
-    def draw(
-        self, n: int, rng: np.random.Generator, without: Collection[str] = ()
-    ) -> tuple[tuple[str, ...], list[float]]:
-        """n sentences and their labels ±1 from a stream of random numbers, one after the other; as
-        ``sample``."""
-        require_count(n=n)
+    def sentence(self, rng: np.random.Generator) -> Callable[[], str]:
+        """What gives one sentence after the other."""
         chance = np.cumsum(self._chances())
 
-        def sentence():
+        def drawn():
             places = np.searchsorted(chance, rng.random(self.length) * chance[-1], side="right")
             return " ".join(WORDS[k] for k in places)
 
-        sentences = drawn(n, sentence, lambda one: score(one) and one not in without)
-        return sentences, [float(np.sign(score(one))) for one in sentences]
+        return drawn
+
+    def label(self, sentence: str) -> float:
+        """The sign of the sum, which may be 0."""
+        return float(np.sign(score(sentence)))
 
     def _chances(self):
         kinds = {NOT: self.negation} | {word: self.opinion / len(SIGN) for word in SIGN}
