@@ -73,10 +73,8 @@ def renew(text: str, place: str, today: str) -> str:
         )
     beside = place.removesuffix(place.rsplit("/", 1)[-1]) + "os-info.txt"
     machine = read(beside)
-    names, python = (
-        re.search(r"(?m)^Ubuntu .+$", machine),
-        re.search(r"(?m)^Python ((\d+\.\d+)\S*)$", machine),
-    )
+    names = re.search(r"(?m)^Ubuntu .+$", machine)
+    python = re.search(r"(?m)^Python ((\d+\.\d+)\S*)$", machine)
     if not names or not python:
         raise RuntimeError(f"{beside} names no Ubuntu or no Python")
     shipped, own = text.split(OWN)

@@ -56,10 +56,8 @@ def race(d, seed):
 
 def many_tokens(n=10_000, d=20):
     """Time and memory of one gradient, against the bytes of an n × n array."""
-    data, model = (
-        mha.data.linear_regression(n=n, d=d, p=d),
-        mha.AttentionRegression.random(d, d, scale=0.1),
-    )
+    data = mha.data.linear_regression(n=n, d=d, p=d)
+    model = mha.AttentionRegression.random(d, d, scale=0.1)
     begun = time.process_time()
     model.loss_and_grad(data.x, data.y)
     seconds = time.process_time() - begun

@@ -193,10 +193,8 @@ class Panel:
         """A trace as it is drawn."""
         if trace.get("type", "scatter") == "heatmap":
             return f'<g shape-rendering="crispEdges">{"".join(self.tiles(trace))}</g>'
-        x, y = (
-            np.array(self.x.pixels(self.x.scaled(values(trace, "x")))),
-            np.array(self.y.pixels(self.y.scaled(values(trace, "y")))),
-        )
+        x = np.array(self.x.pixels(self.x.scaled(values(trace, "x"))))
+        y = np.array(self.y.pixels(self.y.scaled(values(trace, "y"))))
         mode, parts = trace.get("mode", "lines"), []
         if "lines" in mode:
             parts.append(f'<path d="{line(x, y)}" fill="none" {stroke(trace)}/>')
@@ -220,10 +218,8 @@ class Panel:
             # no gap between rows
             top, tall = min(up[row : row + 2]), abs(up[row + 1] - up[row]) + 0.5
             for first, last in zip([0, *ends[:-1]], ends, strict=True):
-                left, wide = (
-                    min(across[first], across[last]),
-                    abs(across[last] - across[first]) + 0.5,
-                )
+                left = min(across[first], across[last])
+                wide = abs(across[last] - across[first]) + 0.5
                 boxes.setdefault(levels[first], []).append(
                     f"M{left:.1f},{top:.1f}h{wide:.1f}v{tall:.1f}h-{wide:.1f}z"
                 )

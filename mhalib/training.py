@@ -215,10 +215,8 @@ def run(
     recorded = set(recorded_steps(steps, record))
     _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
     optimizer = _given_data(optimizer, data)
-    recorder, samples = (
-        _Recorder(model, data, optimizer, test, steps),
-        _samples(data, optimizer, batch, seed),
-    )
+    recorder = _Recorder(model, data, optimizer, test, steps)
+    samples = _samples(data, optimizer, batch, seed)
     require_gradient(model, data.X, data.y)
     space = recorder.train_space
     ask, step = _ask_and_step(model, data, optimizer, space, only)
@@ -270,13 +268,11 @@ class _Walk:
         recorder: "_Recorder",
         recorded: set[int],
     ) -> None:
-        self.ask, self.step, self.optimizer, self.recorder, self.recorded = (
-            ask,
-            step,
-            optimizer,
-            recorder,
-            recorded,
-        )
+        self.ask = ask
+        self.step = step
+        self.optimizer = optimizer
+        self.recorder = recorder
+        self.recorded = recorded
         self.first, self.start = np.inf, None
         self.last: _Point | None = None
 
@@ -546,10 +542,8 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
         )
     if steps < record:
         return range(steps + 1)
-    even, geometric = (
-        np.linspace(0, steps, record - record // 2),
-        np.geomspace(steps, 1, record // 2),
-    )
+    even = np.linspace(0, steps, record - record // 2)
+    geometric = np.geomspace(steps, 1, record // 2)
     return np.unique(np.rint(np.concatenate([even, geometric])).astype(int)).tolist()
 
 

@@ -121,10 +121,8 @@ def shortened(figure):
     """The text of a figure with shorter arrays, of its template what its own traces ask for, of
     frames what changes."""
     told = json.loads(ARRAY.sub(rounded, figure))
-    template, kinds = (
-        told["layout"].get("template", {}),
-        {trace.get("type", "scatter") for trace in told["data"]},
-    )
+    template = told["layout"].get("template", {})
+    kinds = {trace.get("type", "scatter") for trace in told["data"]}
     for part, asked in (("data", kinds.__contains__), ("layout", FLAT.match)):
         template[part] = {
             name: looks for name, looks in template.get(part, {}).items() if asked(name)

@@ -72,10 +72,8 @@ class Panel:
         """A line with a head at its end."""
         (x, y), (far, down) = start, end
         length = ((far - x) ** 2 + (down - y) ** 2) ** 0.5
-        along, across = (
-            ((far - x) / length, (down - y) / length),
-            (-(down - y) / length, (far - x) / length),
-        )
+        along = ((far - x) / length, (down - y) / length)
+        across = (-(down - y) / length, (far - x) / length)
         size = 4 + 2 * width
         neck = (far - size * along[0], down - size * along[1])
         wings = [

@@ -262,10 +262,8 @@ class _Lowering:
     buffers: dict[Node, Buffer] = field(default_factory=dict)
 
     def nests(self, outputs):
-        order, roots = (
-            topological(x.node for x in outputs.values()),
-            {x.node for x in outputs.values()},
-        )
+        order = topological(x.node for x in outputs.values())
+        roots = {x.node for x in outputs.values()}
         self.inline = _inlined(order, roots)
         for v in order:
             if v not in self.inline or v.f == "reshape":

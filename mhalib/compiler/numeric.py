@@ -99,10 +99,8 @@ class Evaluator:
     def _product(self, v: Node) -> Step | None:
         """A sum of products as a product of matrices, if it is one: of rows and columns, and of
         many side by side."""
-        (a, b), out = (
-            ([loop for loop, _ in index if loop is not None] for _, index in v.args),
-            set(v.out),
-        )
+        (a, b) = ([loop for loop, _ in index if loop is not None] for _, index in v.args)
+        out = set(v.out)
         summed = [k for k in a if k in b and k not in out]
         together = [k for k in v.out if k in a and k in b]
         rows, columns = (

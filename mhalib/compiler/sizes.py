@@ -32,10 +32,8 @@ class Sizes:
     def __init__(
         self, one: Sequence[Traced], two: Sequence[Traced], sizes: Mapping[str, tuple[float, float]]
     ) -> None:
-        self._names, self._values = (
-            list(sizes),
-            np.log(np.array(list(sizes.values()), dtype=float).T),
-        )
+        self._names = list(sizes)
+        self._values = np.log(np.array(list(sizes.values()), dtype=float).T)
         self.loops: dict[Node, list[str]] = {}
         self.numbers: dict[Node, str] = {}
         self.named: dict[str, str] = {}

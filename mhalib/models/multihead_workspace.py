@@ -217,10 +217,8 @@ class _Batch:
         self.flat = self.X.reshape(n * T, d)
         self.flat_t = xp.ascontiguousarray(self.flat.mT)
         self.ones = xp.new_ones((1, T), X)
-        self.R, self.EP = (
-            xp.new_empty((n * T * heads * d,), X),
-            xp.new_empty((n * T * heads * T,), X),
-        )
+        self.R = xp.new_empty((n * T * heads * d,), X)
+        self.EP = xp.new_empty((n * T * heads * T,), X)
 
 
 class _Heads:
@@ -234,10 +232,8 @@ class _Heads:
         H = len(copies)
         self.columns_W = slice(first * d, (first + H) * d)
         self.columns_U = slice(all_heads * d + first * T, all_heads * d + (first + H) * T)
-        self.R, self.EP = (
-            batch.R[: n * T * H * d].reshape(n * T, -1),
-            batch.EP[: n * T * H * T].reshape(n, T, -1),
-        )
+        self.R = batch.R[: n * T * H * d].reshape(n * T, -1)
+        self.EP = batch.EP[: n * T * H * T].reshape(n, T, -1)
         keys, sums = (
             [self.xp.new_empty((n, rows, H * T), batch.X) for _ in range(2)] for rows in (T, 1)
         )

@@ -213,10 +213,8 @@ def test_default_frame_makes_room_for_the_live_one(live):
 
 @of_a_kind
 def test_a_window_of_another_size_keeps_the_figure_whole(live):
-    plot, titles = (
-        live.root.locator(".mha-live-plot"),
-        live.made.spec["figure"]["layout"]["annotations"],
-    )
+    plot = live.root.locator(".mha-live-plot")
+    titles = live.made.spec["figure"]["layout"]["annotations"]
     rows = len({title["y"] for title in titles})
 
     def assert_fits():

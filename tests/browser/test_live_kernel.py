@@ -343,10 +343,8 @@ def test_a_chapter_of_the_book_is_live_unchanged(opened, chapter):
             sliders.nth(not_at_home).press("Home")
             sentence.filter(has_not_text=before).wait_for()
             if f"{chapter}.html" in FIGURES:
-                one, name = (
-                    Live(seen, f"{chapter}.html", k),
-                    sliders.nth(not_at_home).get_attribute("data-control"),
-                )
+                one = Live(seen, f"{chapter}.html", k)
+                name = sliders.nth(not_at_home).get_attribute("data-control")
                 one.assert_draws(**{name: one.made.controls[name].values[0]})
         if "mhabook.exercise(" in text and "/voila/" not in seen.page.url:
             answer = seen.page.locator(".mha-part").first

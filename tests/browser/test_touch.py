@@ -135,10 +135,8 @@ def test_two_fingers_enlarge_the_page_on_a_figure_too(phone, name, what):
 def test_a_finger_draws_sideways_or_taps_and_scrolls_the_page_up_from_the_same_plot(phone):
     page = phone("book/kernels/12_two_kernels_one_rank.html")
     at_rest(page)
-    plot, points = (
-        page.locator(".mha-guesses .mha-plot svg"),
-        page.locator(".mha-guesses .mha-plot input"),
-    )
+    plot = page.locator(".mha-guesses .mha-plot svg")
+    points = page.locator(".mha-guesses .mha-plot input")
 
     def drawn(*values):
         assert [point.input_value() for point in points.all()] == list(values)

@@ -164,10 +164,8 @@ def test_learnable_instances_satisfy_the_hypotheses():
 @seeds
 def test_the_links_are_what_they_are_called(seed):
     start, reference, data, lr, steps = starts.near(seed).values()
-    run, path = (
-        chain.follow(start, reference, data, lr, steps),
-        mha.train(start, data, mha.GradientDescent(lr), steps),
-    )
+    run = chain.follow(start, reference, data, lr, steps)
+    path = mha.train(start, data, mha.GradientDescent(lr), steps)
     assert_close(run.loss, path.loss, 1e-12)
     assert_close(run.squared_gradient, path.grad_norm**2, 1e-11)
     for k in (0, steps):
@@ -244,10 +242,8 @@ def test_the_demand_of_samples_counts_their_sampling_noise():
     """The bound on the logits is that of the samples, not of the mixture: the coins exceed it as
     rarely as they may."""
     data = mha.data.tokenized_mixture(n=100, T=10, d=7, M=5, zeta=0.2, S=1.0, sigma=0.0, seed=0)
-    demand, mixture = (
-        convergence.sample_demand(data, K=100, delta=0.5),
-        convergence.mixture_demand(K=100, delta=0.5),
-    )
+    demand = convergence.sample_demand(data, K=100, delta=0.5)
+    mixture = convergence.mixture_demand(K=100, delta=0.5)
     one = abs(first_phase(data, H=1)(data.X)).max()
     assert demand.largest_logit == pytest.approx(one * (2 * np.log(4)) ** 0.5, rel=1e-12)
     assert demand.largest_logit == pytest.approx(1.355 * mixture.largest_logit, rel=1e-3)

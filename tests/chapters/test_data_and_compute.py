@@ -276,10 +276,8 @@ def test_stored_floors_are_the_derived_ones_and_those_of_the_reference():
 def test_stored_slopes():
     """Reference: SA1 −1.05 at s_max = .2, SA2 −.99 at 2; SA1 −.39 at 2, derived −.366, which the
     predictions meet."""
-    small, large = (
-        slope(SIZES, stored_excess("SA1", 0.2)[:, :, 40]),
-        slope(SIZES, stored_excess("SA2", 2.0)[:, :, 50]),
-    )
+    small = slope(SIZES, stored_excess("SA1", 0.2)[:, :, 40])
+    large = slope(SIZES, stored_excess("SA2", 2.0)[:, :, 50])
     predictions = slope(SIZES, stored_excess("SA1", 2.0, "attention_excess"))
     parameters = slope(SIZES, stored_excess("SA1", 2.0)[:, :, 40])
     assert abs(small.value + 1.05) < 2 * small.error and abs(large.value + 0.99) < 2 * large.error
@@ -319,11 +317,9 @@ def test_many_starts_together_are_the_rule_on_each():
     script = run_path(str(Path(__file__).parents[2] / "book" / "results" / "data_and_compute.py"))
     found = script["starts"](kappa=4.0, seed=3, count=3, steps=6)
     U, V = np.random.default_rng([3, 119]).standard_normal((2, 3, 5, 5))
-    N, rule, each = (
-        np.diag(0.4 * np.geomspace(1, 1 / 4, 5)),
-        mha.StructureAware(whitening=Whitening.none(5)),
-        [],
-    )
+    N = np.diag(0.4 * np.geomspace(1, 1 / 4, 5))
+    rule = mha.StructureAware(whitening=Whitening.none(5))
+    each = []
     for A, B in zip(U, V, strict=True):
         model, excess = PopulationRegression(A, B), []
         for _ in range(7):

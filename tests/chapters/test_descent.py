@@ -96,10 +96,8 @@ def test_rules_train_on_the_population(rule):
 )
 @pytest.mark.parametrize("rule", [mha.StructureAware(), mha.GradientDescent(0.1)], ids=repr)
 def test_the_population_has_the_library_and_dtype_of_the_samples(rule, way):
-    data, start = (
-        mha.data.linear_regression(n=9, d=3, p=2),
-        PopulationRegression.random(3, 2, scale=0.5),
-    )
+    data = mha.data.linear_regression(n=9, d=3, p=2)
+    start = PopulationRegression.random(3, 2, scale=0.5)
     wanted = mha.train(start, data.population(), rule, 20)
     for population in (data.map(way).population(), data.population().map(way)):
         assert population.X.dtype == population.y.dtype == way(data.x).dtype

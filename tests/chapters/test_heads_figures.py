@@ -213,10 +213,8 @@ def test_plane_draws_powers_of_two_and_paths_on_them():
     assert "from 1 to 6" in figure.layout.meta["alt"]
 
 
-FEW, ZERO = (
-    mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1),
-    mha.MultiHeadAttention.zeros(3, 4, 6),
-)
+FEW = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)
+ZERO = mha.MultiHeadAttention.zeros(3, 4, 6)
 
 
 @pytest.mark.parametrize("rule", [mha.GradientDescent(0.7), mha.Momentum(0.05), mha.Adam(0.02)])

@@ -91,11 +91,9 @@ def finding(made, path, first, zeta, sigma, lr):
     data = mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, S=2.0, zeta=zeta, sigma=sigma, seed=0)
     usual = mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, S=2.0, zeta=0.1, sigma=0.2, seed=0)
     test = data.fresh(seed=1)
-    right, fresh, score = (
-        accuracies(path, data),
-        accuracies(path, test),
-        attention_scores(path, data),
-    )
+    right = accuracies(path, data)
+    fresh = accuracies(path, test)
+    score = attention_scores(path, data)
     return {
         "shares, step by step": Panel(
             "log step",
@@ -286,11 +284,9 @@ def realizability(made, path, first, zeta, sigma, mirror):
         "Gaussian of equal norm": lambda data: gaussian_of_equal_norm(data, 1, 0),
         "first phase": lambda data: first_phase(data, 1, 0),
     }
-    own, witness, exact = (
-        data_of(sigma),
-        mixture_margins(T, zeta, S, M),
-        exact_margins(T, zeta, S, M),
-    )
+    own = data_of(sigma)
+    witness = mixture_margins(T, zeta, S, M)
+    exact = exact_margins(T, zeta, S, M)
     U, W, both = (margin(starts["first phase"], own, only) for only in ("U", "W", None))
     bars = {"U": ([0, 0], [0, U]), "W": ([1, 1], [0, W]), "both": ([2, 2], [0, both])}
     curves = {
@@ -331,15 +327,11 @@ def nearer(made, path, first, H, lr, zeta):
 
     data, start, good = against_the_good_model(H, zeta)
     _, _, usual = against_the_good_model(10**12, 0.2)
-    D0, (far, near), steps = (
-        good.distance,
-        (float(m.loss(data.X, data.y)) for m in (good.model, start)),
-        path.steps,
-    )
-    loss, promised = (
-        losses(path, data),
-        2 * D0**2 / (3 * lr * steps) + 5 * far / 3 + near / (3 * steps),
-    )
+    D0 = good.distance
+    (far, near) = (float(m.loss(data.X, data.y)) for m in (good.model, start))
+    steps = path.steps
+    loss = losses(path, data)
+    promised = 2 * D0**2 / (3 * lr * steps) + 5 * far / 3 + near / (3 * steps)
     to_good = each(path, lambda model: (model - good.model).norm())
     needed = chain.heads_needed(D0, decoder_sizes(start)[0], 10, 1.0)
     largest = chain.largest_step(chain.ball_constants(start, 1.0, D0), D0, far, near, 1000)
@@ -381,10 +373,8 @@ def theory(made, path, first, H, lr, zeta, S, T):
     reference = chain.reference_along(start, mixture_witness(data, start.copies), data, 1000)
     D0, R, decoder = reference.distance, token_radius(data.X), decoder_sizes(start)[0]
     far, near = (float(model.loss(data.X, data.y)) for model in (reference.model, start))
-    loss, promised = (
-        losses(path, data),
-        2 * D0**2 / (3 * lr * path.steps) + 5 * far / 3 + near / (3 * path.steps),
-    )
+    loss = losses(path, data)
+    promised = 2 * D0**2 / (3 * lr * path.steps) + 5 * far / 3 + near / (3 * path.steps)
     moved, score = (
         each(path, lambda model: (model - start).norm()),
         attention_scores_of_groups(path, data),
@@ -524,11 +514,9 @@ def planted(made, path, first, H, scale, n, lr):
             lambda model: cosine(getattr(model, name), np.repeat(teacher, len(model.W), axis=0)),
         )
 
-    right, fresh, (W, U) = (
-        accuracies(path, own),
-        accuracies(path, test),
-        (alignment_of(path, name) for name in "WU"),
-    )
+    right = accuracies(path, own)
+    fresh = accuracies(path, test)
+    (W, U) = (alignment_of(path, name) for name in "WU")
     heads = [cosine(head, data.truth.W) for head in path[-1].W]
     return {
         "step by step": Panel(
@@ -553,10 +541,8 @@ def planted(made, path, first, H, scale, n, lr):
 def leaving_out(made, path, first, samples, sigma, lr, left):
     data, steps = mha.data.tokenized_mixture(samples, 10, 8, 4, 0.2, 1.0, sigma, 0), range(501)
     test, own, at = data.fresh(1000, seed=1), data.subset([left]), path.steps
-    zero, rest = (
-        mha.MultiHeadAttention.zeros(1, 10, 8),
-        data.subset(np.delete(np.arange(samples), left)),
-    )
+    zero = mha.MultiHeadAttention.zeros(1, 10, 8)
+    rest = data.subset(np.delete(np.arange(samples), left))
     full = mha.train(zero, data, mha.GradientDescent(lr), 500, record=steps)
     less = mha.train(
         zero, rest, mha.GradientDescent(lr * (samples - 1) / samples), 500, record=steps
@@ -598,12 +584,10 @@ def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
         zero, rest, mha.GradientDescent(lr * (samples - 1) / samples), 500, record=steps
     )
     G = each(full, lambda model: gradient_constant(model, token_radius(data.X)))
-    loss, test_loss, own_loss, left_loss = (
-        losses(full, data),
-        losses(full, test),
-        losses(full, own),
-        losses(less, own),
-    )
+    loss = losses(full, data)
+    test_loss = losses(full, test)
+    own_loss = losses(full, own)
+    left_loss = losses(less, own)
     pushes = each(full, lambda model: model.loss_and_grad(own.X, own.y)[1].norm())
 
     def before(values):
@@ -997,11 +981,9 @@ def data_and_compute(made, path, first, **values):
 
 
 def selecting(made, path, first, k, stretch):
-    queries, keys, places = (
-        np.linspace(-4, 4, 161),
-        np.array([-2.0, k, 1.0]),
-        np.round(np.linspace(-4, 4, 161), 3),
-    )
+    queries = np.linspace(-4, 4, 161)
+    keys = np.array([-2.0, k, 1.0])
+    places = np.round(np.linspace(-4, 4, 161), 3)
 
     def most(kernel, place):
         """By a search among queries: the logarithm of the other weights, relative to that of the
@@ -1046,12 +1028,10 @@ def selecting(made, path, first, k, stretch):
 
 
 def kernels(made, path, first, q, k1, k2, k3, c, y):
-    queries, keys, u, h = (
-        np.arange(-50, 51) / 10,
-        np.array([k1, k2, k3]),
-        np.array([1.0, 2.0, -1.0]),
-        1e-6,
-    )
+    queries = np.arange(-50, 51) / 10
+    keys = np.array([k1, k2, k3])
+    u = np.array([1.0, 2.0, -1.0])
+    h = 1e-6
 
     def output(kernel, at):
         return weights_of(kernel, at, keys, c) @ u
@@ -1456,10 +1436,8 @@ def compared(made, path, first, other, seeds, lr_first, lr_second):
     theirs = np.array([accuracy(mha.softmax, seed + 12, seed, lr_second) for seed in range(seeds)])
     apart = theirs - ours
     tests = [ttest_rel(theirs[:k], ours[:k]).confidence_interval(0.95) for k in range(2, seeds + 1)]
-    over, middle = (
-        np.arange(2, seeds + 1),
-        np.array([apart[:k].mean() for k in range(2, seeds + 1)]),
-    )
+    over = np.arange(2, seeds + 1)
+    middle = np.array([apart[:k].mean() for k in range(2, seeds + 1)])
     lines = np.column_stack([ours, theirs, np.full(seeds, np.nan)]).ravel()
     return {
         "test accuracy, seed by seed": Panel(

@@ -115,13 +115,11 @@ def norm_of(path, name, order=None):
 
 
 def of_heads(kind, data, path):
-    R, found = (
-        token_radius(data.X),
-        {
-            "loss": {"training loss": losses(path, data)},
-            "accuracy": {"training accuracy": accuracies(path, data)},
-        },
-    )
+    R = token_radius(data.X)
+    found = {
+        "loss": {"training loss": losses(path, data)},
+        "accuracy": {"training accuracy": accuracies(path, data)},
+    }
     if not kind.startswith("own"):
         found["loss"]["test loss"] = losses(path, fresh(kind, data))
         found["accuracy"]["test accuracy"] = accuracies(path, fresh(kind, data))

@@ -18,10 +18,8 @@ LONGEST = 1 / one_layer.value_smoothness(START, DATA.X)
 RULE = mha.GradientDescent(0.9 * LONGEST)
 WALK = figure_promise.promised(DATA, START, RULE, steps=12)
 # Where what is broken shows.
-ALL, WIDE = (
-    {"moves": "WQ WK WV", "D": 8, "N": 2, "n": 3, "tied": False},
-    {"D": 40, "N": 4, "n": 3, "H": 2},
-)
+ALL = {"moves": "WQ WK WV", "D": 8, "N": 2, "n": 3, "tied": False}
+WIDE = {"D": 40, "N": 4, "n": 3, "H": 2}
 QUERIES, VALUES, FEW = ALL | {"moves": "WQ"}, {"D": 24, "N": 4}, {"D": 4}
 BUGS = {
     "singular values squared": (
@@ -132,10 +130,8 @@ def test_keys_of_its_own_stay_where_a_start_has_some():
     assert (made.path(tied=True)[0].WK == start.WQ).all()
 
 
-TWO_HEADS, TWO_TARGETS = (
-    mha.AttentionLayer.random(8, 4, 1, H=2),
-    mha.data.random_sequences(3, 2, 8, 2),
-)
+TWO_HEADS = mha.AttentionLayer.random(8, 4, 1, H=2)
+TWO_TARGETS = mha.data.random_sequences(3, 2, 8, 2)
 OTHER = mha.AttentionLayer.random(8, 4, 1, kernel=mha.attention.Gaussian(1.0))
 
 

@@ -21,10 +21,8 @@ MANY_ROUND = mha.data.linear_regression(n=80, d=3, p=3, kappa=2, seed=2)
 SMALL = mha.AttentionRegression.random(3, 3, 0.5, seed=1)
 BOUGHT = c11.bought(MANY_ROUND, SMALL, mha.Preconditioned(0.3), steps=5, draws=2)
 # Where what is broken shows.
-SA2, SA1 = (
-    {"d": 4, "s_max": 1.5},
-    {"optimizer": "preconditioned", "start": "spectral", "lr": 0.1, "d": 2, "s_max": 1.0},
-)
+SA2 = {"d": 4, "s_max": 1.5}
+SA1 = {"optimizer": "preconditioned", "start": "spectral", "lr": 0.1, "d": 2, "s_max": 1.0}
 MANY, SPECTRAL = {}, {"optimizer": "preconditioned", "start": "spectral", "lr": 0.2, "radius": 1.0}
 BUGS = {
     "the largest eigenvalue last": (

@@ -294,11 +294,9 @@ def test_the_first_phase_is_one_step_a_head(seed):
 def test_a_mirror_leaves_no_sampling_noise(seed):
     data = small_mixture(seed, sigma=0.7)
     mirror = mirrored(data)
-    model, S, zeta = (
-        first_phase(mirror, 3, seed),
-        np.linalg.norm(data.truth.mu[0]),
-        data.relevant.mean(),
-    )
+    model = first_phase(mirror, 3, seed)
+    S = np.linalg.norm(data.truth.mu[0])
+    zeta = data.relevant.mean()
     assert np.linalg.norm(sampling_noise(mirror)) < 1e-14 * S
     assert (mirror.X[: len(data)] == data.X).all()
     assert (mirror.y.reshape(2, -1).sum(axis=0) == 0).all()

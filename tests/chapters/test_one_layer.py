@@ -25,10 +25,8 @@ def violations(seeds, steps, factors):
     short, taken = np.zeros(len(factors), dtype=int), 0
     for seed in seeds:
         layer, data = problem(seed)
-        rate, lr = (
-            one_layer.value_rate(layer, data.X),
-            1 / one_layer.value_smoothness(layer, data.X),
-        )
+        rate = one_layer.value_rate(layer, data.X)
+        lr = 1 / one_layer.value_smoothness(layer, data.X)
         loss, grad = layer.loss_and_grad(data.X, data.y)
         losses = [loss]
         # below, rounding is larger than a step
@@ -67,10 +65,8 @@ def test_the_rate_of_the_values_holds_up_to_two_over_both_curvatures_and_no_furt
 def test_the_row_of_the_neighborhood_does_not_pin_its_constants(monkeypatch):
     """Chapter 13: four times the rate, a step of 2/L and 16 times the first loss, on a hundred
     instances."""
-    drawn, rate = (
-        [mhabook.ledger["thm-neighborhood"].random(seed) for seed in range(100)],
-        one_layer.value_rate,
-    )
+    drawn = [mhabook.ledger["thm-neighborhood"].random(seed) for seed in range(100)]
+    rate = one_layer.value_rate
     for one in drawn:
         layer, data = one["layer"], one["data"]
         L = one_layer.smoothness(layer, data, one_layer.neighborhood(layer, data.X))
@@ -216,10 +212,8 @@ def test_no_constants_are_made_up_for_a_normalized_gaussian():
 
 @pytest.mark.parametrize("H", [1, 3])
 def test_the_smoothness_of_the_values_is_a_curvature_for_one_head_and_else_a_bound(H):
-    layer, data = (
-        mha.AttentionLayer.random(4, 3, 2, H, seed=5),
-        mha.data.random_sequences(2, 3, 4, 2, seed=5),
-    )
+    layer = mha.AttentionLayer.random(4, 3, 2, H, seed=5)
+    data = mha.data.random_sequences(2, 3, 4, 2, seed=5)
     size = layer.WV.size
 
     def gradient(values):

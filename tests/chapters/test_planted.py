@@ -108,10 +108,8 @@ def test_what_is_out_of_range_is_refused(change):
 def test_alignment_is_the_cosine_of_the_concatenation():
     truth, model = mha.data.planted(**SIZES).truth, mha.MultiHeadAttention.random(3, 4, 3, seed=5)
     for name in "WU":
-        ours, theirs = (
-            getattr(model, name).ravel(),
-            np.concatenate([getattr(truth, name).ravel()] * 3),
-        )
+        ours = getattr(model, name).ravel()
+        theirs = np.concatenate([getattr(truth, name).ravel()] * 3)
         expected = ours @ theirs / np.linalg.norm(ours) / np.linalg.norm(theirs)
         assert_close(theory.alignment(model, truth)[name], expected, 1e-14)
     assert theory.alignment(0.0 * model, truth) == {"W": 0.0, "U": 0.0}

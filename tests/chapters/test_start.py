@@ -214,10 +214,8 @@ def test_a_linearization_touches_the_model_at_its_start():
 
 
 def test_gradient_of_a_linearization_is_its_derivative():
-    point, along = (
-        Linearized(DISPLACEMENT, START),
-        np.random.default_rng(5).standard_normal(DISPLACEMENT.size),
-    )
+    point = Linearized(DISPLACEMENT, START)
+    along = np.random.default_rng(5).standard_normal(DISPLACEMENT.size)
     loss, grad = point.loss_and_grad(DATA.X, DATA.y)
     ends = [
         Linearized(DISPLACEMENT + step * along, START).loss(DATA.X, DATA.y)

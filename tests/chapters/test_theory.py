@@ -105,10 +105,8 @@ def test_recalled_constants_are_the_formulas():
         model, data = opposite_tokens(u=u, T=4, R=1.5, mean=0.05).values()
         theta = (u**2 + (np.arctanh(0.05) / 1.5**2) ** 2) ** 0.5
         beta_1, beta_3 = 3 * (4.5 * theta + 1), 13.5 * (3 * 2**0.5 * 2.25 * theta + 1)
-        steep, curved = (
-            bounds.gradient_bound(model, data).lhs,
-            bounds.hessian_bound(model, data).lhs,
-        )
+        steep = bounds.gradient_bound(model, data).lhs
+        curved = bounds.hessian_bound(model, data).lhs
         G, B = bounds.gradient_constant(model, 1.5), bounds.hessian_constant(model, 1.5)
         found = [check[:2] for check in bounds.recalled_bounds(model, data)]
         assert_close(
@@ -161,10 +159,8 @@ def test_lemma_1_agrees_with_autograd(seed):
     """The formulas against the gradient and the dense Hessian of one head."""
     drawn = problem(seed, n=1, H=1)
     X, W, U, d = drawn.X[0], drawn.model.W[0], drawn.model.U[0], 3
-    a, (b, c) = (
-        np.random.default_rng(seed).standard_normal(4),
-        np.random.default_rng(seed + 1).standard_normal((2, 3)),
-    )
+    a = np.random.default_rng(seed).standard_normal(4)
+    (b, c) = np.random.default_rng(seed + 1).standard_normal((2, 3))
     gradient = oracles.logit_gradients(drawn.X, drawn.model.ravel(), drawn.model.sizes)[0]
     hessian = oracles.logit_hessian(X, drawn.model.ravel(), drawn.model.sizes)
     assert_close(derivatives.logit(X, W, U), drawn.model(drawn.X)[0], 1e-13)

@@ -92,11 +92,9 @@ def test_the_error_of_a_layer_is_what_drawn_tokens_and_queries_do(n):
     """U has more rows than columns, V is not symmetric, and ``query_error`` stands in the place of
     the curves."""
     rng = np.random.default_rng(n)
-    U, V, z = (
-        rng.standard_normal((3, 2)),
-        0.4 * rng.standard_normal((2, 2)),
-        rng.standard_normal((2000, 1, 2)),
-    )
+    U = rng.standard_normal((3, 2))
+    V = 0.4 * rng.standard_normal((2, 2))
+    z = rng.standard_normal((2000, 1, 2))
     tokens = rng.standard_normal((2000, n, 2))
     weights = mha.softmax((z @ V @ tokens.mT)[:, 0])
     away = np.einsum("kj,kjd->kd", weights, tokens) - z[:, 0] @ V
@@ -164,11 +162,9 @@ def test_a_layer_has_the_covariance_of_the_lemma():
     """d = 3, a correlated Σ and an asymmetric B, through the model itself: 3,000 samples of 30
     tokens."""
     rng = np.random.default_rng(7)
-    root, B, x = (
-        rng.standard_normal((3, 3, 3))[0],
-        np.triu(rng.standard_normal((3, 3))) / 3,
-        rng.standard_normal(3),
-    )
+    root = rng.standard_normal((3, 3, 3))[0]
+    B = np.triu(rng.standard_normal((3, 3))) / 3
+    x = rng.standard_normal(3)
     Sigma, model = root @ root.T, mha.AttentionRegression(np.eye(3), B)
     b, tokens = B.T @ x, rng.standard_normal((3000, 30, 3)) @ root.T
     away = np.array([model.means(x[None], sample)[0] for sample in tokens]) - Sigma @ b

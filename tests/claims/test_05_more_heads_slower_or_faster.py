@@ -6,11 +6,9 @@ import numpy as np
 from page import Page
 
 page = Page("multihead/05_more_heads_slower_or_faster")
-SAME, ROOT, ADAM = (
-    {"H": 64},
-    {"H": 64, "scaling": "root"},
-    {"H": 64, "optimizer": "adam", "lr": 0.01},
-)
+SAME = {"H": 64}
+ROOT = {"H": 64, "scaling": "root"}
+ADAM = {"H": 64, "optimizer": "adam", "lr": 0.01}
 
 
 def rises(values, axis=0):

@@ -49,10 +49,8 @@ def test_two_of_the_heads_by_hand_come_near_and_one_goes_to_the_opposite(
 ):
     np.testing.assert_allclose(theta.W, mixed[-1].W, rtol=1e-6)
     assert ((own > 0.8).sum(), (abs(own) < 0.5).sum(), (own < -0.6).sum()) == (2, 5, 1)
-    bound, unsigned = (
-        np.sqrt((own**2).mean()),
-        (length * abs(own)).sum() / (8**0.5 * np.linalg.norm(length)),
-    )
+    bound = np.sqrt((own**2).mean())
+    unsigned = (length * abs(own)).sum() / (8**0.5 * np.linalg.norm(length))
     assert bound > 3 * aligned
     assert unsigned - aligned > (bound - aligned) / 2
 

@@ -82,10 +82,8 @@ def test_the_kernel_with_the_larger_rate_is_faster_and_both_are_faster_than_prom
         one_layer.value_rate(run[0], data.X) / one_layer.value_smoothness(run[0], data.X)
         for run in (slow, fast)
     ]
-    promised, needed = (
-        np.log(1e-6) / np.log1p(-np.array(rates)) / 2,
-        [steps_needed(run) for run in (slow, fast)],
-    )
+    promised = np.log(1e-6) / np.log1p(-np.array(rates)) / 2
+    needed = [steps_needed(run) for run in (slow, fast)]
     assert rates[0] < rates[1] and needed[0] > needed[1] and (needed < promised).all()
 
 

@@ -58,10 +58,8 @@ def test_the_gaussian_slice_is_rougher_after_the_short_stage_elsewhere_lower_and
 
 @page.after("verdicts")
 def test_a_smaller_output_is_enough_and_the_distance_is_not(table):
-    against_scaled, normalized = (
-        counts("Gaussian", "softmax, scaled"),
-        counts("Gaussian, normalized", "softmax"),
-    )
+    against_scaled = counts("Gaussian", "softmax, scaled")
+    normalized = counts("Gaussian, normalized", "softmax")
     assert against_scaled[..., 0].max() <= 1 and (against_scaled[..., 1:] == 0).all()
     assert (normalized.min(), normalized.max()) == (1, 6)
     assert counts("softmax, scaled", "softmax")[:, 0, :2].tolist() == [[6, 9], [9, 9], [9, 9]]
@@ -116,10 +114,8 @@ def test_the_stored_gaussian_maxima_are_the_loss_without_attention_and_softmax_i
         assert (
             len(gauss) == 9 and abs(gauss["loss"].max(axis=(1, 2)) / gauss["off"] - 1).max() < 0.02
         )
-        wrong, none = (
-            np.median(measures_of("softmax", ALONE, task=task)[:, 0]),
-            np.median(gauss["off"]),
-        )
+        wrong = np.median(measures_of("softmax", ALONE, task=task)[:, 0])
+        none = np.median(gauss["off"])
         assert (wrong < none) == (k == 0)
         falls[task] = none - np.median(soft["loss"][:, 5, 5])
         assert k or (soft["loss"].max(axis=(1, 2)) < soft["off"]).sum() == 8

@@ -65,10 +65,8 @@ def test_keys_equal_to_queries_are_better_than_keys_apart_and_worse_than_a_skip(
     with a skip."""
     tied, apart, skipped = [], [], []
     for seed in OTHER_DRAWS:
-        X, WV = (
-            mha.data.random_sequences(N=8, n=4, D=48, seed=seed).X,
-            residual.square_values(48, seed),
-        )
+        X = mha.data.random_sequences(N=8, n=4, D=48, seed=seed).X
+        WV = residual.square_values(48, seed)
         for keys, found in ((True, tied), (False, apart)):
             head = mha.AttentionLayer.random(D=48, d=8, m=1, kernel=kernel, tied=keys, seed=seed)
             found.append(residual.singular_ratio(head.weights(X)[:, 0] @ X @ WV))

@@ -177,12 +177,10 @@ def test_scores_vjp_is_the_pullback_by_autograd(kernel):
 
 @kernels
 def test_scores_vjp_is_the_pullback_by_central_differences(kernel):
-    (Q, K), (VQ, VK), dS, step = (
-        queries_and_keys(),
-        queries_and_keys(9),
-        normal(6, 2, QUERIES, KEYS),
-        1e-5,
-    )
+    (Q, K) = queries_and_keys()
+    (VQ, VK) = queries_and_keys(9)
+    dS = normal(6, 2, QUERIES, KEYS)
+    step = 1e-5
     ahead, behind = (kernel.scores(Q + shift * VQ, K + shift * VK) for shift in (step, -step))
     dQ, dK = kernel.scores_vjp(Q, K, dS)
     assert_close(

@@ -69,11 +69,9 @@ def ask(browser, number, theta, entry="gradient", found="slope", **given):
 def test_product_and_score_are_those_of_the_formulas(browser, sizes, scale):
     """What a figure asks beside the gradient, which is in test_executors.py."""
     model, X, y = problem(3, **dict(zip("nTdH", sizes, strict=True)), **SCALES[scale])
-    V, number, theta = (
-        direction(model, 5),
-        add_problem(browser, X, y, model.sizes[0]),
-        model.ravel(),
-    )
+    V = direction(model, 5)
+    number = add_problem(browser, X, y, model.sizes[0])
+    theta = model.ravel()
     if scale != "large parameters":  # there too much cancels
         along = ask(browser, number, theta, "product", "along", direction=V.ravel())[1]
         assert_close(along, model.hvp(X, y, V).ravel(), 1e-11)
@@ -244,10 +242,8 @@ def build(root, *arguments):
 
 def test_the_committed_programs_are_what_their_source_compiles_to_and_another_is_found(copy):
     folder = copy / "mhalib" / "live" / "programs"
-    files, built = (
-        [*folder.iterdir(), *copy.glob("book/mhabook/*/program*.js")],
-        folder / "heads.wasm",
-    )
+    files = [*folder.iterdir(), *copy.glob("book/mhabook/*/program*.js")]
+    built = folder / "heads.wasm"
     committed = {file: file.read_bytes() for file in files}
     spoiled = committed[built][:-1] + bytes([committed[built][-1] ^ 1])
     built.write_bytes(spoiled)

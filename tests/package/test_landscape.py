@@ -24,11 +24,9 @@ def test_filter_normalization_gives_every_column_the_models_norm(seed):
     for name, W in model.arrays().items():
         for h in range(W.shape[0]):
             for j in range(W.shape[2]):
-                column, drawn, mine = (
-                    filtered.arrays()[name][h, :, j],
-                    raw.arrays()[name][h, :, j],
-                    W[h, :, j],
-                )
+                column = filtered.arrays()[name][h, :, j]
+                drawn = raw.arrays()[name][h, :, j]
+                mine = W[h, :, j]
                 assert_close(column, drawn * np.linalg.norm(mine) / np.linalg.norm(drawn), 1e-13)
 
 

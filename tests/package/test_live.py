@@ -507,10 +507,8 @@ def test_on_a_phone_panels_stand_below_each_other_each_under_its_title(make):
     assert wide.pop("dragmode") is False
     assert all(wide[name].pop("fixedrange") for name in wide if re.match(r"[xy]axis\d*$", name))
     assert wide == spec["figure"]["layout"] | {"width": 1000}
-    titles, axes = (
-        narrow["annotations"],
-        [name[1:] for name in narrow if re.match(r"xaxis\d*$", name)],
-    )
+    titles = narrow["annotations"]
+    axes = [name[1:] for name in narrow if re.match(r"xaxis\d*$", name)]
     (low, high), panels = np.array([narrow[f"y{name}"]["domain"] for name in axes]).T, len(axes)
     assert (
         all(narrow[f"x{name}"]["domain"] == [0, 1] for name in axes) and len(titles) == panels > 1

@@ -171,11 +171,9 @@ def test_runs_in_threads_leave_each_other_alone():
 def test_what_a_layer_was_asked_stays():
     """Its gradients own their arrays, and a summary is that of its own weights."""
     rng = np.random.default_rng(0)
-    X, y, layer = (
-        rng.standard_normal((4, 3, 5)),
-        rng.standard_normal((4, 3, 2)),
-        mha.AttentionLayer.random(5, 4, 2),
-    )
+    X = rng.standard_normal((4, 3, 5))
+    y = rng.standard_normal((4, 3, 2))
+    layer = mha.AttentionLayer.random(5, 4, 2)
     space = compiled_workspace(layer, X, y)
     _, slope = space.loss_and_grad(layer)
     space.loss_and_grad(2.0 * layer)

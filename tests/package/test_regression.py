@@ -108,10 +108,8 @@ def test_torch_and_single_precision_stay_what_they_are():
 def test_blocks_of_five_hundred_tokens_are_the_dense_formula(monkeypatch):
     """Every n × n array of the formula at once, against blocks of about 40 queries."""
     monkeypatch.setattr(regression, "ENTRIES", 20_000)
-    data, model = (
-        mha.data.linear_regression(n=500, d=7, p=3),
-        mha.AttentionRegression.random(7, 3, scale=0.5),
-    )
+    data = mha.data.linear_regression(n=500, d=7, p=3)
+    model = mha.AttentionRegression.random(7, 3, scale=0.5)
     P = np.exp(data.x @ model.B @ data.x.T)
     P /= P.sum(axis=1, keepdims=True)
     means = P @ data.x
@@ -151,10 +149,8 @@ def test_instances_are_conditioned_as_asked(seed, kappa, s_max, kappa_M):
 
 
 def test_one_dimension_has_one_eigenvalue_and_one_target_one_singular_value():
-    line, narrow = (
-        mha.data.linear_regression(n=9, d=1, p=3),
-        mha.data.linear_regression(n=9, d=4, p=1),
-    )
+    line = mha.data.linear_regression(n=9, d=1, p=3)
+    narrow = mha.data.linear_regression(n=9, d=4, p=1)
     assert line.Sigma.tolist() == [[1.0]]
     assert line.truth.singular_values.tolist() == narrow.truth.singular_values.tolist() == [0.4]
 
@@ -189,11 +185,9 @@ def test_spectral_start_fits_the_least_squares():
 @pytest.mark.parametrize("rule", [mha.StructureAware(), mha.Preconditioned()], ids=["SA2", "SA1"])
 def test_structure_aware_rules_do_not_see_the_conditioning_of_tokens(rule):
     rng = np.random.default_rng(0)
-    x, y, C = (
-        rng.standard_normal((30, 3)),
-        rng.standard_normal((30, 2)),
-        rng.standard_normal((3, 3)),
-    )
+    x = rng.standard_normal((30, 3))
+    y = rng.standard_normal((30, 2))
+    C = rng.standard_normal((3, 3))
     plain, mixed = (mha.data.regression_from_arrays(tokens, y) for tokens in (x, x @ C.T))
     before, after = Whitening.of(plain.x), Whitening.of(mixed.x)
     # whitened tokens of the one are rotated ones of the other

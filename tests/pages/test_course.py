@@ -176,10 +176,8 @@ def test_problems_of_a_sheet_are_counted_within_their_sheet_and_those_of_the_ope
     counted = {
         label: (13 + k,) for k, label in enumerate(label for week in WEEKS for label in week["own"])
     }
-    chapter, opening = (
-        {"exercise": {"ex-3-kernel": (3, 2)}},
-        {"exercise": {"ex-tangent-wide": (10,)}},
-    )
+    chapter = {"exercise": {"ex-3-kernel": (3, 2)}}
+    opening = {"exercise": {"ex-tangent-wide": (10,)}}
     numbers = {
         course.SHEETS: {"exercise": dict(counted)},
         "book/start/tangent_kernel": opening,

@@ -153,10 +153,8 @@ def visible_definitions(notebook):
 
 
 def lessons(notebook):
-    kinds, nodes = (
-        (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
-        list(visible_nodes(notebook)),
-    )
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    nodes = list(visible_nodes(notebook))
     methods = {
         method for _, node in nodes if isinstance(node, ast.ClassDef) for method in node.body
     }
@@ -174,10 +172,8 @@ def visible_plotting(notebook):
 
 
 def visible_randomness(notebook):
-    modules, functions = (
-        r"^((np|numpy|torch)\.)?random\b",
-        r"\b(default_rng|RandomState|manual_seed)$",
-    )
+    modules = r"^((np|numpy|torch)\.)?random\b"
+    functions = r"\b(default_rng|RandomState|manual_seed)$"
     return mentions(notebook, f"{modules}|{functions}")
 
 

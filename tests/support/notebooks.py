@@ -81,10 +81,8 @@ def bound_and_used(cell):
     bound = {
         each.get_name() for each in top.get_symbols() if each.is_assigned() or each.is_imported()
     }
-    inner, used = (
-        list(top.get_children()),
-        {each.get_name() for each in top.get_symbols() if each.is_referenced()},
-    )
+    inner = list(top.get_children())
+    used = {each.get_name() for each in top.get_symbols() if each.is_referenced()}
     while inner:
         table = inner.pop()
         used |= {each.get_name() for each in table.get_symbols() if each.is_global()}

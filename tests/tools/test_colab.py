@@ -57,10 +57,8 @@ print(json.dumps([installed, asked, metadata]))
 def run(on_colab, folder):
     """Run the set-up cell in a folder and make a widget: the last line that the program prints is
     what it saw."""
-    cell, path = (
-        setup("https://github.com/NAME/book"),
-        os.pathsep.join(map(str, (ROOT, ROOT / "book"))),
-    )
+    cell = setup("https://github.com/NAME/book")
+    path = os.pathsep.join(map(str, (ROOT, ROOT / "book")))
     program = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         input=json.dumps([cell, on_colab]),

@@ -117,10 +117,8 @@ def head_scale(model: MultiHeadAttention, data: Dataset, R: float | None = None)
     entries = np.eye(model.U.size).reshape(-1, *model.U.shape)
     ones = np.array([MultiHeadAttention(model.W, entry)(data.X) for entry in entries])  # (H T d, n)
     size = T**0.5 * token_radius(data.X)
-    linear, spread = (
-        model.U.ravel() @ ones - model(data.X),
-        np.sqrt((ones**2).sum(axis=0)) - deviation,
-    )
+    linear = model.U.ravel() @ ones - model(data.X)
+    spread = np.sqrt((ones**2).sum(axis=0)) - deviation
     return (
         Check(float(deviation.max()), T**0.5 * R, "sd of Φ ≤ √T R"),
         Check(

@@ -337,17 +337,13 @@ def start_logits(data: Dataset, H: int, delta: float) -> Checks:
 def _start_logits(data, H, delta, chances):
     """With these ``chances`` of how many signs are +1."""
     (_, T, d), psi, mixture = data.X.shape, data.y @ data.X.mean(axis=1) / len(data), data.truth
-    one, zeta, S2 = (
-        T * data.X.mean(axis=1) @ psi,
-        data.relevant.mean(),
-        float(mixture.mu[1] @ mixture.mu[1]),
-    )
-    bound, zero, chance, errors = (
-        abs(one).max() * (2 * log(2 / delta)) ** 0.5,
-        MultiHeadAttention.zeros(H, T, d),
-        0,
-        [],
-    )
+    one = T * data.X.mean(axis=1) @ psi
+    zeta = data.relevant.mean()
+    S2 = float(mixture.mu[1] @ mixture.mu[1])
+    bound = abs(one).max() * (2 * log(2 / delta)) ** 0.5
+    zero = MultiHeadAttention.zeros(H, T, d)
+    chance = 0
+    errors = []
     for plus, share in chances.items():
         logits = randomized_step(zero, data, np.where(np.arange(H) < plus, 1.0, -1.0))(data.X)
         errors.append(abs(logits - (2 * plus - H) / H**0.5 * one).max() / abs(one).max())

@@ -91,10 +91,8 @@ def _directions(seed):
 
 
 def _best_direction(n=7, p=12):
-    features, y = (
-        np.random.default_rng(32).standard_normal((n, p)),
-        np.where(np.arange(n) % 2, 1.0, -1.0),
-    )
+    features = np.random.default_rng(32).standard_normal((n, p))
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
     _, theta, weights = max_margin(features, y)
     return {"features": features, "y": y, "theta": theta, "weights": weights}
 

@@ -166,10 +166,8 @@ def with_patterns(data: Dataset, longer: float) -> Dataset:
 def _patterned(data, quiet=True):
     """Whether patterns are orthogonal and of one norm, and, if asked, whether every token is one of
     them."""
-    patterns, S2 = (
-        np.concatenate([data.truth.mu, data.truth.nu]),
-        float(data.truth.mu[1] @ data.truth.mu[1]),
-    )
+    patterns = np.concatenate([data.truth.mu, data.truth.nu])
+    S2 = float(data.truth.mu[1] @ data.truth.mu[1])
     shown = np.sqrt(((data.X[:, :, None] - patterns) ** 2).sum(axis=-1)).min(axis=2)
     off = abs(patterns @ patterns.T / S2 - np.eye(len(patterns))).max()
     found = {"orthogonal patterns, all of norm S": bool(off < 1e-9)}
@@ -319,10 +317,8 @@ def exact_margin(model: MultiHeadAttention, data: Dataset) -> Checks:
     """
     mixture, T = data.truth, data.X.shape[1]
     S = float(np.linalg.norm(mixture.mu[1]))
-    least, found = (
-        exact_margins(T, mixture.n_relevant / T, S, len(mixture.nu)).both,
-        ntk_margin(model, data).margin,
-    )
+    least = exact_margins(T, mixture.n_relevant / T, S, len(mixture.nu)).both
+    found = ntk_margin(model, data).margin
     checks = (
         Check(least, found, "γ* ≤ maximum NTK margin"),
         Check(found, least, "maximum NTK margin ≤ γ*"),

@@ -98,11 +98,9 @@ def nearer(
     mixture, H, lr = mixture_of(data), _two_halves(start, data), plain_step(rule)
     if mixture.sigma:
         raise ValueError(f"data: expected a mixture without noise, got σ = {mixture.sigma:g}")
-    (n, T, d), (M, _), S = (
-        data.X.shape,
-        mixture.nu.shape,
-        float(round(np.linalg.norm(mixture.nu[0]), 12)),
-    )
+    (n, T, d) = data.X.shape
+    (M, _) = mixture.nu.shape
+    S = float(round(np.linalg.norm(mixture.nu[0]), 12))
     own, seed = mixture.n_relevant / T, mixture.seed
     heads = tuple(sorted({*HEADS, H}))
     record = [k for k in recorded_steps(steps, 80) if k]
@@ -269,10 +267,8 @@ def theory_and_practice(
 
 
 def _page_data(n, T, d, M, seed):
-    draws, clean = (
-        draw(n, T, d, M, (seed, 1)),
-        tokenized_mixture(1, T, d, M, 1.0, 1.0, 0.0, seed).truth,
-    )
+    draws = draw(n, T, d, M, (seed, 1))
+    clean = tokenized_mixture(1, T, d, M, 1.0, 1.0, 0.0, seed).truth
     parts = {name: getattr(draws, name) for name in ("sign", "rank", "pattern")} | {
         "mu": clean.mu,
         "nu": clean.nu,

@@ -101,11 +101,9 @@ def slope(
     The step size is a ``share`` of the largest that Theorem 1, or ``per_head`` the theorem with
     fewer heads, allows.
     """
-    data, start, reference = (
-        equal_tokens(R=R)["data"],
-        reading(margin, R=R),
-        reading(margin + gain, R=R),
-    )
+    data = equal_tokens(R=R)["data"]
+    start = reading(margin, R=R)
+    reference = reading(margin + gain, R=R)
     distance = (reference - start).norm()
     return _run(start, reference, data, constants_of(start, R, distance, per_head), steps, share)
 
@@ -136,14 +134,10 @@ def near(seed: int, per_head: bool = False) -> Instance:
     rng = np.random.default_rng([seed, 44])
     (few, data), R = problem(seed, largest=3).values(), 10 ** rng.uniform(-0.7, 0.2)
     data = from_arrays(data.X * (R / token_radius(data.X)), data.y)
-    size, uneven = (
-        decoder_sizes(few)[0],
-        rng.standard_normal((2, *few.U.shape)) / few.U[0].size ** 0.5,
-    )
-    U, longest = (
-        few.U / (1 + size) / R**2,
-        size / (1 + size) / R**2 + np.linalg.norm(uneven, axis=(2, 3)).max(),
-    )
+    size = decoder_sizes(few)[0]
+    uneven = rng.standard_normal((2, *few.U.shape)) / few.U[0].size ** 0.5
+    U = few.U / (1 + size) / R**2
+    longest = size / (1 + size) / R**2 + np.linalg.norm(uneven, axis=(2, 3)).max()
     distance = 10 ** rng.uniform(-1, 0.7) / R**2
     B = curvature(few.sizes[1], R, longest + (0.5 / R**2 if per_head else 5 * distance))
     heads = (distance**2 * B / CURVED) ** 2 / rng.uniform(0.3, 1)

@@ -138,10 +138,8 @@ def _held_along(start, reference, data, lr, steps):
         max(constant(model, R) for model in [*run, reference])
         for constant in (gradient_constant, hessian_constant)
     )
-    kappa, farthest = (
-        B / start.sizes[0] ** 0.5,
-        max((model - reference).norm() for model in run[:-1]),
-    )
+    kappa = B / start.sizes[0] ** 0.5
+    farthest = max((model - reference).norm() for model in run[:-1])
     return {
         "η ≤ 1/ρ": 0 < lr * (G**2 / 4 + kappa) <= ROOM,
         "κ‖θ_k − θ‖² ≤ 7/16 for k < K": kappa * farthest**2 <= ROOM * 7 / 16,

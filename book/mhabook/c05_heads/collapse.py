@@ -26,10 +26,8 @@ CLAIMS = (
 
 def _equal_heads(seed):
     instance = problem(seed)
-    model, heads = (
-        instance["model"],
-        np.zeros(np.random.default_rng([seed, 22]).integers(1, 9), dtype=int),
-    )
+    model = instance["model"]
+    heads = np.zeros(np.random.default_rng([seed, 22]).integers(1, 9), dtype=int)
     return instance | {"model": MultiHeadAttention(model.W[heads], model.U[heads])}
 
 

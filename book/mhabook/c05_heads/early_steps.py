@@ -76,11 +76,9 @@ def second_step(
     and every row of √H U_h is η_u χ + η_u (1/n) Σ σ(−z_i) y_i x̄_i. In each check lhs is the
     largest error, relative to η_u η_w T R⁴, η_u T R² and η_u R, and rhs 1e-13. Source: this book.
     """
-    model, path, T = (
-        MultiHeadAttention.zeros(H, *data.X.shape[1:]) if start is None else start,
-        [],
-        data.X.shape[1],
-    )
+    model = MultiHeadAttention.zeros(H, *data.X.shape[1:]) if start is None else start
+    path = []
+    T = data.X.shape[1]
     for _ in range(2):
         model = model - lr * model.loss_and_grad(data.X, data.y)[1]
         path.append(model)
@@ -241,10 +239,8 @@ def many_heads(data: Dataset, lr: float, steps: int, H: int = 10**9, growth: flo
     book.
     """
     (_, T, _), R = data.X.shape, token_radius(data.X)
-    one, (row, W) = (
-        one_head_run(data, GradientDescent(lr * H**growth), H, steps),
-        many_heads_run(data, lr, steps),
-    )
+    one = one_head_run(data, GradientDescent(lr * H**growth), H, steps)
+    (row, W) = many_heads_run(data, lr, steps)
     size = lr**2 * T * R**4 * steps * (steps - 1) / 2
     return (
         Check(

@@ -78,14 +78,10 @@ def _against(seed):
 
 
 def _no_noise(data, **_):
-    mu, between = (
-        data.truth.mu[(data.y > 0).astype(int)][:, None],
-        data.truth.mu[1] - data.truth.mu[0],
-    )
-    away, along = (
-        np.where(data.relevant[..., None], data.X - mu, 0.0),
-        np.where(data.relevant, 0.0, data.X @ between),
-    )
+    mu = data.truth.mu[(data.y > 0).astype(int)][:, None]
+    between = data.truth.mu[1] - data.truth.mu[0]
+    away = np.where(data.relevant[..., None], data.X - mu, 0.0)
+    along = np.where(data.relevant, 0.0, data.X @ between)
     return {
         NO_NOISE: abs(along).max() <= 1e-12 * (between @ between),
         "relevant tokens are μ_y": not away.any(),

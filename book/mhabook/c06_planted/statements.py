@@ -15,10 +15,8 @@ from mhalib.training import Path
 
 CHAPTER, FURTHER = "multihead/06_a_planted_head", "multihead/06_further"
 REPEATED, EQUAL = "the teacher is repeated once for each head", "all rows of U are equal"
-INDEPENDENT, SPLIT = (
-    "all entries of all heads are independent N(0, s²)",
-    "both heads have the teacher's W",
-)
+INDEPENDENT = "all entries of all heads are independent N(0, s²)"
+SPLIT = "both heads have the teacher's W"
 NORMAL = "tokens are independent N(0, I)"
 # How many starts or teachers a check of a mean takes, and how many standard errors it allows: of a
 # million sound ones about one fails.
@@ -86,10 +84,8 @@ def _agreement(heads, target, teacher):
     """The checks of ``alignment_of_heads``, with a target (H, p, q) that need not be the repeated
     teacher."""
     heads, teacher = to_numpy(heads), to_numpy(teacher)
-    own, size = (
-        np.array([cosine(head, teacher) for head in heads]),
-        np.linalg.norm(heads, axis=(1, 2)),
-    )
+    own = np.array([cosine(head, teacher) for head in heads])
+    size = np.linalg.norm(heads, axis=(1, 2))
     unlike = (np.triu(np.outer(size, own) - np.outer(own, size)) ** 2).sum() / (
         len(heads) * (size @ size)
     )
@@ -185,11 +181,9 @@ def equal_rows(U: Array, teacher: Array, teachers: Array) -> Checks:
     has mean 1/T and variance 2(T − 1)/(T²(Td + 2)); lhs is the distance of their mean from 1/T in
     standard errors, and rhs 5. Source: this book.
     """
-    (draws, T, d), found, bound = (
-        teachers.shape,
-        abs(cosine(U, teacher)),
-        float(equal_rows_bound(teacher)),
-    )
+    (draws, T, d) = teachers.shape
+    found = abs(cosine(U, teacher))
+    bound = float(equal_rows_bound(teacher))
     turned = bound * abs(cosine(U[0], teacher.mean(axis=0)))
     away = float((equal_rows_bound(teachers) ** 2).mean() - 1 / T)
     return (

@@ -61,10 +61,8 @@ def run_constants(models: Sequence[Heads], R: float) -> tuple[float, float]:
 def logit_gradient_norms(model: Heads, X: Array) -> np.ndarray:
     """‖∇Φ(X_i)‖ in the space of all H heads, for every sample (n,)."""
     few = model.few() if isinstance(model, HeadGroups) else model
-    (F, _, d), copies = (
-        few.sizes,
-        np.array(getattr(model, "copies", None) or np.ones(few.sizes[0]), dtype=float),
-    )
+    (F, _, d) = few.sizes
+    copies = np.array(getattr(model, "copies", None) or np.ones(few.sizes[0]), dtype=float)
     squared = (few.features(X) ** 2).reshape(len(X), F, -1)
     on_W, on_U = squared[..., : d * d].sum(axis=2), squared[..., d * d :].sum(axis=2)  # (n, F)
     return np.sqrt(on_W @ (1 / copies) + on_U @ (copies * F / copies.sum()))

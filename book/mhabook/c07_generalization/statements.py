@@ -265,10 +265,8 @@ def stability(
 def _undecided(seed, n=12, R=1e-4):
     """Equal tokens, as many labels +1 as −1: where nothing moves until one is left out, and then
     far too much."""
-    tokens, share = (
-        equal_tokens(R=R)["data"].X,
-        40 * (1 + np.random.default_rng([seed, 74]).random()),
-    )
+    tokens = equal_tokens(R=R)["data"].X
+    share = 40 * (1 + np.random.default_rng([seed, 74]).random())
     data = from_arrays(np.repeat(tokens, n, axis=0), np.resize([1.0, -1.0], n))
     start, reference = starts.reading(0.0, R=R), starts.reading(3.0, R=R)
     return {
@@ -478,10 +476,8 @@ def gap_bound(
 def _coin(margin=1.06, steps=400, R=1e-6):
     """One kind of tokens, labels by a fair coin, one sample: only the coin's fall can be learned,
     and each fall is."""
-    start, references = (
-        starts.reading(0.0, R=R),
-        {(i,): starts.reading(y * margin, R=R) for i, y in enumerate((1, -1))},
-    )
+    start = starts.reading(0.0, R=R)
+    references = {(i,): starts.reading(y * margin, R=R) for i, y in enumerate((1, -1))}
     G = chain.ball_constants(start, R, references[0,].norm()).G
     return {
         "start": start,

@@ -331,11 +331,9 @@ class _Measured:
         """For each size: the squared distance from v x, over the queries by their density and over
         all samples."""
         density = np.exp(-(QUERIES**2) / 2) / np.exp(-(QUERIES**2) / 2).sum()
-        samples, limit, model = (
-            self.tokens[values["tokens"]][..., None],
-            values["v"] * QUERIES,
-            _model(values),
-        )
+        samples = self.tokens[values["tokens"]][..., None]
+        limit = values["v"] * QUERIES
+        model = _model(values)
         return [
             float(
                 np.mean(

@@ -79,10 +79,8 @@ def _integrals(n, tau, g, p):
     log_psi = np.log1p(-np.minimum(-np.expm1(-w) @ p, 1 - 1e-16))
     squares = np.exp(2 * x - w)
     weight = squares @ p
-    one, others = (
-        n * np.exp((n - 1) * log_psi) * STEP,
-        n * (n - 1) * np.exp((n - 2) * log_psi) * STEP,
-    )
+    one = n * np.exp((n - 1) * log_psi) * STEP
+    others = n * (n - 1) * np.exp((n - 2) * log_psi) * STEP
     return (
         float(one @ (squares @ (p * (g - tau) ** 2)) + others @ (tau * weight) ** 2),
         float(one @ weight),
@@ -295,10 +293,8 @@ def _moments_of_few(n, b, Sigma, shared):
     chance = np.exp(-(y**2).sum(axis=1) / 2) / np.exp(-(y**2).sum(axis=1) / 2).sum()
     tau = basis[:, 0] @ root @ b
     g, others = y @ apart.T, (n - 1) * (d - 1)
-    pi, signs = (
-        softmax(tau * g),
-        np.array([*product((-1.0, 1.0), repeat=others)]).reshape(2**others, n - 1, d - 1),
-    )
+    pi = softmax(tau * g)
+    signs = np.array([*product((-1.0, 1.0), repeat=others)]).reshape(2**others, n - 1, d - 1)
     other = (pi @ apart) @ signs  # (signs, grid, d − 1)
     along = np.broadcast_to((pi * g).sum(axis=1)[None, :, None] - tau, (*other.shape[:2], 1))
     away = np.concatenate([along, other], axis=2) @ (root @ basis).T

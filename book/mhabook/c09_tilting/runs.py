@@ -98,8 +98,6 @@ def other_tokens() -> dict[str, tuple[np.ndarray, float]]:
 def at_one(tokens: np.ndarray) -> tuple[float, float]:
     """The attention mean of tokens (n,) for a query at 1 whose scores are the tokens, and the
     effective tokens."""
-    one, unit = (
-        (np.ones((1, 1)), tokens[:, None]),
-        AttentionRegression(A=np.ones((1, 1)), B=np.ones((1, 1))),
-    )
+    one = (np.ones((1, 1)), tokens[:, None])
+    unit = AttentionRegression(A=np.ones((1, 1)), B=np.ones((1, 1)))
     return float(unit.means(*one)[0, 0]), float(unit.effective_tokens(*one)[0])

@@ -8,10 +8,8 @@ from mhabook.ledger import Check, statement
 from mhalib._array import Array, require, require_same_dtype
 from mhalib.models.regression import excess
 
-CHAPTER, FURTHER = (
-    "preconditioning/10_descent_that_knows_the_structure",
-    "preconditioning/10_further",
-)
+CHAPTER = "preconditioning/10_descent_that_knows_the_structure"
+FURTHER = "preconditioning/10_further"
 SOURCE = "this book, after Goel et al. 2026"
 
 

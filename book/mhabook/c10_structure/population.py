@@ -56,10 +56,8 @@ class PopulationRegression(AttentionRegression):
         """∇²L(θ) V: the derivative of ``loss_and_grad`` along V."""
         self.require_direction(V)
         self._require_moments(Sigma, M)
-        E, E_ = (
-            (self.A @ Sigma @ self.B.mT - M) @ Sigma,
-            (V.A @ Sigma @ self.B.mT + self.A @ Sigma @ V.B.mT) @ Sigma,
-        )
+        E = (self.A @ Sigma @ self.B.mT - M) @ Sigma
+        E_ = (V.A @ Sigma @ self.B.mT + self.A @ Sigma @ V.B.mT) @ Sigma
         return self._with(
             {"A": (E_ @ self.B + E @ V.B) @ Sigma, "B": (E_.mT @ self.A + E.mT @ V.A) @ Sigma}
         )

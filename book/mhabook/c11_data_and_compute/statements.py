@@ -151,10 +151,8 @@ def late_spectrum(
     )
     want = late_eigenvalues(target, lr)
     moving = found[np.argsort(abs(found - 1))[np.count_nonzero(want == 1) :]]
-    factor, aside = (
-        late_factor(np.linalg.svd(target)[1], *target.shape, lr),
-        1e-5 * _slowest(target, U, V),
-    )
+    factor = late_factor(np.linalg.svd(target)[1], *target.shape, lr)
+    aside = 1e-5 * _slowest(target, U, V)
     ends = [at + aside, at - aside]
     left = sum(_excess(step(x), target) for x in ends) / sum(_excess(x, target) for x in ends)
     return (
@@ -174,10 +172,8 @@ def late_spectrum(
 
 def _balanced_step(target, lr, balance):
     """(U, V) as one vector ↦ a step of SA2, then the balancing with which the next one begins."""
-    (p, d), rule = (
-        target.shape,
-        StructureAware(lr, balance, Whitening.none(target.shape[1]), radius=0.5),
-    )
+    (p, d) = target.shape
+    rule = StructureAware(lr, balance, Whitening.none(target.shape[1]), radius=0.5)
 
     def step(both):
         model = PopulationRegression(both[: p * d].reshape(p, d), both[p * d :].reshape(d, d))

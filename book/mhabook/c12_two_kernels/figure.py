@@ -122,11 +122,9 @@ def _three(keys):
 def _measured(places, keys, c, stretch):
     """Weights of the second key for all queries, and the most it can get, at its place and at all
     of them."""
-    Q, K, ends = (
-        stretch * places[:, None],
-        stretch * np.array(keys)[:, None],
-        (stretch * keys[0], stretch * keys[2]),
-    )
+    Q = stretch * places[:, None]
+    K = stretch * np.array(keys)[:, None]
+    ends = (stretch * keys[0], stretch * keys[2])
     found = {"middle": [keys[1]]}
     for short, kernel in kernels_of(c).items():
         found[f"{short}_weight"] = kernel(kernel.scores(Q, K))[:, 1].tolist()

@@ -258,12 +258,10 @@ def query_force(layer: AttentionLayer, data: SequenceDataset) -> Check:
 def _force(layer, data, around):
     """With the keys seen from ``around(queries, mean keys)``."""
     X, R = data.X, layer(data.X) - data.y
-    S, U, Q, K = (
-        layer.weights(X)[:, 0],
-        X @ layer.WV[0] @ layer.WO[0],
-        X @ layer.WQ[0],
-        X @ layer.WK[0],
-    )
+    S = layer.weights(X)[:, 0]
+    U = X @ layer.WV[0] @ layer.WO[0]
+    Q = X @ layer.WQ[0]
+    K = X @ layer.WK[0]
     errors = S * (R @ U.mT) / len(X)
     mean = (S / S.sum(axis=2, keepdims=True)) @ K
     force = _strength(layer) * (errors @ K - errors.sum(axis=2)[..., None] * around(Q, mean))
@@ -396,12 +394,10 @@ def flat(layer: AttentionLayer, data: SequenceDataset) -> Check:
 def _flatness(layer, data, covariance):
     """With the bound by a covariance, or by attraction."""
     X = data.X
-    S, U, Q, K = (
-        layer.weights(X)[:, 0],
-        X @ layer.WV[0] @ layer.WO[0],
-        X @ layer.WQ[0],
-        X @ layer.WK[0],
-    )
+    S = layer.weights(X)[:, 0]
+    U = X @ layer.WV[0] @ layer.WO[0]
+    Q = X @ layer.WQ[0]
+    K = X @ layer.WK[0]
     if covariance:
         apart = np.linalg.norm(U[:, :, None] - U[:, None], axis=3) * np.linalg.norm(
             K[:, :, None] - K[:, None], axis=3
@@ -468,10 +464,8 @@ def _wider(layer, data, lr, other):
     same = AttentionLayer(by * layer.WQ, by * layer.WK, layer.WV, layer.WO, gaussian)
     (_, slow), (_, fast) = (one.loss_and_grad(data.X, data.y) for one in (layer, same))
     steps = [(by * lr * getattr(slow, name), other * getattr(fast, name)) for name in ("WQ", "WK")]
-    off, size = (
-        sum(np.linalg.norm(a - b) for a, b in steps),
-        sum(np.linalg.norm(a) for a, _ in steps),
-    )
+    off = sum(np.linalg.norm(a - b) for a, b in steps)
+    size = sum(np.linalg.norm(a) for a, _ in steps)
     apart = np.linalg.norm(layer(data.X) - same(data.X)) / np.linalg.norm(layer(data.X))
     return Check(
         float(max(apart, off / max(size, 1e-12))),

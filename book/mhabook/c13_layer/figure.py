@@ -22,12 +22,10 @@ NAMES = {"softmax": "softmax", "gaussian": "Gaussian"}
 MOVES = {"WV": "values", "WQ WK WV": "queries, keys, values", "WQ": "queries"}
 CURVES = tuple(f"{name}{part}" for part in ("", "_promised") for name in KERNELS)
 WIDTH = 8
-DIMENSIONS, HEADS, SAMPLES, TOKENS = (
-    (4, 8, 16, 24, 32, 40, 48, 64),
-    (1, 2, 4),
-    (1, 2, 4, 6, 8),
-    (1, 2, 3, 4),
-)
+DIMENSIONS = (4, 8, 16, 24, 32, 40, 48, 64)
+HEADS = (1, 2, 4)
+SAMPLES = (1, 2, 4, 6, 8)
+TOKENS = (1, 2, 3, 4)
 EVERY = 4
 """Every how many steps a run is recorded."""
 SMALLEST = 1e-9

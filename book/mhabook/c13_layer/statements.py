@@ -362,11 +362,9 @@ def moves(
     """
     kernel, bounds, there = layer.kernel, kernel_moves(layer, X, radius), layer + away
     Q, K, Q_, K_ = (X @ W[0] for W in (there.WQ, there.WK, along.WQ, along.WK))
-    S, A_, A__ = (
-        kernel(kernel.scores(Q, K)),
-        kernel.scores_along(Q, K, Q_, K_),
-        kernel.scores_along(Q_, K_, Q_, K_),
-    )
+    S = kernel(kernel.scores(Q, K))
+    A_ = kernel.scores_along(Q, K, Q_, K_)
+    A__ = kernel.scores_along(Q_, K_, Q_, K_)
     S_ = kernel.vjp(S, A_)
     sizes = [np.linalg.norm(one, axis=(1, 2)) for one in (S_, kernel.vjp_along(S, A_, S_, A__))]
     quotients = [

@@ -65,10 +65,8 @@ class Line:
 
         Means: Σ_{i<j} w_i w_j (u_j − u_i)(k_j − k_i). The Gaussian kernel: Σ_j w_j u_j (k_j − q).
         """
-        z, (keys, values) = (
-            self.exponents(q),
-            (np.asarray(a, float)[..., None, :] for a in (self.keys, self.values)),
-        )
+        z = self.exponents(q)
+        (keys, values) = (np.asarray(a, float)[..., None, :] for a in (self.keys, self.values))
         if self.means:
             i, j = np.triu_indices(z.shape[-1], 1)
             z, factor = (

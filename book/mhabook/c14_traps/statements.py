@@ -271,11 +271,9 @@ def _wells(seed):
     values = rng.standard_normal((n, m))
     y = (1 + rng.uniform(0, 2)) * values[0] + 0.2 * rng.standard_normal(m)
     y = y if y @ values[0] >= values[0] @ values[0] else 2 * values[0]
-    kernel, keys, w = (
-        Gaussian(10 ** rng.uniform(-1, 1)),
-        rng.standard_normal((n, d)),
-        rng.uniform(0.1, 0.9),
-    )
+    kernel = Gaussian(10 ** rng.uniform(-1, 1))
+    keys = rng.standard_normal((n, d))
+    w = rng.uniform(0.1, 0.9)
     while not all(_is_well(w, _spill(w, values), values[0], y).values()):
         w *= 0.8
     if n > 1:

@@ -172,10 +172,8 @@ def missed_saddle(values: Array, down: float, up: float, seed: int) -> Checks:
     uu, uv, vv = (
         (first * second * values).sum(axis=1) for first, second in ((u, u), (u, v), (v, v))
     )
-    share, chance = (
-        float(((uu * vv < uv**2) | (uu < 0)).mean()),
-        float(chances(values, v[:, 1:]).mean()),
-    )
+    share = float(((uu * vv < uv**2) | (uu < 0)).mean())
+    chance = float(chances(values, v[:, 1:]).mean())
     even, bound = chances(np.append(-down, np.full(P - 1, up)), v[:, 1:]), missed(P, down, up)
     # rounding may lift a chance above 1
     room = 5 * (chance * max(0.0, 1 - chance) / PLANES) ** 0.5 + 1 / PLANES
@@ -253,10 +251,8 @@ def filter_scale(
 def _going_far(seed):
     rng = np.random.default_rng([seed, 155])
     H, n = (int(k) for k in rng.integers(1, 3, size=2))
-    layer, data = (
-        AttentionLayer.random(3, 4, 2, H, kernel=gaussian, seed=seed),
-        random_sequences(2, n, 3, 2, seed=seed),
-    )
+    layer = AttentionLayer.random(3, 4, 2, H, kernel=gaussian, seed=seed)
+    data = random_sequences(2, n, 3, 2, seed=seed)
     delta, reach = _apart(layer, data, None, seed)
     return {
         "layer": layer,

@@ -28,11 +28,9 @@ NAMES = list(ARMS)[:4]
 LOUD = [*NAMES[:3], "Gaussian × 16"]
 ADAM: dict[str, Any] = {"rule": "adam", "embedding": 1.0, "gain": 3**-0.5, "length": 8}
 """Sentences of eight words, embeddings N(0, 1), and matrices that start as PyTorch's do."""
-MOMENTUM, SMALL, GAIN = (
-    ADAM | {"rule": "momentum"},
-    ADAM | {"embedding": 0.02},
-    ADAM | {"gain": 1.0},
-)
+MOMENTUM = ADAM | {"rule": "momentum"}
+SMALL = ADAM | {"embedding": 0.02}
+GAIN = ADAM | {"gain": 1.0}
 SIXTEEN = ADAM | {"length": 16}
 QUANTILE = {4: 3.182}
 """Seeds → the 0.975 quantile of Student's t with one degree of freedom less."""

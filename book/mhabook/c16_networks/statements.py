@@ -213,10 +213,8 @@ def differences(first: float, second: float, M: int, same: bool) -> tuple[float,
         outcomes = [
             (a, b, comb(M, a) * comb(M, b) * 0.25**M) for a in range(M + 1) for b in range(M + 1)
         ]
-    apart, chances = (
-        np.array([(a - b) / M for a, b, _ in outcomes]),
-        np.array([p for *_, p in outcomes]),
-    )
+    apart = np.array([(a - b) / M for a, b, _ in outcomes])
+    chances = np.array([p for *_, p in outcomes])
     mean = float(chances @ apart)
     return mean, float(chances @ (apart - mean) ** 2)
 

@@ -102,10 +102,8 @@ def _question(entry, shared, where):
 
 
 def _made(kind, entry, where):
-    known, given = (
-        [field.name for field in fields(kind)],
-        list(entry) if isinstance(entry, dict) else [repr(entry)],
-    )
+    known = [field.name for field in fields(kind)]
+    given = list(entry) if isinstance(entry, dict) else [repr(entry)]
     if not set(given) <= set(known):
         raise ValueError(f"{where}: expected keys among {', '.join(known)}, got {', '.join(given)}")
     for key, value in entry.items():

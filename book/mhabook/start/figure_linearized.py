@@ -40,16 +40,12 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
     Source: Jacot et al. 2018, on the model of this book.
     """
     require_count(n=n, steps=steps)
-    data, record = (
-        tokenized_mixture(n, T=4, d=4, M=2, zeta=0.25, sigma=0.5, seed=seed),
-        recorded_steps(steps, 40),
-    )
+    data = tokenized_mixture(n, T=4, d=4, M=2, zeta=0.25, sigma=0.5, seed=seed)
+    record = recorded_steps(steps, 40)
 
     def run(values):
-        start, rule = (
-            MultiHeadAttention.random(values["H"], 4, 4, values["scale"], seed),
-            GradientDescent(values["lr"]),
-        )
+        start = MultiHeadAttention.random(values["H"], 4, 4, values["scale"], seed)
+        rule = GradientDescent(values["lr"])
         path, linear = (
             train(model, data, rule, steps, record=record)
             for model in (start, Linearized.at(start))
@@ -121,10 +117,8 @@ def by_width(
     The distance of the logits is that from the linearization, the way that from the start; the
     change of the attention weights is a root mean square.
     """
-    shape, names = (
-        data.X.shape[1:],
-        ("distance of the logits", "way of all parameters", "change of attention weights"),
-    )
+    shape = data.X.shape[1:]
+    names = ("distance of the logits", "way of all parameters", "change of attention weights")
     means = [
         np.mean(
             [

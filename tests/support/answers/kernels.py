@@ -86,10 +86,8 @@ def ratio_below():
     found = []
     for seed in range(20):
         data = mha.data.random_sequences(8, 4, 16, 1, seed=seed)
-        B, y = (
-            mha.AttentionLayer.random(16, 8, 1, tied=True, seed=seed).mixed(data.X),
-            data.y.reshape(-1, 1),
-        )
+        B = mha.AttentionLayer.random(16, 8, 1, tied=True, seed=seed).mixed(data.X)
+        y = data.y.reshape(-1, 1)
         found.append(((y - B @ np.linalg.pinv(B) @ y) ** 2).sum() / (y**2).sum())
     return np.mean(found)
 

@@ -221,10 +221,8 @@ def one_of(H, a=1.0):
 
 def second_head_alone():
     data = mha.data.planted(n=400, T=6, d=4, seed=0)
-    start, rule = (
-        mha.MultiHeadAttention.random(H=8, T=6, d=4, scale=0.3, seed=0),
-        mha.GradientDescent(1.0),
-    )
+    start = mha.MultiHeadAttention.random(H=8, T=6, d=4, scale=0.3, seed=0)
+    rule = mha.GradientDescent(1.0)
     end, test = mha.train(start, data, rule, 600, record=2)[-1], data.fresh(n=1000)
     return (mha.MultiHeadAttention(end.W[[1]], end.U[[1]])(test.X) * test.y > 0).mean()
 

@@ -34,10 +34,8 @@ def values_alone() -> Rows:
     path = mha.train(
         layer, data, mha.GradientDescent(1 / smooth), 700, record=range(701), only="WV"
     )
-    told, taken = (
-        log(1e-6) / log(1 - rate / smooth) / 2,
-        int(np.argmax(path.loss <= 1e-6 * path.loss[0])),
-    )
+    told = log(1e-6) / log(1 - rate / smooth) / 2
+    taken = int(np.argmax(path.loss <= 1e-6 * path.loss[0]))
     return [
         Row(
             "thm-values",
@@ -152,10 +150,8 @@ def waiting() -> Rows:
 def barrier() -> Rows:
     """Example B2."""
     B2 = Line(*(np.array(traps.EXAMPLES["B2"][name]) for name in ("keys", "values")))
-    top, reach = (
-        traps.top_means(B2.keys, B2.values).max(),
-        B2.output(np.linspace(0, 20, 20_001)).max(),
-    )
+    top = traps.top_means(B2.keys, B2.values).max()
+    reach = B2.output(np.linspace(0, 20, 20_001)).max()
     return [
         Row(
             "thm-barrier",

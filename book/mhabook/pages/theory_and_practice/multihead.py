@@ -33,10 +33,8 @@ def collapse(mixture: Dataset, zero: Table) -> Rows:
 
 def equal_heads(mixture: Dataset) -> float:
     """The relative difference of eight heads from the one that they are, 1,000 steps from zero."""
-    eight, one = (
-        mha.MultiHeadAttention.zeros(8, 10, 8),
-        one_head_run(mixture, mha.GradientDescent(1.0), 8, 1000),
-    )
+    eight = mha.MultiHeadAttention.zeros(8, 10, 8)
+    one = one_head_run(mixture, mha.GradientDescent(1.0), 8, 1000)
     for _ in range(1000):
         eight = eight - eight.loss_and_grad(mixture.X, mixture.y)[1]
     return max(
