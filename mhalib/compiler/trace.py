@@ -134,8 +134,8 @@ def node_of(
     over: str | None = None,
     detail: Any = None,
 ) -> Node:
-    """A node, or one that is there already: what is written twice is computed once, and a view of
-    all is no view."""
+    """A node, or the one that is equal: what is written twice is computed once. A view of a whole
+    array is that array."""
     args, loops, every = tuple(args), tuple(loops), tuple(range(len(loops)))
     out = every if out is None else tuple(out)
     if (
@@ -162,8 +162,12 @@ def beyond(v: Node) -> bool:
 
 
 class Traced(NDArrayOperatorsMixin):
-    """A recorded array. ``groups[k]`` are the axes of its node that make up axis k, none for an
-    axis of length 1: so transposes, new axes and merged axes cost nothing.
+    """A recorded array: a node, and how the axes of the array are made of those of the node.
+
+    ``groups[k]`` are the axes of the node that make up axis k; an axis of length 1 has none. Of a
+    node of shape (3, 5) the array itself has the groups ((0,), (1,)), its transpose ((1,), (0,)),
+    ``x[:, None]`` ((0,), (), (1,)), and ``x.reshape(15)`` ((0, 1),). So transposes, new axes and
+    merged axes cost nothing: they are another array of the same node.
 
     It has ``+ − * / ** @``, slices, comparisons, ``.T .mT .shape .ndim .size``, and takes the
     functions of numpy that ``FUNCTIONS`` lists, as methods, too. Raises Untraceable for anything
@@ -270,6 +274,8 @@ class Traced(NDArrayOperatorsMixin):
             wanted[wanted.index(-1)] = self.size // max(1, -prod(wanted))
         if prod(wanted) != self.size or min(wanted, default=1) < 1:
             refuse(f"reshape of {self.shape} to {shape}")
+        # If the axes of the node, one after the other, can be grouped into the wanted shape, no
+        # number moves. They can where each end of a wanted axis is the end of one of them.
         atoms = [k for group in self.groups for k in group]
         ends = np.cumprod([1, *(self.node.shape[k] for k in atoms)]).tolist()
         cuts = np.cumprod([1, *wanted]).tolist()
@@ -290,6 +296,8 @@ class Traced(NDArrayOperatorsMixin):
             k not in (None, slice(None)) for k in key
         ):
             return laid_out(self, self.shape)[key]
+        # The part is a node of its own, which reads this one: an axis that is kept has a loop, and
+        # where it begins is added to that; a whole number is that place alone.
         index, loops, groups, own = [(None, 0)] * len(self.node.shape), [], [], iter(self.groups)
         for k in key:
             group = () if k is None else next(own)

@@ -208,8 +208,8 @@ class MultiHeadParts(MultiHeadWorkspace):
 
 
 class _Batch:
-    """What all blocks of heads share: the tokens in four arrangements, and two buffers for passing
-    values."""
+    """What all blocks of heads share: the tokens in four arrangements, and two buffers for values
+    that are needed for a moment."""
 
     def __init__(self, X: Array, heads: int) -> None:
         xp, (n, T, d) = namespace(X), X.shape
@@ -276,9 +276,11 @@ class _Heads:
     def backward(self, g: Array, grad: Array) -> None:
         """Write this block's columns of the gradient, given g = ∂L/∂(√H Φ) (n,)."""
         xp, batch = self.xp, self.batch
+        # From here on E is g A, the attention weights times g: exp(S) g / Σ exp(S).
         xp.divide(g[:, None, None], self.total, out=self.total)
         self.E *= self.total
         xp.matmul(batch.flat_t, self.E_flat, out=grad[:, self.columns_U])
+        # And P is dS = g A ∘ (P − v).
         self.P -= self.v
         self.P *= self.E
         xp.matmul(self.P_rows, batch.X, out=self.R_rows)
