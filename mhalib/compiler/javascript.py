@@ -1,6 +1,7 @@
 """Loop nests as JavaScript: in double precision, without any library."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from mhalib.compiler.loops import (
@@ -10,6 +11,7 @@ from mhalib.compiler.loops import (
     Inside,
     Loop,
     Number,
+    Read,
     Statement,
     lower,
     product_of,
@@ -90,13 +92,48 @@ def _made(buffer: Buffer) -> str:
     return f"const {buffer.name} = Float64Array.of({numbers});"
 
 
+UNROLLED = 16
+"""Up to so many products are added up in one expression: no loop, and no variable to count."""
+
+
 def _statement(one: Statement) -> str:
-    value, place = _expression(one.value), _place(one.target, one.target.shape, one.at)
+    place = _place(one.target, one.target.shape, one.at)
+    outer = _loops([one.loops[k] for k in one.out])
+    if short := _short_sum(one):
+        return f"{outer}{place} = {short};"
+    value = _expression(one.value)
     body = f"{place} = {value};"
     if one.over:
         first, step = OVER[one.over]
         body = f"{{ let sum = {first}; {_loops(one.gone)}{step.format(value)} {place} = sum; }}"
-    return _loops([one.loops[k] for k in one.out]) + body
+    return outer + body
+
+
+def _short_sum(one: Statement) -> str:
+    """A sum over one loop of a few rounds, term by term in its order; or nothing."""
+    if one.over != "sum" or one.f != "multiply" or len(one.gone) != 1:
+        return ""
+    name, size = one.gone[0]
+    if not (size.isdigit() and int(size) <= UNROLLED) or _has_bounds(one.value):
+        return ""
+    return " + ".join(_expression(_at_round(one.value, name, k)) for k in range(int(size)))
+
+
+def _has_bounds(value: Expression) -> bool:
+    """Whether a part of an expression is read only inside of an array: its loop has to be there."""
+    if isinstance(value, Inside):
+        return True
+    return isinstance(value, Apply) and any(map(_has_bounds, value.args))
+
+
+def _at_round(value: Expression, name: str, k: int) -> Expression:
+    """An expression in one round of a loop."""
+    if isinstance(value, Read):
+        at = [(None, offset + k) if loop == name else (loop, offset) for loop, offset in value.at]
+        return replace(value, at=at)
+    if isinstance(value, Apply):
+        return replace(value, args=tuple(_at_round(arg, name, k) for arg in value.args))
+    return value
 
 
 def _loops(loops: Sequence[Loop]) -> str:

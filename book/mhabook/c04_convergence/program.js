@@ -224,7 +224,7 @@ a70[0] = Math.sqrt(a69[0]);
 for (let i0 = 0; i0 < T; i0++) for (let i1 = 0; i1 < d; i1++) a71[i0 * d + i1] = (a68[i0 * d + i1] / a70[0]);
 for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) a72[i0 * (T * d) + i1 * d + i2] = (a66[0] * ((i0 < 1 - 0 ? a71[i1 * d + i2] : 0) + (i0 >= 1 ? a71[i1 * d + i2] : 0)));
 for (let i0 = 0; i0 < 2; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) sum += (a72[i0 * (T * d) + i1 * d + i2] * a72[i0 * (T * d) + i1 * d + i2]); a73[i0] = sum; }
-{ let sum = 0; for (let i0 = 0; i0 < 2; i0++) sum += (((0.0 + a65[i0]) + a73[i0]) * a29[i0]); a74[0] = sum; }
+a74[0] = (((0.0 + a65[0]) + a73[0]) * a29[0]) + (((0.0 + a65[1]) + a73[1]) * a29[1]);
 a75[0] = (1.0 / Math.sqrt(a74[0]));
 for (let i0 = 0; i0 < 2; i0++) for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) a76[i0 * (d * d) + i1 * d + i2] = (a75[0] * a64[i0 * (d * d) + i1 * d + i2]);
 for (let i0 = 0; i0 < n; i0++) { let sum = 0; for (let i1 = 0; i1 < 2; i1++) for (let i2 = 0; i2 < d; i2++) for (let i3 = 0; i3 < d; i3++) sum += ((a43[i0 * (2 * d * d) + i1 * (d * d) + i2 * d + i3] / 1.4142135623730951) * a76[i1 * (d * d) + i2 * d + i3]); a77[i0] = sum; }
@@ -260,7 +260,7 @@ for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < T; i1++) { let sum = 0; for
 a107[0] = Math.sqrt(a106[0]);
 for (let i0 = 0; i0 < 2; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) sum += (0.0 * 0.0); a108[i0] = sum; }
 for (let i0 = 0; i0 < 2; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) sum += (a33[i0 * (T * d) + i1 * d + i2] * a33[i0 * (T * d) + i1 * d + i2]); a109[i0] = sum; }
-{ let sum = 0; for (let i0 = 0; i0 < 2; i0++) sum += (((0.0 + a108[i0]) + a109[i0]) * a29[i0]); a110[0] = sum; }
+a110[0] = (((0.0 + a108[0]) + a109[0]) * a29[0]) + (((0.0 + a108[1]) + a109[1]) * a29[1]);
 a111[0] = Math.sqrt(a27[0]);
 a112[0] = (5.0 * a84[0]);
 a113[0] = ((Math.sqrt(a110[0]) / a111[0]) + (a112[0] / a111[0]));

@@ -64,13 +64,13 @@ loss[0] = (-Math.log(a12[0]));
 for (let i0 = 0; i0 < 3; i0++) weights[i0] = a12[i0];
 for (let i0 = 0; i0 < 3; i0++) { let sum = 0; for (let i1 = 0; i1 < 3; i1++) sum += (a12[i1] * a16[i0 * 3 + i1]); a17[i0] = sum; }
 for (let i0 = 0; i0 < 3; i0++) for (let i1 = 0; i1 < 3; i1++) jacobian[i0 * 3 + i1] = (a12[i1] * (a15[i0 * 3 + i1] - a17[i0]));
-{ let sum = 0; for (let i0 = 0; i0 < 3; i0++) sum += (a12[i0] * a19[i0]); a20[0] = sum; }
+a20[0] = (a12[0] * a19[0]) + (a12[1] * a19[1]) + (a12[2] * a19[2]);
 mean[0] = a20[0];
 { let sum = 0; for (let i0 = 0; i0 < 3; i0++) sum += (a12[i0] * a23[i0]); a24[0] = sum; }
 a25[0] = ((a12[0] * (a22[0] - a24[0])) / tau[0]);
 tilt[0] = a25[0];
 for (let i0 = 0; i0 < 3; i0++) a28[i0] = (a27[i0] - a20[0]);
-{ let sum = 0; for (let i0 = 0; i0 < 3; i0++) sum += (a12[i0] * (a28[i0] * a28[i0])); a29[0] = sum; }
+a29[0] = (a12[0] * (a28[0] * a28[0])) + (a12[1] * (a28[1] * a28[1])) + (a12[2] * (a28[2] * a28[2]));
 variance[0] = a29[0];
 a32[0] = Math.sqrt((1.0 + (a25[0] * a25[0])));
 for (let i0 = 0; i0 < 2; i0++) a33[i0] = (a31[i0] / a32[0]);
@@ -83,7 +83,7 @@ for (let i0 = 0; i0 < q; i0++) for (let i1 = 0; i1 < 3; i1++) a40[i0 * 3 + i1] =
 for (let i0 = 0; i0 < q; i0++) { let sum = -Infinity; for (let i1 = 0; i1 < 3; i1++) sum = Math.max(sum, a40[i0 * 3 + i1]); a41[i0] = sum; }
 for (let i0 = 0; i0 < q; i0++) for (let i1 = 0; i1 < 3; i1++) a42[i0 * 3 + i1] = Math.exp((a40[i0 * 3 + i1] - a41[i0]));
 for (let i0 = 0; i0 < q; i0++) { let sum = 0; for (let i1 = 0; i1 < 3; i1++) sum += a42[i0 * 3 + i1]; a43[i0] = sum; }
-for (let i0 = 0; i0 < q; i0++) { let sum = 0; for (let i1 = 0; i1 < 3; i1++) sum += ((a42[i0 * 3 + i1] / a43[i0]) * a44[i1]); a45[i0] = sum; }
+for (let i0 = 0; i0 < q; i0++) a45[i0] = ((a42[i0 * 3] / a43[i0]) * a44[0]) + ((a42[i0 * 3 + 1] / a43[i0]) * a44[1]) + ((a42[i0 * 3 + 2] / a43[i0]) * a44[2]);
 for (let i0 = 0; i0 < q; i0++) over[i0] = a45[i0];
 return loss[0];
 },
