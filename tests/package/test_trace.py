@@ -116,6 +116,15 @@ FORMULAS = {
     "an entry": (lambda xp, a: a[0] * a[-1, 2], A),
     "the last axis": (lambda xp, a: a[..., 1], CUBE),
     "concatenate": (lambda xp, a, b: xp.concatenate([a, 2 * b, a[:, :1]], 1), A, B),
+    "a product with what is concatenated": (
+        lambda xp, a, b: xp.concatenate([a, b], 0).T @ xp.concatenate([b, a], 0),
+        A,
+        B,
+    ),
+    "more products than one expression has": (
+        lambda xp, a: a.reshape(2, 18) @ a.reshape(2, 18).T,
+        rng.standard_normal(36),
+    ),
     "broadcast": (lambda xp, a: xp.broadcast_to(a, (2, *a.shape)) * 1.0, A),
     "stack": (lambda xp, a, b: xp.stack([a, b], 1), A, B),
     "rows, one by one": (lambda xp, a: sum(a[k] * k for k in range(len(a))), A),
