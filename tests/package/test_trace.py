@@ -117,9 +117,9 @@ FORMULAS = {
     "the last axis": (lambda xp, a: a[..., 1], CUBE),
     "concatenate": (lambda xp, a, b: xp.concatenate([a, 2 * b, a[:, :1]], 1), A, B),
     "a product with what is concatenated": (
-        lambda xp, a, b: xp.concatenate([a, b], 0).T @ xp.concatenate([b, a], 0),
-        A,
-        B,
+        lambda xp, a, b: (xp.concatenate([a, b], 0) * xp.concatenate([b, a], 0)).sum(),
+        ROW,
+        A[0],
     ),
     "more products than one expression has": (
         lambda xp, a: a.reshape(2, 18) @ a.reshape(2, 18).T,
