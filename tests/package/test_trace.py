@@ -117,7 +117,7 @@ FORMULAS = {
     "the last axis": (lambda xp, a: a[..., 1], CUBE),
     "concatenate": (lambda xp, a, b: xp.concatenate([a, 2 * b, a[:, :1]], 1), A, B),
     "a product with what is concatenated": (
-        lambda xp, a, b: (xp.concatenate([a, b], 0) * xp.concatenate([b, a], 0)).sum(),
+        lambda xp, a, b: xp.concatenate([a, b], 0) @ xp.concatenate([b, 2 * a], 0),
         ROW,
         A[0],
     ),
