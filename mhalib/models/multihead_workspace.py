@@ -47,41 +47,19 @@ def equal_heads(model: Any) -> Groups:
     return [member.index(group) for group in range(len(groups))], member
 
 
-class MultiHeadWorkspace(ClassifierWorkspace):
-    """Loss and gradient of ``MultiHeadAttention`` on one batch, equal to the plain formula and
-    several times faster.
+class Packing(ClassifierWorkspace):
+    """θ as one matrix (d, G (d + T)), G the number of groups of equal heads: the columns of all
+    W_hᵀ, then those of all U_hᵀ, one h per group.
 
-    Each group of heads that are equal, and stay so, is computed as one head and counted as often as
-    it occurs.
-
-    θ is one matrix (d, G (d + T)), G the number of groups, which is H when all heads differ: the columns of all
-    W_hᵀ, then those of all U_hᵀ, one h per group. A step is two products with θ,
-    two with the gradient, two batches of n small products in which all heads of a block share one factor, and
-    elementwise work on contiguous memory::
-
-        R = X Wᵀ      S = R Xᵀ      P = X Uᵀ      E = exp(S)      v = Σ_j E P / Σ_j E      Φ = H^{−1/2} Σ v
-        gA = g E / Σ_j E      dS = gA (P − v)      dWᵀ = Xᵀ (dS X)      dUᵀ = Xᵀ gA
-
-    In ``R``, ``E`` and ``P`` keys come before queries: the sum over keys then runs along a middle
-    axis.
+    G is H when all heads differ.
     """
 
     def __init__(self, model: Any, X: Array, y: Array, heads: Groups) -> None:
         super().__init__(model, X, y)
-        (n, T, d), H, self._xp = X.shape, model.sizes[0], namespace(X)
+        self._xp, (_, T, d) = namespace(X), X.shape
         self._heads, (self._first, self._member) = heads, heads
-        groups = len(self._first)
-        self._share = y / (n * H**0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
-        self._grad = self._xp.new_empty((d, groups * (d + T)), X)
-        count = min(groups, -(-groups * n * T * max(d, T) * X.itemsize // BLOCK_BYTES))
-        size = -(-groups // count)  # groups a block, the last one perhaps fewer
-        # θ, its logits and, once their gradient was taken, its g
-        self._seen: tuple[Any, Any, Any] = None, None, None
-        batch, copies = _Batch(X, size), np.bincount(self._member)
+        copies = np.bincount(self._member)
         self._counts = as_like(np.concatenate([np.repeat(copies, d), np.repeat(copies, T)]), X)
-        self.blocks: list[_Heads] = [
-            _Heads(batch, at, copies[at : at + size], groups) for at in range(0, groups, size)
-        ]
 
     def pack(self, model: Any) -> Array:
         """θ = [W_1ᵀ … W_Gᵀ, U_1ᵀ … U_Gᵀ], a copy (d, G (d + T)), with one head for each group.
@@ -120,6 +98,41 @@ class MultiHeadWorkspace(ClassifierWorkspace):
             **{name: self._xp.ascontiguousarray(part + 0) for name, part in heads.items()}
         )
 
+    def grad_norm(self, grad: Array) -> float:
+        """The norm of the gradient of all H heads."""
+        return float((grad * grad).sum(axis=0) @ self._counts) ** 0.5
+
+
+class MultiHeadWorkspace(Packing):
+    """Loss and gradient of ``MultiHeadAttention`` on one batch, equal to the plain formula and
+    several times faster.
+
+    Each group of heads that are equal, and stay so, is computed as one head and counted as often as
+    it occurs. A step is two products with θ, two with the gradient, two batches of n small products
+    in which all heads of a block share one factor, and elementwise work on contiguous memory::
+
+        R = X Wᵀ      S = R Xᵀ      P = X Uᵀ      E = exp(S)      v = Σ_j E P / Σ_j E      Φ = H^{−1/2} Σ v
+        gA = g E / Σ_j E      dS = gA (P − v)      dWᵀ = Xᵀ (dS X)      dUᵀ = Xᵀ gA
+
+    In ``R``, ``E`` and ``P`` keys come before queries: the sum over keys then runs along a middle
+    axis.
+    """
+
+    def __init__(self, model: Any, X: Array, y: Array, heads: Groups) -> None:
+        super().__init__(model, X, y, heads)
+        (n, T, d), H = X.shape, model.sizes[0]
+        groups = len(self._first)
+        self._share = y / (n * H**0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
+        self._grad = self._xp.new_empty((d, groups * (d + T)), X)
+        count = min(groups, -(-groups * n * T * max(d, T) * X.itemsize // BLOCK_BYTES))
+        size = -(-groups // count)  # groups per block, the last one perhaps fewer
+        # θ, its logits and, once their gradient was taken, its g
+        self._seen: tuple[Any, Any, Any] = None, None, None
+        batch, copies = _Batch(X, size), np.bincount(self._member)
+        self.blocks: list[_Heads] = [
+            _Heads(batch, at, copies[at : at + size], groups) for at in range(0, groups, size)
+        ]
+
     def logits(self, theta: Array) -> Array:
         """Φ (n,); for nothing where ``loss_and_grad`` was just asked at θ."""
         return self._seen[1] if theta is self._seen[0] else self._forward(theta)
@@ -154,12 +167,8 @@ class MultiHeadWorkspace(ClassifierWorkspace):
             n * len(self._member) * T
         )
 
-    def grad_norm(self, grad: Array) -> float:
-        """The norm of the gradient of all H heads."""
-        return float((grad * grad).sum(axis=0) @ self._counts) ** 0.5
 
-
-class MultiHeadParts(MultiHeadWorkspace):
+class MultiHeadParts(Packing):
     """The workspace of a large batch, a part of its samples at a time.
 
     Loss, gradient, accuracy and attention score are means over samples; each part counts by its
@@ -167,9 +176,7 @@ class MultiHeadParts(MultiHeadWorkspace):
     """
 
     def __init__(self, model: Any, X: Array, y: Array, heads: Groups, rows: int) -> None:
-        super().__init__(model, X[:1], y[:1], heads)  # θ does not depend on the samples
-        self.X: Array = X
-        self.y: Array = y
+        super().__init__(model, X, y, heads)
         self.parts: list[slice] = [slice(at, at + rows) for at in range(0, len(X), rows)]
 
     def _each(self, ask):
