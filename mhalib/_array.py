@@ -58,6 +58,7 @@ def _torch():
 
 def _is_recorded(a):
     """Whether a is an array that records what is done with it, ``mhalib.compiler.trace.Traced``."""
+    # Where the tracer was never imported there are no records: asking imports nothing.
     trace = sys.modules.get("mhalib.compiler.trace")
     return trace is not None and isinstance(a, trace.Traced)
 
@@ -98,6 +99,7 @@ def namespace(*arrays: Array, **named: Array) -> Any:
 
 
 def _is_plain(a):
+    # type, not isinstance: masked arrays and matrices are ndarrays with operators of their own.
     return type(a) is np.ndarray and a.dtype.kind in "fiub"
 
 
@@ -143,11 +145,13 @@ def require_own_meaning(name: str, a: np.ndarray) -> None:
     Raises TypeError for a masked array, a matrix or another subclass, and for entries that are no
     real numbers.
     """
+    # Ahead of other subclasses: np.asarray, their cure, would drop the mask silently.
     if isinstance(a, np.ma.MaskedArray):
         raise TypeError(
             f"{name}: expected an array without a mask, got a masked one of shape {a.shape}; "
             f"{name}.filled(value) says what stands in the gaps"
         )
+    # A memmap differs only in where its numbers lie.
     if isinstance(a, np.ndarray) and type(a) not in (np.ndarray, np.memmap):
         raise TypeError(
             f"{name}: expected a plain numpy array, got {shown(a)}; np.asarray({name}) makes one"
@@ -167,6 +171,7 @@ def _numpy():
         **{name: getattr(np, name) for name in PERMITTED},
         amax=np.max,
         ascontiguousarray=np.ascontiguousarray,
+        # Only with optimize does numpy's einsum use BLAS.
         einsum=partial(np.einsum, optimize=True),
         new_empty=lambda shape, like: np.empty(shape, like.dtype),
         new_ones=lambda shape, like: np.ones(shape, like.dtype),
@@ -188,6 +193,7 @@ def _torch_namespace():
         new_empty=lambda shape, like: like.new_empty(shape),
         new_ones=lambda shape, like: like.new_ones(shape),
         norm=lambda x, axis: torch.sqrt((x * x).sum(axis=axis)),
+        # torch.logaddexp takes tensors alone, and one of x's dtype promotes nothing.
         softplus=lambda x: torch.logaddexp(x.new_zeros(()), x),
         eps=lambda x: float(torch.finfo(x.dtype).eps),
         log_max=lambda x: float(np.log(torch.finfo(x.dtype).max)),
@@ -205,6 +211,7 @@ def torch_gradient(
 ) -> tuple[float, dict[str, Array]]:
     """The loss of named tensors, a number, and its derivatives by torch's own reverse mode; zeros
     where it has none."""
+    # Detached first, so that the flag is set on a new tensor and not on the model's own.
     leaves = {name: a.detach().requires_grad_() for name, a in arrays.items()}
     value = _one_number(loss, leaves)
     slopes = _torch().autograd.grad(
@@ -222,6 +229,7 @@ def torch_hvp(
     slopes = _torch().autograd.grad(
         _one_number(loss, leaves), list(leaves.values()), create_graph=True, **options
     )
+    # ∇⟨∇L(θ), V⟩ = ∇²L(θ) V, because V does not move with θ.
     product = sum((slope * along[name]).sum() for name, slope in zip(leaves, slopes, strict=True))
     if not product.requires_grad:  # a loss that is linear
         return {name: 0 * a for name, a in arrays.items()}
@@ -286,6 +294,7 @@ def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True
         raise ValueError(
             f"{name}: expected shape {wanted} with no empty axis, got {tuple(a.shape)}"
         )
+    # A tensor on torch's meta device has a shape, but no numbers to check.
     if finite and not getattr(a, "is_meta", False) and not bool(namespace(a).isfinite(a).all()):
         raise ValueError(
             f"{name}: expected finite numbers, got NaN or infinity among its {tuple(a.shape)} "
@@ -326,6 +335,7 @@ PRECISIONS = np.dtype(np.float32), np.dtype(np.float64)
 def in_precision(a: Array) -> bool:
     """Whether an array is in the single or double precision of this machine, in which all formulas
     are tested."""
+    # A dtype of foreign byte order equals neither, so it is refused, too.
     if isinstance(a.dtype, np.dtype):
         return a.dtype in PRECISIONS
     return str(a.dtype) in ("torch.float32", "torch.float64")
@@ -384,6 +394,8 @@ def require_labels(y: Array, X: Array, cure: str = "2 * y - 1") -> None:
         raise ValueError(
             f"y: expected shape ({len(X)},), got the column {tuple(y.shape)}; {row} is a row of it"
         )
+    # Asked before ``require``, whose cure, astype(float), would only lead to the next error. The
+    # cure here says 2.0, because 2 * 0 − 1 is 255 in uint8.
     is_whole_or_truth = not in_precision(y) and any(
         kind in str(y.dtype) for kind in ("int", "bool")
     )
@@ -415,11 +427,13 @@ def shown(value: object) -> str:
     >>> shown(0.5), shown(np.zeros((2, 3))), shown([0.5] * 99)
     ('0.5', 'an ndarray of shape (2, 3) and dtype float64', 'a list of 99')
     """
+    # Python refuses to print an int of more than 4300 digits; log10 takes any.
     if isinstance(value, int) and abs(value) >= 10**20:
         return f"a whole number of {int(log10(abs(value))) + 1} digits"
     if (
         hasattr(value, "dtype")
         and hasattr(value, "shape")
+        # numpy's scalars and their classes have both attributes and are no arrays.
         and not isinstance(value, (np.generic, type))
     ):
         return f"{_a(type(value))} of shape {tuple(value.shape)} and dtype {str(value.dtype)[:40]}"
@@ -512,6 +526,7 @@ def precision(dtype: Any) -> np.dtype[Any]:
     """
     try:
         found = np.dtype(dtype)
+    # numpy parses text with commas as a list of fields, so "f4,(" is a SyntaxError.
     except (TypeError, ValueError, SyntaxError):
         found = None
     if found is None or found not in PRECISIONS:
@@ -564,6 +579,7 @@ def same_value(known: Any, value: Any, largest: float = 0.0) -> bool:
     if isinstance(known, bool) or isinstance(value, bool):
         return known is value
     if is_number(known) and is_number(value):
+        # Relative to 0 nothing else is close, so there the tolerance is absolute.
         return isclose(
             known, value, rel_tol=1e-9, abs_tol=0.0 if known and value else 1e-15 * largest
         )

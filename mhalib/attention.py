@@ -65,6 +65,8 @@ class Softmax:
 
     def vjp_along(self, A: Array, dA: Array, A_: Array, dA_: Array) -> Array:
         """How ``vjp`` moves when A and dA move along ``A_`` and ``dA_``."""
+        # The product rule on A ∘ (dA − rowsum(A ∘ dA)). The row sum moves by mean_ along dA_, and
+        # along A_ by rowsum(A_ ∘ dA), in the last line.
         mean, mean_ = (
             (left * right).sum(axis=-1, keepdims=True) for left, right in ((A, dA), (A, dA_))
         )
@@ -76,6 +78,7 @@ class Softmax:
         Raises TypeError or ValueError if they are no arrays of one library and of these shapes.
         """
         _require_pairs(Q, K)
+        # A power of an int is a Python float, which leaves float32 as it is; np.sqrt's would not.
         return Q @ K.mT / Q.shape[-1] ** 0.5
 
     def scores_along(self, Q: Array, K: Array, Q_: Array, K_: Array) -> Array:
@@ -104,6 +107,7 @@ class Gaussian:
         # a np.float64 would turn float32 scores into float64
         object.__setattr__(self, "c", float(self.c))
 
+    # No annotation, so the dataclass does not take it for a field.
     normalized = False
     """Whether the weights of a row sum to 1; here each key acts alone."""
 
@@ -142,14 +146,17 @@ class Gaussian:
         """
         xp = _require_pairs(Q, K)
         Q, K = _without_offset(K, Q, K)
+        # Expanded, distances cost one matrix product; the differences would fill (…, q, k, d).
         squares = (
             (Q * Q).sum(axis=-1)[..., :, None] - 2 * Q @ K.mT + (K * K).sum(axis=-1)[..., None, :]
         )
+        # torch.maximum takes no number in place of the zeros.
         return -self.c / Q.shape[-1] ** 0.5 * xp.maximum(squares, xp.zeros_like(squares))
 
     def scores_along(self, Q: Array, K: Array, Q_: Array, K_: Array) -> Array:
         """How ``scores`` move when Q and K move along ``Q_`` and ``K_``: −(2c/√d) (q_i −
         k_j)·(q′_i − k′_j)."""
+        # A common part of q′ and k′ cancels in q′ − k′, too, and it is not that of q and k.
         (Q, K), (Q_, K_) = _without_offset(K, Q, K), _without_offset(K_, Q_, K_)
         inner = (
             (Q * Q_).sum(axis=-1)[..., :, None]
@@ -215,6 +222,7 @@ def _require_pairs(Q, K):
 def _require_alike(A, dA):
     """Check that dA has the shape of A, or is a stack of such; that it is not stretched along A."""
     namespace(A=A, dA=dA)
+    # If dA has fewer axes than A, so has any slice of its shape: it never matches.
     if tuple(dA.shape)[dA.ndim - A.ndim :] != tuple(A.shape):
         raise ValueError(
             f"A, dA: expected dA of the shape of A, or a stack of such, got A {tuple(A.shape)} and "

@@ -98,6 +98,7 @@ class Explorer:
         self._allowed = {
             name: _control_for(name, given, defaults.get(name)) for name, given in controls.items()
         }
+        # Both may be one dictionary, because ``_values`` is replaced and never changed in place.
         self._values = self._start = {
             name: control.start for name, control in self._allowed.items()
         }
@@ -105,6 +106,7 @@ class Explorer:
             control.say_start(defaults.get(name, inspect.Parameter.empty))
         self._asked, self._listening = 0, True
         if not book_is_asked():
+            # Ahead of the first call: a missing ipywidgets is reported before f has run.
             _ = self.controls
         self.figure: go.Figure = self._call(self._start)
 
@@ -144,6 +146,7 @@ class Explorer:
                 )
         values = {name: self._allowed[name].match(value) for name, value in values.items()}
         self._values = self._values | values
+        # A redraw that still waits for its delay is no longer the last, and does nothing.
         self._asked += 1
         self._move_widgets(values)
         self._redraw()
@@ -168,8 +171,10 @@ class Explorer:
     def _move_widgets(self, values):
         self._listening = False
         try:
+            # Not ``self.controls``, which would make the widgets on a page of the book.
             for name in values.keys() & vars(self).get("controls", {}).keys():
                 self.controls[name].value = values[name]
+                # Read back, because a widget may round what it is set to.
                 self._values = self._values | {
                     name: self._allowed[name].read(self.controls[name].value)
                 }
@@ -290,6 +295,7 @@ class _Panel:
     def __init__(self, controls, figure, words):
         widgets = _ipywidgets()
         self.error, self.words = widgets.HTML(), widgets.HTML()
+        # Texts and not the figure itself, because f may return one figure that it changes in place.
         self.canvas, self._drawn = _canvas(figure), _pieces(figure)
         self.box = widgets.VBox([*controls, self.error, self.canvas, self.words])
         self._say(words)
@@ -383,6 +389,7 @@ def _pieces(figure):
     plain = figure.to_plotly_json()
     parts = {"layout": plain["layout"], **dict(enumerate(plain["data"]))}
     return {
+        # A text is equal or not as a whole; arrays would be compared entry by entry.
         (part, key): to_json_plotly(value)
         for part, held in parts.items()
         for key, value in held.items()
@@ -513,6 +520,7 @@ def _range(name, given, default):
     middle = math.sqrt(low * high) if log else low + step * round((high - low) / 2 / step)
     ends = (math.log10(low), math.log10(high)) if log else (low, high)
     at_an_end = matching((low, high), default)
+    # A default that misses an end by a rounding is that end, which the slider can take.
     start = (
         at_an_end[0]
         if at_an_end
@@ -543,6 +551,7 @@ def _ordered(name, given):
 
 
 def _is_number(value):
+    # bool is a subclass of int, but asks for a checkbox here.
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -554,6 +563,7 @@ def _lies_in(low, high, value):
 def _doublings(name, low, high, default):
     """The slider over low, 2 low, 4 low, … and high; and over the default, where that lies
     between."""
+    # ⌊log₂(high/low)⌋ + 1 of them, in whole numbers: a logarithm could round to the wrong side.
     steps = [low * 2**k for k in range((high // low).bit_length())]
     start = int(default) if _lies_in(low, high, default) else steps[len(steps) // 2]
     return _choice(name, sorted({*steps, high, start}), start, "SelectionSlider")
@@ -585,6 +595,7 @@ def _ends_of(widget):
         return False, True
     if _is_number(widget.value) and hasattr(widget, "min"):
         ends = widget.min, widget.max
+        # A logarithmic slider of ipywidgets has exponents as min and max, but the number as value.
         return tuple(widget.base**end for end in ends) if hasattr(widget, "base") else ends
     return () if isinstance(widget.value, tuple) else tuple(getattr(widget, "_options_values", ()))
 

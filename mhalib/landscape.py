@@ -53,6 +53,7 @@ def random_direction(
         raise ValueError(f'normalize: expected "filter", "whole" or None, got {shown(normalize)}')
     arrays = {}
     for k, (name, weights) in enumerate(model.arrays().items()):
+        # A stream for each array: its draws do not depend on the sizes of those before it.
         drawn = np.random.default_rng([seed, 6, k]).standard_normal(tuple(weights.shape))
         if normalize == "filter":
             axis = getattr(model, "filter_axis", -2) if drawn.ndim > 1 else None
@@ -122,6 +123,7 @@ class Slice:
         here, (X, y) = self.at(a, b), _arrays(self.model, self.data)
         require_gradient(here, X, y)
         loss, grad = here.loss_and_grad(X, y)
+        # Two Hessian–vector products give all four entries wᵀ∇²L w′; the Hessian is never formed.
         images = [here.hvp(X, y, w) for w in (self.u, self.v)]
         hessian = np.array([[image.dot(w) for w in (self.u, self.v)] for image in images])
         return (
@@ -134,6 +136,7 @@ class Slice:
         """The point (a, b) of the plane that is nearest to a model, by least squares."""
         _require_like("model", model, self.model)
         off = model - self.model
+        # Normal equations: u and v need be neither orthogonal nor of length 1.
         gram = np.array(
             [[self.u.dot(self.u), self.u.dot(self.v)], [self.u.dot(self.v), self.v.dot(self.v)]]
         )
@@ -176,11 +179,14 @@ def slice(
     _require_like("u", u, model)
     _require_like("v", v, model)
     u, v = (model.with_arrays(**direction.arrays()) for direction in (u, v))
+    # The difference below is ‖u‖²‖v‖² sin² of the angle, exact to some eps ‖u‖²‖v‖²; sin² is
+    # 4096 eps at the angles of the docstring. Negated, so that NaN and zero directions fail, too.
     rounding = 4096 * max(namespace(a).eps(a) for a in u.arrays().values())
     if not u.dot(u) * v.dot(v) - u.dot(v) ** 2 > rounding * u.dot(u) * v.dot(v):
         raise ValueError(
             "u, v: expected two directions that span a plane, got parallel ones, or zero"
         )
+    # A single value would be −radius by linspace, and not the model in the middle.
     at = np.linspace(-radius, radius, resolution) if resolution > 1 else np.zeros(1)
     rows = [model + float(b) * v for b in at]
     loss = np.array([[float((row + float(a) * u).loss(X, y)) for a in at] for row in rows])
@@ -203,6 +209,8 @@ def hessian(model: Any, data: Data, only: str | Iterable[str] | None = None) -> 
     H = np.array([product(unit) for unit in np.eye(P)])
     if not np.isfinite(H).all():
         raise ValueError("model: expected a finite Hessian, got NaN or infinity among its entries")
+    # Each row is a product of its own, and rounding leaves H asymmetric; ``eigh`` reads one
+    # triangle.
     return (H + H.T) / 2
 
 
@@ -269,6 +277,7 @@ def spectrum(
         raise ValueError(
             f"count: expected 2 count < {P}, the number of parameters that move, got {count}"
         )
+    # ARPACK works in doubles, but the products are no more exact than the coarsest dtype.
     tol = tol or 32 * max(namespace(a).eps(a) for a in model.arrays().values())
     image = product(np.random.default_rng([seed, 8]).standard_normal(P))
     if not np.isfinite(image).all():
@@ -311,14 +320,19 @@ class _Lanczos:
     ) -> None:
         self.P, self.product, self.tol, self.maxiter = P, product, tol, maxiter
         self.rng, self.products = np.random.default_rng([seed, 8]), 0
+        # A rough norm will do: an error of s only moves the ends of [1, 3], which stay off zero.
         self.scale = abs(self._eigenpairs(self._counted, 1, "LM", 0.1)[0][0])
 
     def ends(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``count`` smallest and largest eigenvalues and their vectors; none of a multiple one
         is left out."""
+        # From one starting vector Lanczos' method sees a single direction of each eigenspace, so
+        # copies of a multiple eigenvalue may be missing, and others further inside have taken their
+        # places.
         values, vectors = self._beside(np.empty((self.P, 0)), 0.0, count)
         while count > 1:
             low, high = values[count - 1 : count + 1]
+            # What was found counts as the middle of the spectrum, which no search of ends finds.
             more, ways = self._beside(vectors, (low + high) / 2, 1)
             missed = (more < low - self.tol * self.scale) | (more > high + self.tol * self.scale)
             if not missed.any():
@@ -338,6 +352,7 @@ class _Lanczos:
             image = image - vectors @ (vectors.T @ image)
             return (image + middle * inside) / self.scale + 2 * v
 
+        # ARPACK's tolerance is a share of each eigenvalue, and those of H/s + 2I reach 3.
         values, ways = self._eigenpairs(shifted, 2 * count, "BE", self.tol / 3)
         return _outermost((values - 2) * self.scale, ways, count)
 
@@ -381,6 +396,7 @@ def _on_vectors(model, data, only):
     )
 
     def point(vector):
+        # Based on zero, so that the weights that stay have no part in a direction.
         return _filled(zero, names, vector.ravel())
 
     def product(vector):

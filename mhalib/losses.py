@@ -22,11 +22,13 @@ class Logistic:
     def slope(self, z: Array, value: Array | None = None) -> Array:
         """ℓ′(z) = −1/(1 + e^{z}) = −exp(−z − ℓ(z)), without overflow; ``value`` spares a second
         ℓ(z)."""
+        # −z − ℓ(z) = −log(1 + e^z) ≤ 0, so exp cannot overflow.
         return -namespace(z=z).exp(-z - (self(z) if value is None else value))
 
     def curvature(self, z: Array) -> Array:
         """ℓ″(z) = −ℓ′(z)(1 + ℓ′(z)), in (0, ¼]; written as a product of two slopes, so nothing
         cancels."""
+        # 1 + ℓ′(z) = −ℓ′(−z), without the cancellation where ℓ′(z) is close to −1.
         return self.slope(z) * self.slope(-z)
 
 

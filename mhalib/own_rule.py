@@ -79,6 +79,8 @@ def require_steady(name: str, data: Any) -> None:
 
     Raises TypeError if they do not.
     """
+    # A property may build an equal array at each access, which is fine; identity spares the usual
+    # case four checksums.
     if not (data.X is data.X and data.y is data.y) and fingerprint(data) != fingerprint(data):
         raise TypeError(
             f"{name}: expected arrays X and y that stay as they are, got others at the second "
@@ -89,6 +91,7 @@ def require_steady(name: str, data: Any) -> None:
 def _beyond(model):
     """Whether a point has NaN, or numbers so large that a rule may overflow on them: then the run
     diverges."""
+    # Negated so that NaN, for which every comparison is false, counts as beyond.
     return any(not (abs(to_numpy(a)) < LARGE).all() for a in weights(model).values())
 
 
@@ -131,6 +134,7 @@ def _same(one, other):
         return True
     if is_array(one) or is_array(other):
         return is_array(one) and is_array(other) and np.array_equal(to_numpy(one), to_numpy(other))
+    # The types first: 1 == True, and two classes may call unlike things equal.
     return type(one) is type(other) and bool(one == other)
 
 

@@ -165,6 +165,8 @@ def drawable(values: ArrayLike, log: bool) -> np.ndarray:
 def aloud(number: float, digits: int = 3) -> str:
     """A number for who reads a text aloud: rounded to some digits, and then 89,000, not 8.9e+04."""
     rounded = float(f"{number:.{digits}g}")
+    # Outside of these bounds the format g with 15 digits writes an exponent, and inside of them 15
+    # digits never show that a decimal fraction is rounded in binary.
     if 1e-4 <= abs(rounded) < 1e15 or rounded == 0 or not np.isfinite(rounded):
         return f"{rounded:,.15g}"
     factor, power = f"{rounded:.14e}".split("e")
@@ -249,6 +251,7 @@ def matrix(
     require_number("height", height, least=10, below=1e5)
     _require_texts(xlabel=xlabel, ylabel=ylabel, title=title, alt=alt, colorbar=colorbar)
     Z = _numbers("Z", Z, 2)
+    # NaN is left blank; the logarithm of 0 would be −∞, with a warning of numpy.
     colored = np.log10(np.where(Z == 0, np.nan, abs(Z))) if log else Z
     figure = go.Figure(
         go.Heatmap(
@@ -398,6 +401,7 @@ def slices(
                 f"panels: expected for {name} a matrix {(len(at), len(at))}, got {Z.shape}"
             )
     drawn = np.array(list(panels.values()))
+    # One infinite entry would leave all panels without a usable scale.
     drawn = drawn[np.isfinite(drawn)]
     low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (None, None)
     figure, places = grid(list(panels), across=0.28, down=0.36)
@@ -414,6 +418,7 @@ def slices(
             colorbar={"title": colorbar},
             **place,
         )
+        # The lowest panel of each column, also where the last row is not full.
         figure.update_xaxes(title=xlabel if k >= len(panels) - columns else None, **place)
         figure.update_yaxes(title=ylabel if place["col"] == 1 else None, **place)
     figure.update_annotations(font_size=13)

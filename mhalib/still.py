@@ -52,6 +52,7 @@ def picture(figure: Mapping[str, Any]) -> str:
 
 def image(figure: Mapping[str, Any], alt: str) -> str:
     """The picture as an element of HTML, with words that say what it shows."""
+    # A title may hold a lone surrogate, which UTF-8 cannot encode.
     data = b64encode(picture(figure).encode("utf-8", "replace")).decode()
     return (
         f'<img alt="{escape(alt)}" style="max-width: 100%" src="data:image/svg+xml;base64,{data}">'
@@ -83,12 +84,16 @@ class Axis:
 
     def _range(self, values: np.ndarray) -> tuple[float, float]:
         given = self.said.get("range")
+        # plotly says the range of a logarithmic axis in decades, as ``scaled`` has the numbers. A
+        # range of which only one end is set has None for the other, and is found from the numbers
+        # instead.
         if given is not None and None not in given:
             low, high = given
             return low, high
         finite = values[np.isfinite(values)]
         low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
         low = min(low, 0.0) if self.said.get("rangemode") == "tozero" else low
+        # Equal numbers span nothing, and ``pixels`` divides by the span.
         room = (high - low) / 20 or 0.5
         return (
             (high + room, low - room)
@@ -122,6 +127,7 @@ class Axis:
             ]
         else:
             step = max(1, math.ceil((high - low) / 6)) if self.log else even_step(high - low)
+            # The tolerance keeps a tick at an end of the range that division rounds to the outside.
             at = step * np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
             words = [
                 f"10{str(int(each)).translate(SUPERSCRIPTS)}" if self.log else f"{each:.6g}"
@@ -168,6 +174,7 @@ class Panel:
                 said[0], np.concatenate(xs), margin["l"] + left * wide, margin["l"] + right * wide
             )
             bottom = high - margin["b"]
+            # SVG counts y downward: this axis starts at the larger number of pixels.
             y = Axis(said[1], np.concatenate(ys), bottom - below * tall, bottom - above * tall)
             made.append(cls(x, y, group))
         return made
@@ -192,6 +199,7 @@ class Panel:
     def trace(self, trace: Mapping[str, Any]) -> str:
         """A trace as it is drawn."""
         if trace.get("type", "scatter") == "heatmap":
+            # Antialiasing would let the background through between tiles that touch.
             return f'<g shape-rendering="crispEdges">{"".join(self.tiles(trace))}</g>'
         x = np.array(self.x.pixels(self.x.scaled(values(trace, "x"))))
         y = np.array(self.y.pixels(self.y.scaled(values(trace, "y"))))
@@ -208,12 +216,14 @@ class Panel:
         z = z.T if trace.get("transpose") else z
         every = 1 + max(z.shape) // TILES
         low, high = trace.get("zmin", np.nanmin(z)), trace.get("zmax", np.nanmax(z))
+        # A constant matrix has no span of colors to divide by.
         share = np.clip((z[::every, ::every] - low) / ((high - low) or 1), 0, 1)
         level = np.round((LEVELS - 1) * np.nan_to_num(share)).astype(int)
         across = self.x.pixels(edges(values(trace, "x", z.shape[1])[::every]))
         up = self.y.pixels(edges(values(trace, "y", z.shape[0])[::every]))
         boxes: dict[int, list[str]] = {}
         for row, levels in enumerate(level):
+            # Runs end where the color changes: fewer rectangles than tiles keep the file small.
             ends = [*(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
             # no gap between rows
             top, tall = min(up[row : row + 2]), abs(up[row + 1] - up[row]) + 0.5
@@ -266,6 +276,7 @@ def line(x: np.ndarray, y: np.ndarray) -> str:
     anew."""
     steps, pen = [], "M"
     for across, up in zip(x, y, strict=False):
+        # The sum is finite only if both coordinates are.
         if not np.isfinite(across + up):
             pen = "M"
             continue
@@ -306,6 +317,7 @@ def legend(traces: list[Mapping[str, Any]], top: float) -> Iterator[tuple[int, s
         ):
             continue
         named.add(name)
+        # An estimate, since nothing here measures text: 7 pixels a letter, and 40 for the mark.
         wide = 40 + 7 * len(name)
         if at + wide > WIDTH and at > 20:
             at, row = 20.0, row + 1

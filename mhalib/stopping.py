@@ -60,6 +60,7 @@ def overshot(
     """
     first, last = losses
     lr = getattr(optimizer, "lr", None)
+    # The point of step k comes from the update with number k − 1, which count from 0.
     lr = lr(k - 1) if callable(lr) else lr
     rate = f" with lr = {lr:.3g}" if isinstance(lr, Real) else ""
     said = (
@@ -83,5 +84,6 @@ def _shorter_helps(theta, before, loss_at, workspace):
         there = before + part * (theta - before)
         moved = weights(workspace.unpack(there - before)).values()
         if np.isfinite(loss_at(there)):
+            # A part that rounds to no motion is the point before, whose loss is finite anyway.
             return any((to_numpy(a) != 0).any() for a in moved)
     return False

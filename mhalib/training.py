@@ -107,6 +107,8 @@ class Path:
     stopped: str | None = None
 
     def __getattr__(self, name: str) -> np.ndarray:
+        # Copying and unpickling ask for attributes of an object that has no fields yet: plain
+        # access to ``self.curves`` would come back here without end.
         curves = self.__dict__.get("curves", {})
         if name in curves:
             return curves[name]
@@ -221,12 +223,15 @@ def run(
     space = recorder.train_space
     ask, step = _ask_and_step(model, data, optimizer, space, only)
     own = _copied(model)  # the path keeps no array of the reader's
+    # An entrywise rule steps on the workspace's form of θ, so its moments take that form; any other
+    # sees models, and may keep or overwrite what it is given.
     state = optimizer.start(space.pack(own) if type(optimizer) in ENTRYWISE else _copied(own))
     walk = _Walk(ask, step, optimizer, recorder, recorded)
     return recorder.records.path(walk.to(steps, state, samples, space.pack(own)))
 
 
 def _copied(model):
+    # A product copies an array in numpy and torch alike; each has its own method for a copy.
     return with_weights(model, {name: a * 1.0 for name, a in weights(model).items()})
 
 
@@ -279,6 +284,8 @@ class _Walk:
     def to(self, steps: int, state: Any, samples: Iterable[Any], theta: Any) -> str | None:
         """Walk so many steps from θ, and say why, if they were fewer."""
         try:
+            # A diverging run overflows many times on its way; it is reported once, as the reason
+            # why it ended.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 stopped = self._walked(steps, state, samples, theta)
         except NotANumber as error:
@@ -289,6 +296,7 @@ class _Walk:
             stopped = f"Interrupted after step {self.last.k}: the path up to there is kept."
         last = self.last
         if stopped and last is not None and last.k not in self.recorder.records.steps:
+            # The gradient is computed anew: the workspace may have overwritten that of the step.
             self.recorder.add(last.k, last.theta, self.ask(last.theta, last.rows)[1])
         self._confirm()
         return stopped
@@ -300,6 +308,7 @@ class _Walk:
             self.recorder.train_space.confirm(self.last.theta, self.last.loss, self.last.k)
 
     def _walked(self, steps, state, samples, theta):
+        # One evaluation more than updates, for the loss after the last; ``samples`` has no end.
         for k, rows in zip(range(steps + 1), samples, strict=False):
             value, grad = self.ask(theta, rows)
             loss = float(value)
@@ -311,6 +320,8 @@ class _Walk:
             if k in self.recorded:
                 unknown = np.isnan(self.recorder.add(k, theta, grad))
                 self._confirm()
+                # A diverging run may overflow in its gradient a step before its loss: it goes on to
+                # that step, and ends as one that overshot.
                 if unknown and not self._diverging():
                     return nan_gradient(k, loss, theta, grad, self.recorder.train_space)
             if k < steps:
@@ -391,6 +402,7 @@ def minibatches(n: int, batch: int, seed: int) -> Iterator[np.ndarray]:
     [0, 1, 2, 3, 4]
     """
     for k in count():
+        # The 7 keeps these draws apart from those of data, models and directions of one seed.
         order = np.random.default_rng([seed, 7, k]).permutation(n)
         yield from (order[at : at + batch] for at in range(0, n, batch))
 
@@ -523,6 +535,7 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
         raise ValueError(
             f"steps: expected a whole number ≥ 0, and at most {MOST:,}, got {shown(steps)}"
         )
+    # An array of shape () has ``__iter__`` too, and counts as one number.
     if isinstance(record, Iterable) and getattr(record, "ndim", 1):
         record = list(record)
         outside = [
@@ -544,6 +557,7 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
         return range(steps + 1)
     even = np.linspace(0, steps, record - record // 2)
     geometric = np.geomspace(steps, 1, record // 2)
+    # The small geometric steps round to the same whole numbers: fewer than ``record`` may be left.
     return np.unique(np.rint(np.concatenate([even, geometric])).astype(int)).tolist()
 
 
@@ -584,6 +598,7 @@ class Records:
         """The model at step k and its row: name of a curve → number."""
         self.steps.append(k)
         self.models.append(model)
+        # The row comes last, because ``path`` takes as many steps and models as there are rows.
         self.rows.append(row)
 
     def path(self, stopped: str | None) -> Path:

@@ -32,6 +32,7 @@ class Whitening:
         cannot be whitened.
         """
         require("x", x, ("n", "d"))
+        # Double precision whatever x has: single precision rounds by far more than SINGULAR.
         x = np.asarray(to_numpy(x), float)
         return cls.roots(moment(x, x), f"{len(x)} tokens in {x.shape[1]} dimensions")
 
@@ -40,12 +41,14 @@ class Whitening:
         """The roots of a second moment (d, d), refused in words of ``whose`` if it is singular."""
         require("moment", moment, moment.shape[:1] * 2 if is_array(moment) else ("d", "d"))
         values, basis = np.linalg.eigh(np.asarray(to_numpy(moment), float))
+        # eigh sorts in ascending order. NaN fails ``>``, too, and so does 0 > 0 of a zero moment.
         if not values[0] > SINGULAR * values[-1]:
             raise ValueError(
                 f"data: expected tokens whose second moment can be inverted, got {whose} with "
                 f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}; take more tokens, or "
                 f"fewer dimensions"
             )
+        # basis * v scales columns: it is basis @ diag(v).
         return cls(basis * values**0.5 @ basis.T, basis * values**-0.5 @ basis.T)
 
     @classmethod
@@ -62,6 +65,7 @@ class Whitening:
 
     def pull(self, grad: Any) -> tuple[np.ndarray, np.ndarray]:
         """The gradient with respect to (U, V): ∇_A L Σ̂^{−1/2} and Σ̂^{−1/2} ∇_B L Σ̂^{−1/2}."""
+        # The chain rule of A = U Σ̂^{−1/2} and B = Σ̂^{−1/2} V Σ̂^{−1/2}.
         return replace(self, root=self.inverse).whiten(grad)
 
     def arrays(self, U: np.ndarray, V: np.ndarray, like: Array) -> dict[str, Array]:

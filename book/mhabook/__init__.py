@@ -41,6 +41,7 @@ for _module in (
     "c15_landscapes.statements",
     "c16_networks.statements",
 ):
+    # The import alone registers a module's statements.
     import_module(f"mhabook.{_module}")
 
 use_book_renderer_if_asked()

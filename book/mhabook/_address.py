@@ -7,6 +7,7 @@ def repository() -> str:
     """The address of the book's repository, as the installed package states it; empty if it is not
     installed."""
     try:
+        # The core metadata write each address as "label, address".
         addresses = dict(
             entry.split(", ", 1) for entry in metadata("mhalib").get_all("Project-URL") or ()
         )
@@ -25,4 +26,5 @@ def web_address(repository: str) -> str:
         return ""
     owner, name = repository.split("/")[-2:]
     host = f"{owner}.github.io"
+    # GitHub ignores case in names; the repository NAME.github.io is served at the root of its host.
     return f"https://{host}/" if name.lower() == host.lower() else f"https://{host}/{name}/"

@@ -24,6 +24,7 @@ def figure_html(figure):
     title = title.get("text") if isinstance(title, dict) else title
     caption = f"<figcaption>{escape(title)}</figcaption>" if title else ""
     layout = _held({key: value for key, value in layout.items() if key != "title"})
+    # to_json_plotly escapes <, > and /, so that no text of a figure can close the script element.
     drawing = to_json_plotly({**figure, "layout": layout})
     return (
         f'<figure class="mha-figure" role="group" aria-label="{escape(alt)}">{caption}'
@@ -49,6 +50,7 @@ def use_book_renderer_if_asked():
     """Make figures display as the book needs them, where the book is what is asked for."""
     if not book_is_asked():
         return
+    # Imported only where it is needed: plotly takes long to import.
     import plotly.io
     from plotly.io.base_renderers import MimetypeRenderer
 

@@ -74,6 +74,7 @@ class Panel:
         length = ((far - x) ** 2 + (down - y) ** 2) ** 0.5
         along = ((far - x) / length, (down - y) / length)
         across = (-(down - y) / length, (far - x) / length)
+        # The head grows with the line, so that it stays wider than a thick one.
         size = 4 + 2 * width
         neck = (far - size * along[0], down - size * along[1])
         wings = [
@@ -81,6 +82,7 @@ class Panel:
             for side in (1, -1)
         ]
         head = " ".join(f"{a:.1f},{b:.1f}" for a, b in (end, *wings))
+        # Only as far as the neck: the round end of the line would stick out of the tip.
         self.line(start, neck, color=color, width=width)
         return self._add(f'<polygon points="{head}" fill="{_ink(color)}"/>')
 
@@ -132,6 +134,7 @@ def picture(name: str, alt: str, panels: list[Panel]) -> HTML:
     together = "".join(
         f'<g transform="translate({k * WIDTH})">{panel.svg()}</g>' for k, panel in enumerate(panels)
     )
+    # A file on its own has no page from which currentColor could come: it brings its colors.
     whole = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {len(panels) * WIDTH} {HEIGHT}" '
         f'style="{FONT}; {ON_WHITE}"><title>{escape(alt)}</title>{together}</svg>'

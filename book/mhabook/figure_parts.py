@@ -30,7 +30,9 @@ def scaling_control(label: str = "step size") -> Control:
 def together(names: Iterable[str], compute: Callable[[dict[str, Any]], dict[str, Any]]) -> Measures:
     """Measures of the values alone that are computed at once: name → what ``compute(values)`` has
     under it."""
+    # A dict cannot be hashed, its items can: all measures of the same values share one computation.
     once = cache(lambda items: compute(dict(items)))
+    # name=name: without it every lambda would see the last name.
     return {
         name: lambda path, values, name=name: once(tuple(values.items()))[name] for name in names
     }
@@ -59,6 +61,7 @@ def mixture_of(data: Dataset) -> Mixture:
     """
     mixture = getattr(data, "truth", None)
     if isinstance(mixture, Mixture):
+        # All patterns have the length S, which a mixture does not store.
         (M, d), S = mixture.nu.shape, float(np.linalg.norm(mixture.nu[0]))
         drawn = tokenized_mixture(
             len(data),
@@ -70,6 +73,7 @@ def mixture_of(data: Dataset) -> Mixture:
             mixture.sigma,
             mixture.seed,
         )
+        # S comes back from a norm, so the samples agree up to rounding and not bit by bit.
         if drawn.X.shape == data.X.shape and np.allclose(drawn.X, data.X, rtol=1e-12, atol=1e-12):
             return mixture
     raise TypeError(
@@ -102,6 +106,7 @@ def drawn_heads(start: Any, seed: int = 0) -> float:
         entries = np.concatenate([np.ravel(start.W), np.ravel(start.U)])
         # 0.3, not the 0.30000000000000004 of a division
         scale = float(f"{entries[0] / drawn[0]:.12g}")
+        # No absolute tolerance: within one, any model of a small enough scale would pass.
         if np.allclose(entries, scale * drawn, rtol=1e-12, atol=0):
             return scale
     raise TypeError(
@@ -134,6 +139,7 @@ def rule_name(rule: Any) -> str:
     Raises TypeError if it is another rule, or has more than its step size set.
     """
     for name, kind in RULES.items():
+        # type and not isinstance: a subclass may step otherwise than the browser does.
         if type(rule) is kind and not callable(rule.lr) and rule == kind(rule.lr):
             return name
     raise TypeError(

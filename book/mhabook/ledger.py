@@ -44,8 +44,10 @@ class Check(NamedTuple):
     @property
     def slack(self) -> float:
         """The unused share of the bound, (rhs − lhs)/|rhs|: 0 is attained, negative is violated."""
+        # There is no share of 0: the sign of lhs alone decides.
         if self.rhs == 0:
             return 0.0 if self.lhs == 0 else (inf if self.lhs < 0 else -inf)
+        # Not (rhs − lhs)/|rhs|, which is NaN for an infinite rhs.
         return (1 - self.lhs / self.rhs) * (1 if self.rhs > 0 else -1)
 
     @property
@@ -54,6 +56,7 @@ class Check(NamedTuple):
         return (
             isfinite(self.lhs)
             and isfinite(self.rhs)
+            # No absolute room: a bound of 1e-30 is held to as many digits as one of 1.
             and self.lhs <= self.rhs + ROUNDING * abs(self.rhs)
         )
 
@@ -153,6 +156,7 @@ class Statement:
     def twin(self, seed: int) -> Check | None:
         """The same check with one hypothesis broken, which must fail; None for a statement that has
         no twin."""
+        # One failing claim is enough: not every claim needs the hypothesis that is broken.
         claim = self.false_claim or self.function
         return None if self.broken is None else _worst(_several(claim(**self.broken(seed))))
 

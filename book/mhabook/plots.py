@@ -130,6 +130,7 @@ def _band(figure, x, values, color, log, place):
     filled."""
     log_x, log_y = log
     x, low, high = np.asarray(x), values.min(axis=0), values.max(axis=0)
+    # A gap would cut the closed line in two, so what a log axis cannot show is left out.
     drawn = ((x > 0) | (not log_x)) & ((low > 0) | (not log_y))
     x, low, high = x[drawn], low[drawn], high[drawn]
     figure.add_scatter(
@@ -154,6 +155,7 @@ def _single(values, log):
 def _coarse(values):
     """Single precision to one part in 512, a fraction of a pixel: nobody reads a number off the
     edge of a band."""
+    # 8 of the 23 bits of the fraction stay; half of the last one is added, so that it rounds.
     return ((values.view(np.uint32) + 0x4000) & 0xFFFF8000).view(np.float32)
 
 
@@ -213,6 +215,7 @@ def dots(
     names, values = list(named), np.array(list(named.values()), dtype=float)
     at = -np.arange(len(names))
     figure = go.Figure()
+    # NaN lifts the pen, so that one trace draws all the lines.
     pairs = [
         np.ravel([(a, b, np.nan) for a, b in zip(first, last, strict=True)])
         for first, last in ((np.full(len(at), start), values), (at, at))
@@ -324,12 +327,14 @@ def images(
 ) -> go.Figure:
     """Small gray images (k, height, width) side by side, each under its name."""
     figure = make_subplots(rows=1, cols=len(X), subplot_titles=list(names), horizontal_spacing=0.02)
+    # A heatmap counts its rows upward, an image downward.
     for k, image in enumerate(X):
         figure.add_heatmap(
             z=np.asarray(image)[::-1], colorscale="Greys", showscale=False, row=1, col=k + 1
         )
     figure.update_xaxes(showticklabels=False, constrain="domain", showgrid=False, zeroline=False)
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False)
+    # plotly's first axis has no number.
     for k in range(len(X)):
         figure.update_yaxes(
             scaleanchor=f"x{k + 1 if k else ''}", constrain="domain", row=1, col=k + 1
@@ -397,6 +402,7 @@ def _cover_all_frames(figure):
 
 def _range(values, log):
     values = np.asarray(values, dtype=float)
+    # plotly takes the range of a logarithmic axis in powers of ten.
     values = np.log10(values[values > 0]) if log else values
     low, high = np.nanmin(values), np.nanmax(values)
     return [low - 0.04 * (high - low), high + 0.04 * (high - low)]

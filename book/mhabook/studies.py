@@ -81,11 +81,13 @@ def sweep(
         traceback. What is finished stays in the cache.
     """
     configs, seeds = configurations(grid), seed_list(seeds)
+    # One configuration speaks for all: they have the same names.
     _require_run(run, configs[0])
     tasks = [(config, seed) for config in configs for seed in seeds]
     kept = None if cache is None else Kept(_writable(cache), origin(run))
     done = {k: found for k, task in enumerate(tasks) if kept and (found := kept.load(*task))}
     first = next(iter(done.values()), None)
+    # Kept results are compared before anything runs, so that a mismatch costs no time.
     for k, result in done.items():
         _require_alike(_form(result), _form(first), tasks[k])
     missing = {k: task for k, task in enumerate(tasks) if k not in done}
@@ -103,6 +105,7 @@ def sweep(
             first = first or done[k]
             if kept:
                 kept.save(*tasks[k], done[k])
+    # Results come in any order; the table has that of the grid.
     return _table(run, tasks, [done[k] for k in range(len(tasks))])
 
 
@@ -125,6 +128,8 @@ def configurations(grid: Any) -> list[dict[str, Any]]:
             f"got {sorted({', '.join(config) for config in configs}) or 'none'}"
         )
     for name in configs[0]:
+        # One column holds one kind: NumPy would turn True beside 2 into 1, and 2 beside a word into
+        # "2".
         if len(kinds := {_kind(np.array(config[name])) for config in configs}) > 1:
             raise TypeError(
                 f"grid: expected {name} to be always of one kind, got {' and '.join(sorted(kinds))}"
@@ -147,6 +152,7 @@ def seed_list(seeds: int | Iterable[int]) -> list[int]:
     if not seeds or max(seeds) >= 2**63:
         raise ValueError(f"seeds: expected one or more below 2⁶³, got {max(seeds, default='none')}")
     _require_distinct("seeds", seeds)
+    # Python's own numbers: the key of a kept run is JSON, which takes none of NumPy's.
     return [int(seed) for seed in seeds]
 
 
@@ -166,6 +172,7 @@ def _listed(grid):
 
 def _plain(name, value):
     value = value.item() if isinstance(value, np.generic) else value
+    # An integer of more than 64 bits would make a column of objects.
     if not isinstance(value, (bool, int, float, str)) or np.array(value).dtype.kind == "O":
         raise TypeError(
             f"grid: expected numbers, words, True and False, got {name}={value!r}; "
@@ -244,6 +251,7 @@ class Kept:
         try:
             table = Table.load(path)
             about = table.about
+            # The file says itself which run it is: one that was renamed or copied is not believed.
             if _text(about.get("of")) != self._of(config, seed) or not isinstance(
                 about.get("versions"), dict
             ):
@@ -263,11 +271,13 @@ class Kept:
 
     def _path(self, config, seed):
         return (
+            # 32 hexadecimal digits are 128 bits: no two runs meet by chance.
             self.folder / f"{hashlib.sha256(self._of(config, seed).encode()).hexdigest()[:32]}.npz"
         )
 
 
 def _text(about):
+    # Sorted, so that a grid with its names in another order finds the same runs.
     return json.dumps(about, sort_keys=True)
 
 
@@ -286,6 +296,7 @@ def unwritable(folder: Path) -> str:
     can."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Tried, not asked: permission bits do not tell of a disk that is mounted read-only.
         TemporaryFile(dir=folder).close()
     except OSError as error:
         return str(error)
@@ -309,6 +320,7 @@ def origin(run: Callable[..., Any]) -> dict[str, str]:
             "cache: the source of run cannot be read, so a change of it would go unnoticed; "
             "put the function into a file or a notebook, or sweep without a cache"
         ) from None
+    # By content: the repr of a large array leaves most of it out.
     bound = joblib.hash((run.args, run.keywords)) if isinstance(run, partial) else ""
     return {
         "function": _name(run),
@@ -323,9 +335,12 @@ def _results(run, tasks, progress):
     backend, n_jobs = get_active_backend()
     n_jobs = -1 if n_jobs is None else n_jobs  # unless it was chosen, all there are
     seen = sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
+    # One run a batch: in a larger one, a finished run would wait for the others before it is kept.
     settings = {"n_jobs": n_jobs, "batch_size": 1, "verbose": 10 * (progress and seen)}
     calls = [joblib.delayed(attempt)(run, k, *task) for k, task in tasks.items()]
     if calls and getattr(backend, "supports_return_generator", False):
+        # Unordered: a long run must not hold back those that are done. Without max_nbytes=None
+        # joblib passes large bound arrays as memory maps, which are read-only.
         return joblib.Parallel(**settings, max_nbytes=None, return_as="generator_unordered")(calls)
     # Such a backend gives all results back together: ask for as many as it computes together.
     together = joblib.effective_n_jobs(n_jobs)
@@ -362,6 +377,7 @@ def attempt(
         with threadpool_limits(1), interrupts_raised():  # half a run is not taken for a whole one
             returned = run(seed=seed, **config)
         return k, (_parts(returned, config), versions), None
+    # Not BaseException: an interrupt is no failure of the run, and ends the sweep.
     except Exception as error:
         return k, None, f"{type(error).__name__}: {error}\n\n{traceback.format_exc().rstrip()}"
 
@@ -436,6 +452,7 @@ def _table(run, tasks, done):
         configs += [config | {"seed": seed}] * len(rows)
     columns = {name: np.array([config[name] for config in configs]) for name in configs[0]}
     columns |= {name: np.concatenate([rows[name] for rows in done]) for name in done[0].columns}
+    # A cache may hold runs of several versions of NumPy and Python: each is named once.
     used = {tuple(sorted(rows.about["versions"].items())) for rows in done}
     return Table(
         columns,

@@ -124,6 +124,7 @@ class Table:
         """
         about = dict(self.about) | ({} if command is None else {"command": command})
         path, buffer = Path(path).expanduser(), io.BytesIO()
+        # Sorted keys, since equal tables shall give equal bytes.
         np.savez_compressed(
             buffer, about=np.array(json.dumps(about, sort_keys=True)), **self.columns
         )
@@ -185,6 +186,7 @@ def _require_no_gap(archive, data):
                 f"{entry.header_offset - end} bytes before {entry.filename} belong to no column"
             )
         # of the name and of what is added to it, in the member's own header
+        # The zip64 sizes that NumPy adds stand there alone, not in the directory.
         lengths = data[end + 26 : end + 30]
         end += (
             30

@@ -1,20 +1,18 @@
 """How far one machine goes: gradient descent with up to 4,096 heads, on up to 100,000 sequences.
 
-    python book/results/scale.py --largest 5e7 # this CPU, by numpy, in double precision python
-    book/results/scale.py --device cuda --dtype float32 # a GPU, by torch: the same code on other
-    arrays python book/results/scale.py --toy --device cpu:0 # small sizes, by torch on this CPU, in
-    seconds
+    python book/results/scale.py --largest 5e7                    # this CPU, by numpy, in double precision
+    python book/results/scale.py --device cuda --dtype float32    # a GPU, by torch: the same code on other arrays
+    python book/results/scale.py --toy --device cpu:0             # small sizes, by torch on this CPU, in seconds
 
-Every row is one call of ``mha.train`` on the mixture of chapter 1 (T = 10 tokens of d = 8 numbers),
-from a random start, so that all heads differ. A row says how long a step took (the median of those
-after the first; on the CPU that is CPU time, which other work on the machine does not lengthen
-much), the most memory held beside data and parameters while it ran (numpy's allocations; on a GPU,
-torch's), and the loss before and after. Rows with more than ``--largest`` pairs of a sequence and a
-head are left out, and named.
+Every row is one call of ``mha.train`` on the mixture of chapter 1 (T = 10 tokens of d = 8 numbers), from a random
+start, so that all heads differ. A row says how long a step took (the median of those after the first; on the CPU that
+is CPU time, which other work on the machine does not lengthen much), the most memory held beside data and parameters
+while it ran (numpy's allocations; on a GPU, torch's), and the loss before and after.
+Rows with more than ``--largest`` pairs of a sequence and a head are left out, and named.
 
-It writes ``scale_<device>.npz`` beside this file, or what ``--out`` names; with ``--toy`` only the
-latter. ``--cache`` names a folder for finished rows: the same command goes on where it was
-interrupted. We had no GPU: the rows that come with the book are those of one core of a CPU.
+It writes ``scale_<device>.npz`` beside this file, or what ``--out`` names; with ``--toy`` only the latter. ``--cache``
+names a folder for finished rows: the same command goes on where it was interrupted. We had no GPU: the rows that come
+with the book are those of one core of a CPU.
 """
 
 import argparse

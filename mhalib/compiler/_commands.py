@@ -47,11 +47,13 @@ def run(
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
+                # A group of its own, which `_kill` ends as a whole.
                 start_new_session=os.name == "posix",
             )
         except (OSError, ValueError) as error:
             raise Failed(f"{command[0]} cannot be run: {error}") from error
         try:
+            # What is left of a deadline may be below 0.
             code = process.wait(max(seconds, 0))
         except subprocess.TimeoutExpired:
             raise Late(f"{command[0]} did not end in time") from None

@@ -26,6 +26,7 @@ def whole_file(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
         with open(part, "xb", opener=partial(os.open, mode=mode)) as file:
             yield file
         os.replace(part, path)
+    # BaseException: an interrupt is not to leave the part behind, either.
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -57,6 +58,7 @@ def open_own(path: Path) -> Iterator[BinaryIO]:
     Raises OSError, which says why not: also if it is a link, a pipe or anything else than a file.
     """
     with open(path, "rb", opener=_without_link) as file:
+        # Of what was opened: by now the path may name another file.
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             raise PermissionError(f"{path} is no file")

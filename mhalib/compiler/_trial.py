@@ -63,6 +63,7 @@ def _answer(functions, sizes, arrays, entries):
 def main(library: str, asked: str, answered: str) -> None:
     """Ask a library the questions of one file, and write the answers into another."""
     functions = ctypes.CDLL(library)
+    # `native.Library` calls this first: if it crashes or exits, then in this process.
     functions.lanes()
     with open(asked, encoding="utf-8") as file:
         questions = json.load(file)

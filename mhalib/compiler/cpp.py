@@ -43,6 +43,7 @@ FUNCTIONS = {
     "equal": "equal({}, {})",
     "greater": "greater({}, {})",
     "greater_equal": "at_least({}, {})",
+    # With their arguments exchanged two comparisons of runtime.h are enough.
     "less": "greater({1}, {0})",
     "less_equal": "at_least({1}, {0})",
     # By the system's library of mathematics, which WebAssembly does not have.
@@ -90,6 +91,7 @@ def module(record: Record) -> str:
     lines += [*_layout(record, memory), *_places(record), *_loaded(record)]
     for name, one in entries.items():
         first = next(iter(one.at.values()))
+        # Sizes and pointers are static: the last call may have been for another memory.
         body = ["layout(begin, sizes);", *one.lines, f"return {first}[0];"]
         lines += [f"API(double, {name}){SIGNATURE}", "{", *body, "}"]
     return "\n".join([*lines, ""])
@@ -99,6 +101,7 @@ def _memory(record, entries):
     """Name of a pointer → type and number of what it points to, in their order in memory."""
     memory = {f"at_{name}": ("double", length) for name, length in record.arrays.items()}
     for name, rest in record.lanes.items():
+        # Rounded up: the last register may be filled in part.
         groups = f"(({record.sample} + LANES - 1) / LANES)"
         memory[f"at_{name}_"] = "vec", product_of([groups, *rest])
     for one in entries.values():
@@ -111,6 +114,7 @@ def _layout(record, memory):
     lines = [f"API(double, layout){SIGNATURE}", "{"]
     lines.append("double end = (double)(__INTPTR_TYPE__)(base = begin);")
     for k, size in enumerate(record.sizes):
+        # A local double hides the static int, so that no product of sizes overflows.
         lines.append(f"[[maybe_unused]] const double {size} = ::{size} = sizes[{k}];")
     for text, name in record.numbers.named.items():
         lines.append(f"{name} = {text};")
@@ -155,6 +159,8 @@ def entry(
 def _require_lanes(v: Node, sizes: Sizes, sample: str) -> None:
     """Raise Untraceable for what has no compiled form."""
     loops = sizes.loops[v]
+    # An axis of samples is read in the loop over samples and in no other, or one lane would
+    # need the number of another.
     across = [
         (loop is not None and loops[loop] == sample) != (size == sample)
         for arg, index in v.args
@@ -208,6 +214,7 @@ class Entry:
 
     def _shape(self, buffer: Buffer) -> list[str]:
         """The sizes of a buffer in memory, where samples stand side by side in one register."""
+        # What is made on the way holds one register of samples, which the next round overwrites.
         is_whole = buffer.kind == "output"
         return [size if is_whole or size != self._sample else "1" for size in buffer.shape]
 
@@ -218,6 +225,7 @@ class Entry:
             return
         length = product_of(self._shape(buffer))
         self.memory[buffer.name] = "vec" if self._has_lanes(buffer) else "double", length
+        # Each lane adds up its own samples; `fold` adds the lanes after the loop.
         if self._sums(self._writer[buffer.name]):
             self.memory[f"{buffer.name}_"] = "vec", length
 
@@ -300,6 +308,7 @@ class Entry:
             if self._has_lanes(buffer):
                 name, length = self._name(buffer), product_of(self._shape(buffer))
                 self.lines.append(f"const vec *{name} = {name}_ + sample * (long){length};")
+        # What an earlier stage made of samples is made again: only the last register of it is left.
         for one in self._nests.statements:
             if one in needed and self._is_of_samples(one):
                 self._write(one)
@@ -323,6 +332,7 @@ class Entry:
         # each lane to its own place
         if one.target.kind == "output" and self._has_lanes(one.target):
             return f"for (int l = 0; l < LANES && sample * LANES + l < {self._sample}; l++) {place} = {value}[l];"
+        # Lanes past the last sample repeat it, and are not to be counted.
         return f"{place} += only(real, {value});" if self._sums(one) else f"{place} = {value};"
 
     def _loops(self, loops) -> str:
@@ -342,6 +352,7 @@ class Entry:
         args = [self._expression(arg) for arg in value.args]
         if value.f in OPERATORS:
             return OPERATORS[value.f].format(*args)
+        # Operators take numbers and lanes together; the functions of runtime.h take one kind.
         is_wide = SAMPLE in value.loops
         return FUNCTIONS[value.f].format(*(f"wide({arg})" if is_wide else arg for arg in args))
 
@@ -381,6 +392,7 @@ class Entry:
 
         def matrix(name, own, *loops):
             begin = [sum_of([term]) for term in own if term[0] not in moving]
+            # A loop that a matrix does not know moves it by 0.
             steps = ", ".join(product_of(dict(own).get(loop, ["0"])) for loop in loops)
             return f"{' + '.join([name, *begin])}, {steps}"
 

@@ -28,6 +28,7 @@ PARTIALS: dict[str, Callable[..., list[Any]]] = {
     "add": lambda v, a, b: [1, 1],
     "subtract": lambda v, a, b: [1, -1],
     "multiply": lambda v, a, b: [b, a],
+    # By the quotient v: the b² of −a/b² may overflow or underflow.
     "divide": lambda v, a, b: [1 / b, -v / b],
     "absolute": lambda v, a: [sign(a)],
     "exp": lambda v, a: [v],
@@ -39,7 +40,9 @@ PARTIALS: dict[str, Callable[..., list[Any]]] = {
     "tanh": lambda v, a: [1 - v * v],
     "sin": lambda v, a: [np.cos(a)],
     "cos": lambda v, a: [-np.sin(a)],
+    # v is at least as large as a and b, so neither exponential overflows.
     "logaddexp": lambda v, a, b: [np.exp(a - v), np.exp(b - v)],
+    # A comparison is constant wherever it is differentiable.
     **dict.fromkeys(
         ("equal", "greater", "less", "greater_equal", "less_equal"), lambda v, a, b: [0, 0]
     ),
@@ -71,7 +74,9 @@ def _power_of(slope, v, a, b):
     by_base = slope * (b * a ** (b - 1))
     by_exponent = slope * (v * np.log(a))
     return [
+        # A fixed exponent other than 0 needs no choice between cases.
         by_base if b.node.f == "number" and b.node.detail else np.where(b == 0, 0.0, by_base),
+        # 0 · log 0 is NaN.
         np.where((a == 0) & (b >= 0), 0.0, by_exponent),
     ]
 
@@ -113,10 +118,12 @@ def gradient(value: Traced, wrt: Sequence[Traced]) -> list[Traced]:
             f"expected a loss that is one number and depends on the weights, got {value!r}"
         )
     order, needed = topological([value.node]), {w.node for w in wrt}
+    # Arguments come before what reads them, so one pass finds all that depend on `wrt`.
     for v in order:
         if any(arg in needed for arg, _ in v.args):
             needed.add(v)
     slopes = {value.node: filled(1.0, ())}
+    # When a node is reached, all that read it have added to its slope.
     for v in reversed(order):
         if v not in slopes or not v.args:
             continue
@@ -155,11 +162,13 @@ def _handed_on(v, slope, needed):
     kind = v.detail if v.f == "sqrt" and v.detail else v.f  # a root may be a norm
     parts = PULLBACKS[kind](slope, own, *args) if kind in PULLBACKS else PARTIALS[kind](own, *args)
     for (arg, index), part in zip(v.args, parts, strict=True):
+        # isinstance first: == of an array would be recorded.
         if arg not in needed or (isinstance(part, int) and part == 0):
             continue
         if kind in PULLBACKS:
             factors = [part]
         else:
+            # Two factors stay apart: with the sum in `_put_back` they are one product of matrices.
             factors = (
                 [slope, part] if isinstance(part, Traced) else [slope if part == 1 else -slope]
             )
@@ -179,6 +188,7 @@ def _put_back(factors, v, arg, index):
     loops = [loop for loop, _ in index]
     labels = [range(len(v.loops))] * len(factors)
     found = comprehension("multiply" if len(factors) == 2 else "id", factors, labels, loops, "sum")
+    # A sum over a loop that no factor knows is a product with its length.
     lost = prod(
         size
         for k, size in enumerate(v.loops)
@@ -188,5 +198,6 @@ def _put_back(factors, v, arg, index):
         found if lost == 1 else found * lost,
         [1 if loop is None else v.loops[loop] for loop in loops],
     )
+    # The transpose of a slice: read at minus its offset the part is 0 outside of what was read.
     back = tuple((axis, -offset) for axis, (_, offset) in enumerate(index))
     return stored(node_of("id", [(part, back)], arg.shape))

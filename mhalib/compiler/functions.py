@@ -69,12 +69,14 @@ def _square(x):
 @function("softplus")
 def _softplus(x):
     """log(1 + eˣ)."""
+    # logaddexp takes the larger argument out of its exponentials, so large x do not overflow.
     return elementwise("logaddexp", 0, x)
 
 
 @function("sign")
 def sign(a: Traced) -> Traced:
     """1, 0 or −1."""
+    # Not by `-`, which refuses two masks as NumPy does.
     return elementwise("subtract", a > 0, a < 0)
 
 
@@ -83,6 +85,7 @@ def _power(x, power):
     """As np.power, by something simpler where there is."""
     if not (isinstance(power, numbers.Real) and isinstance(x, Traced)):
         return elementwise("power", x, power)
+    # WebAssembly has no library of mathematics: what is written without pow runs there, too.
     if power == 0:
         return filled(1.0, x.shape)
     if power == 1:
@@ -98,6 +101,7 @@ def _power(x, power):
 def _clip(x, low=None, high=None, min=None, max=None):  # numpy has both names of either bound
     """As np.clip. At a bound the slope is still x's."""
     low, high = (low if min is None else min), (high if max is None else max)
+    # np.maximum and np.minimum would halve the slope where x equals a bound.
     if low is not None:
         x = np.where(x < low, low, x)
     if high is not None:
@@ -127,6 +131,7 @@ def _not_equal(a, b):
 
 @function("where", keeps_masks=True)
 def _where(condition, a, b):
+    # All but 0 is true, NaN included, which JavaScript would take for false: so 0 and 1 are made.
     chosen = elementwise(
         "where", elementwise("subtract", 1, elementwise("equal", condition, 0)), a, b
     )
@@ -147,6 +152,7 @@ def _mean(x, axis=None, keepdims=False):
 
 
 def _smallest(x, axis=None, keepdims=False):
+    # A comprehension reduces by a sum or a maximum alone.
     return elementwise("negative", reduced("max", elementwise("negative", x), axis, keepdims))
 
 
@@ -184,6 +190,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
         )
     squared = (x * x).sum(axis, keepdims)
     index = tuple((k, 0) for k in range(len(squared.node.shape)))
+    # A root with a mark: the slope of any other is infinite at 0.
     return Traced(
         node_of("sqrt", [(squared.node, index)], squared.node.shape, detail="norm"), squared.groups
     )
@@ -198,6 +205,7 @@ def matmul(a: "Traced | np.ndarray", b: "Traced | np.ndarray") -> Traced:
     a, b = recorded(a), recorded(b)
     if not a.ndim or not b.ndim or a.shape[-1] != b.shape[-min(2, b.ndim)]:
         refuse(f"a product of shapes {a.shape} and {b.shape}")
+    # Labels counted from the right, below 0: axes of several matrices broadcast from there.
     left, right = ([*range(2 - x.ndim, 0)] for x in (a, b))
     rows, columns = ["i"] * (a.ndim > 1), ["j"] * (b.ndim > 1)
     target = [*max(left, right, key=len), *rows, *columns]
@@ -234,6 +242,7 @@ def einsum(subscripts: str, *arrays: Traced, **_: Any) -> Traced:
             f"result after ->"
         )
     if len(arrays) > 2:
+        # A letter that nothing needs later is summed at once, which keeps the first product small.
         kept = "".join(
             letter
             for letter in dict.fromkeys(own[0] + own[1])
@@ -270,6 +279,7 @@ def _ravel(x):
 
 @function("copy", keeps_masks=True)
 def _copy(x):
+    # No recorded array is ever written into, so a copy may be the array itself.
     return x
 
 
@@ -291,6 +301,7 @@ def concatenate(arrays: Sequence[Any], axis: int = 0) -> Traced:
         )
     ends = [*accumulate(x.shape[axis] for x in arrays)]
     shape = [*arrays[0].shape[:axis], ends[-1], *arrays[0].shape[axis + 1 :]]
+    # An input serves only to say how `of_shape` numbers the axes.
     loops = [group[0] if group else None for group in array("", shape).groups]
     return of_shape(
         shape,
@@ -298,6 +309,7 @@ def concatenate(arrays: Sequence[Any], axis: int = 0) -> Traced:
         [
             (
                 axis_by_axis(x, x.shape),
+                # A part begins at end − length, so its offset is minus that.
                 tuple((loop, (x.shape[axis] - end) * (k == axis)) for k, loop in enumerate(loops)),
             )
             for x, end in zip(arrays, ends, strict=True)

@@ -52,6 +52,7 @@ FORMS = {
 }
 """Elementwise functions."""
 
+# Equal infinities are a case of their own: their difference is NaN.
 LOGADDEXP = """const logaddexp = (a, b) =>
   a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));"""
 
@@ -152,6 +153,7 @@ def _expression(value: Expression) -> str:
         return f"({bounds} ? {_expression(value.value)} : 0)"
     if isinstance(value, Apply):
         args = [_expression(arg) for arg in value.args]
+        # Parts that are 0 beyond their ends are joined by a sum.
         return f"({' + '.join(args)})" if value.f == "concatenate" else FORMS[value.f].format(*args)
     return _place(value.buffer, value.buffer.shape, value.at)
 
@@ -165,6 +167,7 @@ def module(record: Record) -> str:
         name: printed(record.entries[name], prefix, record.numbers, record.places)
         for name, prefix in record.prefixes().items()
     }
+    # `Sizes.text` writes root(…) for both languages.
     lines = ["const root = Math.sqrt;", LOGADDEXP]
     lines.append(f"export function program([{', '.join(record.sizes)}]) {{")
     for name, length in record.arrays.items():
@@ -180,5 +183,6 @@ def module(record: Record) -> str:
         first = next(iter(entry.at.values()))
         lines += [f"{name}() {{", *entry.lines, f"return {first}[0];", "},"]
     arrays = ", ".join(record.arrays)
+    # As of the compiled program, whose `loaded` packs samples: here there is nothing to pack.
     lines += ["};", f"return {{ {arrays}, loaded() {{}}, call: (name) => run[name]() }};", "}", ""]
     return "\n".join(lines)

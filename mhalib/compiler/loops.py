@@ -33,6 +33,7 @@ TAKEN = frozenset(
     )
 )
 """Names that printed programs have for something else, and the words of JavaScript."""
+# Each level is several calls deep when it is lowered, and Python's recursion is limited.
 DEEPEST = 50
 """Expressions within expressions, at most."""
 
@@ -287,6 +288,7 @@ class _Lowering:
             return Buffer(v.detail, shape, v.f, self.places.get(v.detail))
         if v.f == "reshape":
             of = self.buffers[v.args[0][0]]
+            # A part has strides of the longer array: its numbers need not lie one behind the other.
             if of.place:
                 raise Untraceable(
                     f"{v.line}: {of.name}, which lies in a longer array, is read in another "
@@ -323,6 +325,7 @@ class _Lowering:
         """An argument at its index, which is 0 before its beginning and past its end."""
         at, bounds = _moved(index, loops), []
         for axis, ((loop, offset), (name, moved)) in enumerate(zip(index, at, strict=True)):
+            # Its own offset says whether a bound is needed; `moved` adds the offsets around it.
             if offset < 0:
                 bounds.append(Bound(name or "0", ">=", str(-moved)))
             if loop is not None and v.loops[loop] + offset > arg.shape[axis]:
@@ -336,6 +339,7 @@ class _Lowering:
             return Number(self.sizes.numbers[v])
         if v not in self.inline:
             return Read(self.buffers[v], at, self.shape(v))
+        # What is inlined reduces nothing, so that each of its loops is an axis of its result.
         value = self.body(v, [at[v.out.index(k)] for k in range(len(v.loops))])
         return replace(value, shape=self.shape(v)) if isinstance(value, Read) else value
 
@@ -348,6 +352,7 @@ class _Lowering:
             at = [(loop.name, 0) for loop in one.loops]
             for read in reads(one.value):
                 base = read.buffer.of or read.buffer
+                # A statement may read an entry that it then writes, as W = W − η · slope does.
                 if base.kind == "input" and (
                     _lies(base) in lost
                     or (_lies(base) in own and (read.buffer.of or read.at != at))
@@ -396,6 +401,7 @@ def _inlined(order: Sequence[Node], roots: set[Node]) -> set[Node]:
     depth: dict[Node, int] = Counter()  # how many expressions it would stand within
     # whether all that read it have all loops
     covered: dict[Node, bool] = defaultdict(lambda: True)
+    # A reshape is a view of memory, so what it reads has to be stored.
     read = {arg for v in order if v.f == "reshape" for arg, _ in v.args}
     found = set()
     for v in reversed(order):
@@ -408,6 +414,7 @@ def _inlined(order: Sequence[Node], roots: set[Node]) -> set[Node]:
         ):
             found.add(v)
         for arg, index in v.args:
+            # Read without one of the loops, it would be computed again in every round of that.
             all_loops = {loop for loop, _ in index} >= set(range(len(v.loops)))
             uses[arg] += uses[v] if view else 1
             depth[arg] = max(depth[arg], depth[v] + 1 if v in found else 0)

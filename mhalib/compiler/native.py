@@ -45,6 +45,8 @@ from mhalib.compiler._files import open_own, own_folder, whole_file
 from mhalib.compiler.program import Program
 from mhalib.compiler.trace import Untraceable
 
+# Not -ffast-math: it drops x != x, which finds NaN, and the large number that is added and
+# subtracted in exp_ to round.
 FLAGS = (
     "-O3",
     "-g0",
@@ -105,6 +107,8 @@ class Arena:
 
     def __init__(self, library: Library, program: Program, sizes: Mapping[str, int]) -> None:
         self._functions, self._alone = library.functions, library.alone
+        # The length is that of a memory that begins at 0, and so at any multiple of 64: 8 doubles
+        # more let it begin there.
         self._memory = np.zeros(library.bytes(program, sizes) // 8 + 8)
         address = self._memory.ctypes.data
         self._at = -address % 64
@@ -113,6 +117,7 @@ class Arena:
     def array(self, name: str) -> np.ndarray:
         """The array of this name, flat, where the program reads or writes it."""
         with self._alone:
+            # Places are those of the last layout, which may have been another arena's.
             self._functions.layout(*self._arguments)
             place, length = _trial.place(self._functions, name)
         begin = (self._at + place) // 8
@@ -255,6 +260,7 @@ def _usable(program, seconds):
     if found is None:
         late = folder / f"{key}.late"
         if seconds is None:
+            # `warm` has a time of its own, and tries again.
             _refuse_what_was_late(late)
             seconds = SECONDS_ZIGLANG if compiler[0] == "ziglang" else SECONDS
         try:
@@ -329,6 +335,7 @@ def _require_right(answers, cases):
                 got = np.array(answer[entry][name])
                 if (
                     got.shape != want.shape
+                    # Not by `>`, which would let NaN pass.
                     or not abs(got - want).max() <= TOLERANCE * abs(want).max()
                 ):
                     raise Unusable(
@@ -399,6 +406,7 @@ def _compiled_and_kept(program, compiler, folder, key, temporary, cases, until):
 
 def _compiled(text, until, *command):
     """The bytes of a library."""
+    # For ARM the option that names a processor is -mcpu; -march names an architecture.
     native = (
         "-march=native" if platform.machine().lower() in ("x86_64", "amd64") else "-mcpu=native"
     )
@@ -441,6 +449,7 @@ def _kept(folder, key, temporary):
 def _forget_oldest(folder):
     """Keep the cache small: a reader who edits a model compiles one program after the other."""
     with suppress(OSError):
+        # `_kept` sets this time at every use, so what was not used for longest comes first.
         paths = sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime)
         for path in paths[:-MOST]:
             path.unlink()
@@ -515,6 +524,7 @@ def _compiler():
     for name in ("clang++",) if os.name == "nt" else ("c++", "g++", "clang++"):
         path = shutil.which(name)
         if path and os.path.isfile(path) and not _is_stub(path):
+            # These stand for the version, which only a process could tell: too slow for every run.
             file = os.stat(path)
             return name, path, f"{os.path.realpath(path)} {file.st_size} {file.st_mtime_ns}"
     if find_spec("ziglang"):
@@ -555,6 +565,8 @@ def _processor():
     """What a processor can do, as far as the system says it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            # The first processor ends at a blank line; a line that varies, such as its MHz, would
+            # change the key at every run.
             said = [
                 line
                 for line in takewhile(str.strip, lines)

@@ -16,6 +16,7 @@ Step = Callable[[list[np.ndarray], Mapping[str, np.ndarray]], np.ndarray]
 NUMPY: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in (*PARTIALS, *PULLBACKS) if hasattr(np, name)},
     "id": lambda a: a,
+    # Every part is padded by zeros to the whole length, so the sum joins them.
     "concatenate": lambda *parts: sum(parts),
     "where": lambda condition, a, b: np.where(condition != 0, a, b),
 }
@@ -126,6 +127,7 @@ class Evaluator:
         at_left, at_right = self._at[at_left], self._at[at_right]
         many = [count] if together else []
         of_left, of_right = [*many, height, depth], [*many, depth, width]
+        # A product of matrices has its axes in this order, the result in that of `out`.
         found = [*together, *rows, *columns]
         shape, order = [v.loops[k] for k in found], [found.index(k) for k in v.out]
 
@@ -166,6 +168,7 @@ def origin(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> str | 
             if found.f == "input"
             else found.line
         )
+    # A step of a derivative has the name of its function in its line already.
     return found.line if "derivative" in found.line else f"{found.line}, in {found.f}"
 
 
@@ -187,6 +190,7 @@ def _finished(v: Node) -> Callable[[np.ndarray], np.ndarray]:
 
     def finish(found):
         found = np.asarray(found, dtype=float)
+        # A loop that no argument knows counts all the same: a sum over it adds each round.
         if not is_whole:
             found = np.broadcast_to(found, v.loops)
         if gone:
@@ -209,6 +213,7 @@ def _view(arg: Node, index: Index, v: Node, loops: Sequence[int], *, is_flat: bo
         size = 1 if loop is None else v.loops[loop]
         ahead.append(max(0, -offset))
         behind.append(max(0, offset + size - length))
+        # Padding ahead moves all entries by as much: offset + ahead is max(0, offset).
         first = max(0, offset)
         key.append(offset + ahead[-1] if loop is None else slice(first, first + size))
     pads = list(zip(ahead, behind, strict=True)) if any(ahead) or any(behind) else None

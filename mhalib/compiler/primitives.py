@@ -12,6 +12,7 @@ from mhalib.compiler import derivatives as derived
 
 TRIED = (-1.7, -0.6, 0.3, 1.2)
 """Where a derivative is compared with differences, unless something else is said."""
+# Central differences err by about STEP², and in rounding by about 1e-16 / STEP.
 STEP, TOLERANCE = 1e-5, 1e-7
 
 
@@ -60,6 +61,7 @@ def primitive(
     arguments = _count(derivatives)
     for text in (form, compiled):
         _require_form(text, arguments)
+    # Added before it is checked, because the check records and differentiates it.
     derived.PARTIALS[name] = lambda value, *args: list(derivatives(value, *args))
     numeric.NUMPY[name] = function
     trace.FUNCTIONS[name] = partial(trace.elementwise, name)
@@ -160,6 +162,7 @@ def _require_derivatives(name, function, points):
         wanted = (function(*above) - function(*below)) / (2 * STEP)
         off = abs(derivative - wanted) > TOLERANCE * (1 + abs(wanted))
         if off.any() or not np.isfinite(derivative).all():
+            # nanargmax raises where all are NaN.
             worst = np.nanargmax(abs(derivative - wanted)) if np.isfinite(derivative).any() else 0
             at = ", ".join(f"{a.flat[worst]:g}" for a in points.values())
             raise ArithmeticError(

@@ -51,12 +51,14 @@ class Sizes:
                     f"{(v or w).line}: expected the same steps for all sizes, got a loop over a "
                     "size, or a place that depends on one"
                 )
+            # A length is a product of whole powers; a number may be a quotient or a root, too.
             self.loops[v] = [
                 self.text(a, b, v, (0, 1, 2)) for a, b in zip(v.loops, w.loops, strict=True)
             ]
             if v.f == "number":
                 text = self.text(v.detail, w.detail, v, (-1, -0.5, 0, 0.5, 1))
                 self.numbers[v] = (
+                    # A literal has no blank; what depends on sizes is computed once, under a name.
                     self.named.setdefault(text, f"number{len(self.named)}") if " " in text else text
                 )
             elif v.f == "constant" and not np.array_equal(v.detail, w.detail, equal_nan=True):
@@ -77,14 +79,17 @@ class Sizes:
         and these are primes, so that no two products have the same. In logarithms products are
         sums, whose rounding stays far below 1e-12, and the quotients are farther apart than that.
         """
+        # `is` for NaN, which does not equal itself.
         if a is b or a == b:
             return literal(a)
         exponents, first, second = self._products(powers)
         fits = (
             np.abs(np.log(abs(a)) - first - np.log(abs(b)) + second) < 1e-12
+            # Sizes are > 0, so a number that changes its sign or vanishes is no product of them.
             if a * b > 0
             else np.zeros(1)
         )
+        # A length has no factor beside its sizes, so the product has to be the length itself.
         if isinstance(a, int):
             fits = fits & (np.abs(np.log(a) - first) < 1e-12)
         if not fits.any():
@@ -98,6 +103,7 @@ class Sizes:
             return " * ".join(
                 [name for name, e in zip(self._names, best, strict=True) for _ in range(int(e))]
             )
+        # exp and log leave an error in the last digits, which a factor such as 0.5 is not to show.
         short = float(f"{factor:.14g}")
         factor = short if abs(short / factor - 1) < 1e-14 else factor
         return f"{factor!r}" + "".join(
@@ -109,8 +115,10 @@ class Sizes:
 
 def literal(number: float) -> str:
     """A number as C++ and JavaScript read it."""
+    # By a division, because the two languages have no literal in common.
     infinite = {np.inf: "(1/0.)", -np.inf: "(-1/0.)"}
     return infinite.get(number) or (
+        # A negative number in parentheses: behind a minus it would make a decrement.
         "(0/0.)" if number != number else f"({number!r})" if number < 0 else repr(number)
     )
 

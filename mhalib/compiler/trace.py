@@ -48,6 +48,7 @@ def _line() -> str:
     while frame.f_back and (
         frame.f_code.co_filename.startswith(_FOLDER)
         or frame.f_code.co_filename == "<string>"  # a dataclass's own code
+        # NumPy's own wrappers call this package, too: site-packages, or Debian's dist-packages.
         or "-packages" in frame.f_code.co_filename
     ):
         frame = frame.f_back
@@ -69,6 +70,7 @@ _refused: list[Untraceable] = []
 
 def refuse(what: str) -> NoReturn:
     """Raise Untraceable with the file and line of the formula."""
+    # Kept as well as raised: a formula may catch it, and `strictly` raises it then.
     _refused.append(Untraceable(f"{_line()}: {what}"))
     raise _refused[-1]
 
@@ -140,13 +142,16 @@ def node_of(
     out = every if out is None else tuple(out)
     if (
         (f, out, over) == ("id", every, None)
+        # A number is written where it is used and has no buffer, so its copy stays a node.
         and args[0][0].f != "number"
         and (args[0][0].shape == loops and args[0][1] == tuple((k, 0) for k in every))
     ):
         return args[0][0]
+    # An output is made after the formula has returned, so it stands where its value does.
     node = Node(f, args, loops, out, over, detail, args[0][0].line if f == "output" else _place())
     return (
         node
+        # NumPy abbreviates the repr of a long array: two different constants could look equal.
         if f in ("input", "constant")
         else _KNOWN.setdefault((f, args, loops, out, over, repr(detail)), node)
     )
@@ -177,7 +182,9 @@ class Traced(NDArrayOperatorsMixin):
 
     is_meta = True
     """Checks of values are left out, because there are none yet."""
+    # Models choose the sizes of their blocks by the bytes of an entry.
     itemsize = 8
+    # The mixin defines ==, which alone would leave arrays without a hash.
     __hash__ = object.__hash__
 
     def __init__(self, node: Node, groups: Iterable[Iterable[int]], mask: bool = False) -> None:
@@ -222,10 +229,12 @@ class Traced(NDArrayOperatorsMixin):
         return self.shape[0] if self.groups else refuse("len() of a number")
 
     def __getattr__(self, name: str) -> Any:
+        # Python and NumPy ask for protocols such as __array_interface__, where no is an answer.
         if name.startswith("__"):
             raise AttributeError(name)
         if name in FUNCTIONS:
             return partial(_method, name, self)
+        # Not by `refuse`: hasattr, or getattr with a default, is not to fail under `strictly`.
         raise UntraceableName(
             f"{_line()}: a recorded array has no .{name}; it has + − * / ** @, slices, "
             f"comparisons, .T .mT .shape, and as methods or as np.… {listed()}"
@@ -271,6 +280,7 @@ class Traced(NDArrayOperatorsMixin):
             refuse(f"reshape with order={order!r}; transpose before and after it")
         wanted = [int(s) for s in (shape[0] if isinstance(shape[0], (tuple, list)) else shape)]  # pyright: ignore
         if wanted.count(-1) == 1:
+            # The product contains the -1, so its negative is that of the known sizes.
             wanted[wanted.index(-1)] = self.size // max(1, -prod(wanted))
         if prod(wanted) != self.size or min(wanted, default=1) < 1:
             refuse(f"reshape of {self.shape} to {shape}")
@@ -292,6 +302,7 @@ class Traced(NDArrayOperatorsMixin):
             refuse(f"{self.ndim - missing} indices of an array of {self.ndim} axes")
         at = next((place for place, k in enumerate(key) if k is Ellipsis), len(key))
         key = (*key[:at], *[slice(None)] * missing, *key[at + 1 :])
+        # A part of a merged axis is in general no box in the axes of the node.
         if any(len(group) > 1 for group in self.groups) and any(
             k not in (None, slice(None)) for k in key
         ):
@@ -309,6 +320,7 @@ class Traced(NDArrayOperatorsMixin):
             kept = group if length > 1 else ()
             if not isinstance(k, (int, np.integer)):
                 groups.append(range(len(loops), len(loops) + len(kept)))
+            # A merged axis is kept whole: `length` is the product of its axes in the node.
             loops += [min(length, self.node.shape[axis]) for axis in kept]
         return Traced(node_of("id", [(self.node, tuple(index))], loops), groups, self.mask)
 
@@ -323,6 +335,7 @@ def _part(key, size):
         first, stop, step = key.indices(size)
         if step == 1 and stop > first:
             return first, stop - first
+    # To NumPy a bool is a mask, and not the place 0 or 1.
     elif isinstance(key, (int, np.integer)) and not isinstance(key, bool):
         return (
             (int(key) % size, 1)
@@ -394,6 +407,7 @@ def recorded(x: Any) -> Traced:
         )
     if not x.ndim:
         return recorded(x.item())
+    # Squeezed, because the axes of length 1 have none in the node.
     return of_shape(x.shape, "constant", detail=x.astype(float).squeeze(), mask=x.dtype == bool)
 
 
@@ -440,6 +454,7 @@ def comprehension(
     for x, own in zip(arrays, labels, strict=True):
         at = {}
         for label, group in zip(own, x.groups, strict=True):
+            # An axis of length 1 is in no loop: this is how arrays are broadcast.
             if not group:
                 continue
             sizes = [x.node.shape[k] for k in group]
@@ -461,6 +476,7 @@ def comprehension(
     out = [k for label in target for k in where.get(label, ())]
     places = iter(range(len(out)))
     return Traced(
+        # Where nothing is reduced `over` is None, so that the node may be an identity or inlined.
         node_of(f, args, loops, out, over if len(out) < len(loops) else None),
         [[next(places) for _ in where.get(label, ())] for label in target],
     )
@@ -476,6 +492,7 @@ def elementwise(f: str, *args: "Traced | float") -> Traced:
 def reduced(over: str, x: Traced, axis: Any, keepdims: bool) -> Traced:
     """A sum or a maximum over some axes."""
     gone = axes_of(x, axis)
+    # No axis has the label None, so it becomes an axis of length 1, as keepdims wants it.
     target = [None if k in gone else k for k in range(x.ndim) if keepdims or k not in gone]
     return comprehension("id", [x], [range(x.ndim)], target, over)
 
@@ -590,6 +607,7 @@ def _method(name, x, *args, **options):
 
 def _call(said, name, args, options):
     out = options.pop("out", None)
+    # x += 1 of a number is no write in place: NumPy's scalars are immutable.
     if out is not None and not (
         isinstance(out, tuple) and isinstance(out[0], Traced) and not out[0].ndim
     ):
@@ -615,6 +633,7 @@ def _call(said, name, args, options):
 def topological(roots: Iterable[Node]) -> list[Node]:
     """All nodes that the roots need, each after what it needs itself."""
     order: dict[Node, None] = {}
+    # A stack of its own: records are deeper than Python's recursion may be.
     waiting = [(node, False) for node in roots][::-1]
     while waiting:
         node, ready = waiting.pop()

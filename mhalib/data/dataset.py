@@ -72,6 +72,8 @@ class Dataset(Samples):
         axis of samples.
         """
         try:
+            # Tried on the numbers of the samples, which costs little and decides alike for every
+            # library.
             axes = np.arange(len(self))[kept].ndim
         except (IndexError, TypeError, ValueError):
             axes = 0
@@ -93,16 +95,21 @@ def from_arrays(X: Any, y: Any, relevant: Any = None) -> Dataset:
     ============================================================  ================================================
     what you bring                                                what becomes of it
     ============================================================  ================================================
-    numpy arrays and torch tensors in single or double precision taken as they are, read-only ones
-    and views too lists and tuples; pandas frames and series, and whatever read by numpy, in double
-    precision else has ``to_numpy()`` or ``__array__()`` whole numbers and truth values; another
-    order of bytes the same numbers as floats files mapped to memory taken as views labels 0 and 1,
-    of any dtype refused: ``y = 2 * y - 1`` labels in words refused: ``np.where(y == "yes",
-    1.0, -1.0)`` a column y (n, 1) refused: ``np.ravel(y)`` masked arrays refused: ``X.filled(0.0)``
-    sparse arrays refused: ``X.toarray()``, ``X.to_dense()`` half and extended precision refused:
-    ``X.astype(float)``, ``X.float()`` complex numbers, fields, times, units, ``np.matrix`` refused
-    tensors that require a gradient refused: ``X.detach()`` X and y of two libraries, devices or
-    precisions refused: convert one side nothing (an empty axis); NaN or infinity refused
+    numpy arrays and torch tensors in single or double precision  taken as they are, read-only ones and views too
+    lists and tuples; pandas frames and series, and whatever      read by numpy, in double precision
+    else has ``to_numpy()`` or ``__array__()``
+    whole numbers and truth values; another order of bytes        the same numbers as floats
+    files mapped to memory                                        taken as views
+    labels 0 and 1, of any dtype                                  refused: ``y = 2 * y - 1``
+    labels in words                                               refused: ``np.where(y == "yes", 1.0, -1.0)``
+    a column y (n, 1)                                             refused: ``np.ravel(y)``
+    masked arrays                                                 refused: ``X.filled(0.0)``
+    sparse arrays                                                 refused: ``X.toarray()``, ``X.to_dense()``
+    half and extended precision                                   refused: ``X.astype(float)``, ``X.float()``
+    complex numbers, fields, times, units, ``np.matrix``          refused
+    tensors that require a gradient                               refused: ``X.detach()``
+    X and y of two libraries, devices or precisions               refused: convert one side
+    nothing (an empty axis); NaN or infinity                      refused
     ============================================================  ================================================
 
     Raises TypeError or ValueError naming the argument, what was expected and what came.

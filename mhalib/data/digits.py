@@ -84,6 +84,7 @@ def bundled() -> tuple[np.ndarray, np.ndarray]:
     try:
         from sklearn.datasets import load_digits
     except ModuleNotFoundError as error:
+        # A module that scikit-learn itself misses is a broken installation, which says so better.
         if error.name.split(".")[0] != "sklearn":
             raise
         raise ImportError(

@@ -116,6 +116,7 @@ def _numbers(name, content):
             f"{name}: expected an array of shape {array.shape}, got more numbers than that"
         )
     kind = array.dtype
+    # Compared and not read from ``byteorder``: that is "=" for the machine's own, "|" for one byte.
     little = kind.newbyteorder("<") == kind
     if kind.kind not in "fiu" or kind.itemsize > 8 or kind == np.float16 or not little:
         raise ValueError(
@@ -126,11 +127,14 @@ def _numbers(name, content):
 
 def _csv(path):
     try:
+        # Spreadsheets write a byte order mark, which would become part of the first name.
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(
             f"path: expected text in UTF-8, got other bytes in {path.name!r}"
         ) from None
+    # Not ``splitlines``, which also splits at form feeds and the line separators of Unicode. Empty
+    # lines are counted before they are dropped, so that errors name the line of the file.
     rows = [
         (k + 1, row.split(","))
         for k, row in enumerate(re.split(r"\r\n|\n|\r", text))
@@ -194,6 +198,7 @@ def _cells(line, row, names, samples):
 
 
 def _number(text, line, name):
+    # ``float`` alone would also take underscores, "nan" and the digits of other scripts.
     value = float(text) if NUMBER.fullmatch(text) else np.nan
     if not np.isfinite(value):
         raise ValueError(

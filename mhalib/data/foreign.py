@@ -38,12 +38,14 @@ def converted(name: str, given: Any, like: Array | None = None) -> Array:
         return _tensor(name, given, like)
     array = _numpy(name, given)
     if type(array) is not np.ndarray:
+        # Before ``asarray``, which drops masks and units without a word.
         require_own_meaning(name, np.asanyarray(array))
         array = np.asarray(array)  # of a file mapped to memory, a view: nothing is copied
     if array.dtype == object:
         array = _of_objects(name, array)
     require_own_meaning(name, array)
     kind = array.dtype.kind
+    # In floats, because the absolute value of the least int64 overflows to a negative number.
     if kind in "iu" and array.size and np.abs(array.astype(float)).max() >= EXACT:
         raise ValueError(
             f"{name}: expected whole numbers below 2**53, which floats hold exactly, got larger "
@@ -55,6 +57,7 @@ def converted(name: str, given: Any, like: Array | None = None) -> Array:
             f"{name}.astype(float) is in double precision"
         )
     if kind == "f":
+        # A copy is made only of another order of bytes.
         return array.astype(array.dtype.newbyteorder("="), copy=False)
     return array.astype(like.dtype if isinstance(like, np.ndarray) else float)
 

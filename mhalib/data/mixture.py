@@ -60,6 +60,7 @@ def draw(n: int, T: int, d: int, M: int, seed: tuple[int, ...]) -> MixtureDraws:
     sign, rank, pattern, normal = (np.random.default_rng([*seed, kind]) for kind in range(4))
     return MixtureDraws(
         sign=np.where(sign.random(n) < 0.5, -1.0, 1.0),
+        # The second argsort inverts the permutation of the first: it gives each token its rank.
         rank=rank.random((n, T)).argsort(axis=1).argsort(axis=1),
         pattern=pattern.integers(M, size=(n, T)),
         normal=normal.standard_normal((n, T, d)),
@@ -116,6 +117,7 @@ def tokenized_mixture(
     require_number("S", S, above=0, below=LARGE)
     require_number("sigma", sigma, least=0, below=LARGE)
     relevant = round(zeta * T)
+    # Decimal shares are rounded in binary: 0.07 * 100 is 7.000000000000001.
     if not 1 <= relevant <= T or abs(zeta * T - relevant) > 1e-9:
         raise ValueError(
             f"zeta: expected zeta * T to be a whole number between 1 and T, "

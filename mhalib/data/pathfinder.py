@@ -81,6 +81,8 @@ class Pathfinder:
             drawing = self._drawing(rng)
             if drawing is not None:
                 canvas, first, second = drawing
+                # Both labels have the same kind of drawing; only the place of the second circle
+                # tells them apart.
                 ends = (first[0], (first if connected else second)[1])
                 for end in ends:
                     canvas.paint(end, end, 2 * self.radius, 1.0)
@@ -118,6 +120,7 @@ class Pathfinder:
             if segments is not None:
                 for start, end in segments:
                     canvas.paint(start, end, self.thickness, self.contrast)
+                # Only a whole path takes room: a try that failed leaves no trace.
                 canvas.taken += segments
                 return segments[0][0], segments[-1][1]
         return None
@@ -134,6 +137,8 @@ class Pathfinder:
             end = begin + self.length * towards
             chance = np.cos(np.minimum(self.continuity * abs(turns), np.pi / 2)) ** 2
             chance = chance * canvas.free(begin, end, segments)
+            # cos² at π/2 is about 4e-33 in doubles and not zero: were only such turns free, one
+            # would be drawn.
             if not chance.sum() > 1e-9:
                 return None
             j = rng.choice(len(turns), p=chance / chance.sum())
@@ -148,15 +153,18 @@ class _Canvas:
 
     def __init__(self, settings: Pathfinder) -> None:
         self.settings, fine = settings, settings.size * settings.antialias
+        # The middles of the fine samples, in pixels of the image.
         at = (np.arange(fine) + 0.5) / settings.antialias
         self.x, self.y = np.meshgrid(at, at)
         self.ink, self.taken = np.zeros((fine, fine)), []
 
     def paint(self, start: np.ndarray, end: np.ndarray, thickness: float, value: float) -> None:
         """A segment with round ends, or a disc where they are one point."""
+        # In fine samples: over the width of one the ink fades from full to none at the edge.
         reach = (
             thickness / 2 - _distance(self.x, self.y, start, end)
         ) * self.settings.antialias + 0.5
+        # The maximum and not the sum, so that strokes which overlap are no brighter than one.
         self.ink = np.maximum(self.ink, value * np.clip(reach, 0, 1))
 
     def free(

@@ -33,6 +33,7 @@ class Planted:
     def logits(self, X: np.ndarray) -> np.ndarray:
         """Φ(X_i; U*, W*) = ⟨U*, softmax(X_i W* X_iᵀ) X_i⟩ (n,)."""
         S = X @ self.W @ X.swapaxes(1, 2)
+        # softmax does not see what all scores have in common, and exp cannot overflow at ≤ 0.
         E = np.exp(S - S.max(axis=2, keepdims=True))
         return ((E / E.sum(axis=2, keepdims=True) @ X) * self.U).sum(axis=(1, 2))
 
@@ -44,6 +45,7 @@ class Planted:
     def draw(self, n: int, seed: tuple[int, ...]) -> Dataset:
         """The ``Dataset`` of n samples from the streams of ``seed``, a tuple of integers."""
         require_count(n=n)
+        # Two streams: how many candidates are refused does not change which labels are turned.
         tokens, turned = (np.random.default_rng([*seed, kind]) for kind in range(2))
         kept = []
         while sum(map(len, kept)) < n:
@@ -51,6 +53,7 @@ class Planted:
             kept.append(X[abs(self.logits(X)) >= self.margin * self.scale])
         X = np.concatenate(kept)[:n]
         sign = np.where(turned.random(n) < self.flip, -1.0, 1.0)
+        # ``np.sign`` would give a logit of 0 no label.
         return Dataset(X, sign * np.where(self.logits(X) < 0, -1.0, 1.0), truth=self)
 
 
@@ -103,6 +106,7 @@ def planted(
     require_number("flip", flip, least=0, below=0.5)
     normal = np.random.default_rng([seed, 0])
     W, U = strength * normal.standard_normal((d, d)), normal.standard_normal((T, d))
+    # Logits do not depend on ``scale``, so a stand-in of 1 measures them.
     teacher = Planted(W, U, margin, flip, 1.0, seed)
     logits = teacher.logits(np.random.default_rng([seed, 4]).standard_normal((REFERENCE, T, d)))
     scale = float(np.sqrt((logits**2).mean()))

@@ -161,6 +161,7 @@ class LinearTruth:
         require_count(n=n)
         tokens, noise = (
             np.random.default_rng([*seed, kind]).standard_normal((n, size))
+            # M is (p, d): reversed, the tokens' d comes first and the noise's p second.
             for kind, size in enumerate(self.M.shape[::-1])
         )
         return RegressionDataset(*self.assembled(tokens, noise), self)
@@ -231,6 +232,7 @@ def linear_regression(
 def rotation(rng: np.random.Generator, d: int) -> np.ndarray:
     """A uniformly distributed orthogonal matrix (d, d)."""
     Q, R = np.linalg.qr(rng.standard_normal((d, d)))
+    # QR is unique only with a positive diagonal of R; without the signs Q is not uniform.
     return Q * np.where(np.diag(R) < 0, -1.0, 1.0)
 
 

@@ -63,6 +63,7 @@ def random_sequences(
     """
     require_count(N=N, n=n, D=D, m=m)
     require_seed(seed)
+    # Streams of their own: a seed has the same tokens with a teacher as without.
     tokens, targets = (np.random.default_rng([seed, 5, kind]) for kind in range(2))
     X = tokens.standard_normal((N, n, D))
     if teacher is None:

@@ -236,6 +236,7 @@ def linear() -> Program:
     """The samples of a ``LinearTruth`` from draws, and what is computed of samples once."""
 
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        # The last 0 stands for a seed, which nothing reads here: the draws come from outside.
         truth = LinearTruth.of(
             *(a[name] for name in ("basis", "eigenvalues", "left", "singular", "right", "sigma")), 0
         )

@@ -22,6 +22,7 @@ def panels(*titles: str, columns: int = 2, height: int = 380) -> go.Figure:
     fills its row."""
     rows, (row, column) = -(-len(titles) // columns), divmod(len(titles) - 1, columns)
     cells: list[list[dict[str, int] | None]] = [[{} for _ in range(columns)] for _ in range(rows)]
+    # plotly wants None for the cells that a wide one covers.
     cells[row][column:] = [{"colspan": columns - column}, *[None] * (columns - column - 1)]
     frame = make_subplots(
         rows=rows,

@@ -141,6 +141,7 @@ def _number_at_start(name, rule, start):
 def _choices(name, values, value):
     """The values of a slider as doubles, the one at the start as rule or model has it."""
     try:
+        # These can be iterated, but as letters, names, or in no order.
         listed = None if isinstance(values, (str, bytes, Mapping, Set)) else list(values)
     except TypeError:
         listed = None
@@ -150,6 +151,7 @@ def _choices(name, values, value):
         )
     choices = [_finite(name, choice) for choice in listed]
     largest = max(map(abs, choices), default=0.0)
+    # In order, equal values are neighbors: one pass compares what matters.
     ordered = sorted(choices)
     for one, other in zip(ordered, ordered[1:], strict=False):
         if same_value(one, other, largest):
@@ -161,6 +163,7 @@ def _choices(name, values, value):
             f"controls: expected among the values of {name} the one at the start, {value}, "
             f"got {choices[:9]}{more}"
         )
+    # The start must be one of the values exactly, which ``Control`` asks for.
     choices[same[0]] = value
     return tuple(choices)
 
@@ -403,6 +406,7 @@ def _require_plain_array(name, value):
             f"{name}: expected an array in double precision, as the page computes, got "
             f"{value.dtype}; {name}.astype(float) is one"
         )
+    # In Python's integers, because the absolute value of the least int64 overflows.
     if value.dtype.kind in "iu" and max(abs(int(value.max())), abs(int(value.min()))) > WHOLE:
         raise ValueError(
             f"{name}: expected whole numbers up to 2**53, which doubles can hold, got larger ones"
@@ -416,6 +420,7 @@ class Read:
     def __init__(self, data: Any, arrays: Mapping[str, Traced]) -> None:
         self.__given = data
         self.__dict__.update(getattr(data, "__dict__", {}))
+        # Last, so that records stand in the place of the arrays that the data have.
         self.__dict__.update(arrays)
 
     def __getattr__(self, name: str) -> Any:

@@ -78,9 +78,11 @@ def _add(file, order, parents, program):
                 refused(match, f"expected a name that {match[2]} exports, got {name}")
         given.append(f"const {{ {', '.join(map(': '.join, names))} }} = $m{place};")
     names = _EXPORT.findall(source)
+    # An import leaves its line breaks behind, so that the line numbers of errors stay right.
     body = _EXPORT.sub("", _IMPORT.sub(lambda match: "\n" * match[0].count("\n"), source))
     body, ends = _DEFAULT.subn("const $default = ", body)
     if wrong := _OTHER.search(body):
+        # By the end of the match, which may begin with the blank lines before.
         line = body.count("\n", 0, wrong.end()) + 1
         raise ValueError(f"{file}, line {line}: expected {FORM}, got {wrong[0].strip()}")
     result = ", ".join([*names, *["default: $default"] * ends])

@@ -132,6 +132,7 @@ def figure(
         "smaller step size does not help. The curve is what came before; in Python, "
         "figure.path(…).stopped names the formula's line.",
     )
+    # The description remembers this run, so that the frame at the start costs no second one.
     first = description.path(description.defaults)
     if not len(first):
         raise ArithmeticError(f"start: expected a loss that is finite. {first.stopped}")

@@ -71,6 +71,7 @@ def _require_values(formulas, near, at, loss, slope, curves):
     for (name, of), value in zip(formulas.curves.items(), curves, strict=True):
         pairs[name] = value, float(of(near, data))
     for name, (found, wanted) in pairs.items():
+        # Negated, so that NaN on either side counts as a difference.
         if not abs(found - wanted) <= 1e-9 * abs(wanted) + 1e-12:
             raise ArithmeticError(
                 f"near the start{at} {name} is {_hidden(formulas, wanted, found)}"
@@ -89,6 +90,7 @@ def _require_slopes(formulas, numbers, at, moved, loss, slope):
             for h in (1e-5, -1e-5)
         ]
         found, wanted = float(way @ slope), (ends[0] - ends[1]) / 2e-5
+        # A central difference rounds by about eps |loss| / h, which is 2e-11 |loss| for h = 1e-5.
         if abs(found - wanted) <= 1e-4 * steepness + 1e-10 * abs(loss):
             continue
         if np.isfinite(found) and type(formulas.start).loss_and_grad is not Vector.loss_and_grad:
@@ -142,6 +144,7 @@ def _compare_slope_at_start(formulas, start, numbers, loss, at):
             (float(formulas.model(theta + side * way, numbers).loss(data.X, data.y)) - loss) / side
             for side in (h, -h)
         ]
+        # One-sided differences: eps |loss| / h is 2e-10 |loss| for h = 1e-6.
         off = 1e-4 * steepness + 1e-9 * abs(loss) + 1e-12
         if not min(sides) - off <= way @ slope <= max(sides) + off:
             raise ArithmeticError(

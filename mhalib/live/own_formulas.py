@@ -165,12 +165,14 @@ class Formulas:
         places = {}
         length = str(max(part.stop for part in self.parts.values()))
         for name, a in self.weights.items():
+            # Row by row, as ``vector`` lays the weights out.
             strides = [str(prod(a.shape[axis + 1 :])) for axis in range(a.ndim)]
             for buffer, prefix in (("theta", ""), ("slope", "d")):
                 places[prefix + self.thetas[name]] = Place(
                     buffer, length, str(self.parts[name].start), strides
                 )
         masks = [number for name, number in self.inputs.items() if self._is_mask(name)]
+        # The second recording needs another size than the data's: what differs shows where n is.
         at = None if samples is None else ({"n": samples}, {"n": OTHERS[samples == OTHERS[0]]})
         return Program(
             self,

@@ -242,6 +242,7 @@ class FigureSpec:
 
     def to_json(self) -> dict[str, Any]:
         """What the browser reads: everything but Python's own functions."""
+        # By plotly's own encoder, which knows arrays, and writes NaN as null.
         figure = json.loads(str(self.figure(self.defaults).to_json()))
         return {
             "title": self.title,
@@ -311,6 +312,7 @@ def places(frame: go.Figure) -> tuple[dict[str, Any], ...]:
         if shown:
             found.append({"trace": k} | shown)
         for letter, parts in axes.items():
+            # plotly calls the first axis "x", the next "x2"; in the layout "xaxis", "xaxis2".
             number = (trace[f"{letter}axis"] or letter)[1:]
             found += [
                 {"layout": f"{letter}axis{number}.{part}", "from": name}

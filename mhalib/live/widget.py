@@ -66,6 +66,7 @@ if (location.search === "?slides")
 def mark(title: str, alt: str) -> str:
     """By what JavaScript finds a title and an alt text again: nothing but them, so equal figures
     are equal text."""
+    # A lone surrogate in a title or an alt text must not fail here.
     return sha256(f"{title}\n{alt}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -227,6 +228,7 @@ def alone(
     ``fallback`` stands there where no script runs. ``#?lr=0.3`` at the end of its address sets its
     controls.
     """
+    # ``JSON.parse`` refuses the NaN and Infinity that Python would write.
     state = json.dumps({"spec": spec | {"alone": True}, "values": values}, allow_nan=False)
     return PAGE.format(
         title=escape(spec["title"]),
@@ -243,6 +245,7 @@ def _write(file, content):
     """Write beside a file and rename, so that it is there as a whole or as it was."""
     if not isinstance(file, (str, os.PathLike)):
         raise TypeError(f"file: expected the name of a file, got {type(file).__name__}")
+    # Resolved, because a rename onto a symbolic link would replace the link and not its file.
     there = Path(file).resolve()
     if there.exists() and not there.is_file():
         raise ValueError(f"file: expected the name of a file, got {str(file)!r}, which is none")
@@ -253,6 +256,7 @@ def _write(file, content):
         with beside.open("xb") as unfinished:
             unfinished.write(content)
         if there.exists():
+            # The rename would also replace the permissions of the old file by those of the new.
             shutil.copymode(there, beside)
         os.replace(beside, there)
     finally:

@@ -68,6 +68,7 @@ class Algebra:
         chosen = self.chosen(names)
         return self._with(
             {
+                # Not 0 * a, which is NaN where a diverged run has reached infinity.
                 name: namespace(a).zeros_like(a)
                 for name, a in self.arrays().items()
                 if name not in chosen
@@ -83,6 +84,7 @@ class Algebra:
         arrays, names = tuple(self.arrays()), (names,) if isinstance(names, str) else names
         if not isinstance(names, (Collection, Iterator)) or is_array(names):
             raise TypeError(f"only: expected some of {arrays}, got {shown(names)}")
+        # An iterator yields its names once, and they are read twice below.
         names = tuple(names)
         if not names or not all(isinstance(name, str) and name in arrays for name in names):
             raise ValueError(f"only: expected some of {arrays}, got {shown(names)}")
@@ -165,11 +167,13 @@ class Algebra:
             return self.map(ufunc)
         op = OPERATORS.get(ufunc, ufunc)
         left, right = inputs
+        # On the right, the lambda restores the order: − and / do not commute.
         moved = (
             left._apply(op, right)
             if isinstance(left, Algebra)
             else right._apply(lambda a, number: op(number, a), left)
         )
+        # Handed back to numpy, NotImplemented would become an error that names no cure.
         if moved is NotImplemented:
             kinds = [
                 f"an array of shape {x.shape}" if is_array(x) else type(x).__name__ for x in inputs

@@ -91,6 +91,7 @@ def _program(model, X, y):
         beside = model.map(lambda a: a + by * np.cos(np.arange(1.0, a.size + 1)).reshape(a.shape))
         return parts("theta_", beside) | {"X": X[:samples], "y": y[:samples]}
 
+    # The number of samples is the one open size: two values of it show that nothing depends on one.
     examples = [example(9, 0.1), example(4, -0.1)]
     return program(
         axes, formulas, {"theta": ""}, {"slope": "d"}, name=type(model).__name__, examples=examples
@@ -143,6 +144,8 @@ class Compiled:
         """The loss and its derivatives, which own their arrays."""
         self._gradient.load(inputs["X"], inputs["y"])
         loss, slopes = self._gradient(inputs)
+        # A term that is not finite leaves no sum finite; a sum that overflows by itself only costs
+        # a second computation.
         if not np.isfinite(loss + sum(slope.sum() for slope in slopes.values())):
             return self._evaluator(inputs)
         return [loss, *slopes.values()]
@@ -151,6 +154,7 @@ class Compiled:
         """Whether it gives what numpy gives."""
         loss, *slopes = self(inputs)
         wanted, *others = self._evaluator(inputs)
+        # One scale for all: a derivative that is zero but for rounding has none of its own.
         scale = max(np.abs(slope).max(initial=0.0) for slope in others)
         return bool(
             abs(loss - wanted) <= TOLERANCE * max(abs(wanted), scale)

@@ -161,6 +161,7 @@ class HeadsWorkspace(ClassifierWorkspace):
         next call."""
         np.copyto(self._theta, self._longer(theta))
         loss = self._compute_all()
+        # The chain rule of V = c √(G/H) U, and of that a c-th for each copy.
         return loss, self._grad if self._counts is None else self._grad * (
             self._lengths / self._counts
         )
@@ -170,6 +171,7 @@ class HeadsWorkspace(ClassifierWorkspace):
         if relevant is not None and relevant is not self._relevant:
             self._load(relevant=relevant)
             self._relevant = relevant
+        # The NaN that ``_load`` writes equals nothing, so new samples are always computed.
         if not np.array_equal(self._theta, self._longer(theta)):
             np.copyto(self._theta, self._longer(theta))
             self._compute_summary()
@@ -202,6 +204,7 @@ def _layer(kernel):
         loss, grad = layer.loss_and_grad(a["X"], a["y"])
         return {"gradient": {"loss": loss} | parts("d", grad)}
 
+    # All kernels have the same sources, so the name has to tell their programs apart.
     return _program(AttentionLayer.axes, formulas, f"AttentionLayer({kernel!r})")
 
 
@@ -220,6 +223,7 @@ class LayerWorkspace(Workspace):
     def program(model: AttentionLayer, entrywise: bool) -> Program | None:
         """What is compiled: the formula of the usual kernels, where values are as wide as keys,
         where it pays."""
+        # Exact types: a subclass may compute otherwise, and its file is not among SOURCES.
         usual = (
             type(model.kernel) in (Softmax, Gaussian, NormalizedGaussian)
             and model.WV.shape == model.WK.shape

@@ -9,6 +9,7 @@ from mhalib._array import Array, as_like, to_numpy
 from mhalib.models.vector import Vector
 from mhalib.models.weights import weights, with_weights
 
+# Well above √ε, so the rounding of a difference, about ε/step, stays far below TOLERANCES.
 STEPS = {8: 1e-6, 4: 3e-3}
 """How far to look to both sides, relative to the weights, by the bytes of a number."""
 TOLERANCES = {8: 1e-4, 4: 3e-2}
@@ -52,6 +53,7 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
             f"loss_and_grad: {CURE}"
         )
     far = STEPS[size] * max(1.0, float(model.dot(model)) ** 0.5)
+    # The cosine of a whole number is never 0, so every weight moves, and no seed is needed.
     way = with_weights(
         model,
         {
@@ -63,6 +65,7 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
     with np.errstate(all="ignore"):
         sides = [(float((model + way * by).loss(X, y)) - own) / by for by in (far, -far)]
     slope, steepness = float(grad.dot(way)), float(grad.dot(grad)) ** 0.5
+    # The second term is the rounding of two losses, magnified by the division by the step.
     off = TOLERANCES[size] * steepness + 20 * rounding * max(1.0, abs(own)) / far
     if np.isfinite(sides).all() and not min(sides) - off <= slope <= max(sides) + off:
         raise ArithmeticError(

@@ -104,6 +104,7 @@ class AttentionLayer(Vector):
         require_seed(seed)
         dtype = precision(dtype)
         rng = np.random.default_rng([seed, 4])
+        # WK is drawn even if tied, so that WV and WO do not depend on ``tied``.
         WQ, WK, WV = (scale / D**0.5 * rng.standard_normal((H, D, d)) for _ in range(3))
         WO = rng.standard_normal((H, d, m)) / d**0.5
         weights = (WQ, WQ.copy() if tied else WK, WV, WO)
@@ -154,6 +155,7 @@ class AttentionLayer(Vector):
         Q, K = _heads(X, self.WQ), _heads(X, self.WK)
         S = self.kernel(self.kernel.scores(Q, K))
         R = self._output(S, X) - y
+        # The output is a plain sum over heads, so each head gets the same residual R.
         dS = self.kernel.vjp(S, (R[:, None] @ (V @ self.WO).mT) / X.shape[0])
         dQ, dK = self.kernel.scores_vjp(Q, K, dS)
         back = S.mT @ R[:, None] / X.shape[0]
@@ -177,11 +179,13 @@ class AttentionLayer(Vector):
         values, values_ = _heads(X, self.WV), _heads(X, V.WV)
         Q, K, Q_, K_ = (_heads(X, W) for W in (self.WQ, self.WK, V.WQ, V.WK))
         S = kernel(kernel.scores(Q, K))
+        # The derivative of weights in scores is symmetric, so vjp is the forward one, too.
         S_ = kernel.vjp(S, kernel.scores_along(Q, K, Q_, K_))
         U, U_ = values @ self.WO, values_ @ self.WO + values @ V.WO
         R, R_ = (S @ U).sum(axis=1) - y, (S_ @ U + S @ U_).sum(axis=1)
         dA, dA_ = R[:, None] @ U.mT / N, (R_[:, None] @ U.mT + R[:, None] @ U_.mT) / N
         dS, dS_ = kernel.vjp(S, dA), kernel.vjp_along(S, dA, S_, dA_)
+        # scores_vjp is linear in dS and linear in (Q, K): one term of the product rule for each.
         (dQ1, dK1), (dQ2, dK2) = kernel.scores_vjp(Q, K, dS_), kernel.scores_vjp(Q_, K_, dS)
         back, back_ = S.mT @ R[:, None] / N, (S_.mT @ R[:, None] + S.mT @ R_[:, None]) / N
         return self._with(

@@ -217,6 +217,7 @@ class MultiHeadAttention(Vector):
             name: namespace(a).norm(a.reshape(a.shape[0], -1), axis=1)
             for name, a in self.arrays().items()
         }
+        # H^{−1/2} times a sum over heads is √H times their mean.
         mean = {name: as_number(norms.mean()) for name, norms in per_head.items()}
         return {"norm_W": mean["W"], "norm_U": mean["U"] * self.sizes[0] ** 0.5}
 
@@ -248,6 +249,7 @@ class MultiHeadAttention(Vector):
     def _attend(self, X):
         """Attention weights A and decoder readings P = U Xᵀ, both (n, H, T, T), queries before
         keys."""
+        # Not self.attention, which a subclass may override: the closed forms are those of softmax.
         return MultiHeadAttention.attention(self, X), self._readings(X)
 
     def _readings(self, X):
@@ -257,6 +259,7 @@ class MultiHeadAttention(Vector):
         """Σ_i g_i (Xᵀ dS X, A X): from derivatives with respect to the scores to those with respect
         to (W, U)."""
         xp, Xh = namespace(X), X[:, None]
+        # g enters both products through the tokens, so it is multiplied in once.
         gX = g[:, None, None] * X
         return self._with(
             {"W": xp.einsum("nta,nhtb->hab", gX, dS @ Xh), "U": xp.einsum("nhtj,njb->htb", A, gX)}

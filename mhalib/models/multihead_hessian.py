@@ -53,6 +53,8 @@ class MultiHeadHessian:
         require_labels(y, X)
         A, P = model._attend(X)
         (n, T, _), H, xp = X.shape, len(model.W), namespace(X)
+        # Rows (query, head) are the order in which one product of all tokens with [V_1 … V_H] has
+        # them: ``_along`` reshapes it without a copy.
         A, P = (xp.ascontiguousarray(part.swapaxes(1, 2)).reshape(n, T * H, T) for part in (A, P))
         read = (A * P) @ xp.new_ones((T, 1), X)
         z = y * read.sum(axis=(1, 2)) / H**0.5
@@ -81,9 +83,11 @@ class MultiHeadHessian:
         """The product with a direction V, again a ``MultiHeadAttention``."""
         self.model.require_direction(V)
         weights, reads = self._along(V)
+        # Row sums of Ȧ are 0, so P − v gives the same v̇ as P: ``total``.
         change = (weights * self.away) + self.A * reads
         total = change @ self._ones
         change = change - self.A * total
+        # ``change`` is now Ȧ ∘ (P − v) + A ∘ (Ṗ − v̇), and g is ġ.
         g = (self.curvature * total.sum(axis=(1, 2)))[:, None, None]
         return self._pull(self.g * change + g * self.dS, self.g * weights + g * self.A)
 

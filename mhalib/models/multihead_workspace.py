@@ -26,6 +26,7 @@ def workspace_of(model: Any, X: Array, y: Array, groups: Groups) -> ClassifierWo
     """The workspace of a batch: in one part, or in as many as keep its memory near
     ``HELD_BYTES``."""
     _, T, d = X.shape
+    # Bytes of one sample: mostly E and P of all groups, 2 G T², and its tokens in three layouts.
     rows = max(1, HELD_BYTES // (T * (2 * len(groups[0]) * T + T + 3 * d) * X.itemsize))
     if len(X) <= rows:
         return MultiHeadWorkspace(model, X, y, groups)
@@ -43,6 +44,7 @@ def equal_heads(model: Any) -> Groups:
     gradient alone."""
     groups, member = {}, []
     for W, U in zip(to_numpy(model.W), to_numpy(model.U), strict=True):
+        # Bytes can be keys: one pass over the heads, and no comparison of all pairs.
         member.append(groups.setdefault((W.tobytes(), U.tobytes()), len(groups)))
     return [member.index(group) for group in range(len(groups))], member
 
@@ -59,6 +61,7 @@ class Packing(ClassifierWorkspace):
         self._xp, (_, T, d) = namespace(X), X.shape
         self._heads, (self._first, self._member) = heads, heads
         copies = np.bincount(self._member)
+        # One entry per column of θ, because ``grad_norm`` counts each head of a group.
         self._counts = as_like(np.concatenate([np.repeat(copies, d), np.repeat(copies, T)]), X)
 
     def pack(self, model: Any) -> Array:
@@ -124,6 +127,7 @@ class MultiHeadWorkspace(Packing):
         groups = len(self._first)
         self._share = y / (n * H**0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
         self._grad = self._xp.new_empty((d, groups * (d + T)), X)
+        # R (n T, G d) or E (n T, G T) is the largest buffer to divide; −(−a // b) rounds up.
         count = min(groups, -(-groups * n * T * max(d, T) * X.itemsize // BLOCK_BYTES))
         size = -(-groups // count)  # groups per block, the last one perhaps fewer
         # θ, its logits and, once their gradient was taken, its g
@@ -296,6 +300,7 @@ class _Heads:
     def weight_on(self, relevant: Array, g: Array | None) -> Array:
         """Attention weight on the marked tokens (n, T), summed over examples, heads and queries;
         after ``forward``, or given its g after ``backward``."""
+        # After ``forward`` E is exp(S), to be divided by its sums; after ``backward`` it is g A.
         weights = self.xp.matmul(relevant[:, None, :], self.E) / (
             self.total if g is None else g[:, None, None]
         )

@@ -13,6 +13,7 @@ from mhalib.models.axes import Axes
 def places(axes: Axes, buffer: str, prefix: str = "") -> dict[str, Place]:
     """Where the weights lie in a vector of this name; ``prefix`` begins their own names."""
     shapes = [shape.split() for shape in axes.weights.values()]
+    # A weight with no sizes left is one number long.
     blocks = [" * ".join(shape[1:] if axes.by_head else shape) or "1" for shape in shapes]
     whole = f"({_sum(blocks)})"
     length = f"{shapes[0][0]} * {whole}" if axes.by_head else whole
@@ -20,6 +21,7 @@ def places(axes: Axes, buffer: str, prefix: str = "") -> dict[str, Place]:
     for k, (name, shape) in enumerate(zip(axes.weights, shapes, strict=True)):
         strides = [product_of(shape[axis + 1 :]) for axis in range(len(shape))]
         if axes.by_head:
+            # Heads lie one after the other, each whole: a step of axis 0 is a head's length.
             strides[0] = whole
         found[f"{prefix}{name}"] = Place(buffer, length, _sum(blocks[:k]), strides)
     return found

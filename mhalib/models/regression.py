@@ -111,6 +111,7 @@ class AttentionRegression(Vector):
             )
         whitening, x, y = data.whitening(), to_numpy(data.x), to_numpy(data.y)
         P, S, Wt = np.linalg.svd(whitening.fit(x, y), full_matrices=False)
+        # Where p < d, products with it append the missing columns of zeros.
         width = np.eye(len(S), x.shape[1])
         return cls(**whitening.balanced(P @ width, S @ width, Wt.T @ width, data.x))
 
@@ -164,6 +165,7 @@ class AttentionRegression(Vector):
             P = softmax(self._scores(rows, context))
             mean = P @ context
             r = targets - mean @ self.A.mT
+            # Divided by all queries, not those of the block, so that blocks add up to the mean.
             g = r @ self.A / -len(x)
             dA = dA - r.mT @ mean / len(x)
             dB = dB + rows.mT @ _covary(P, g @ context.mT, context, mean, g)
@@ -183,11 +185,13 @@ class AttentionRegression(Vector):
         dA, dB = xp.zeros_like(self.A), xp.zeros_like(self.B)
         for rows, targets in zip(_blocks(x, context), _blocks(y, context), strict=True):
             P = softmax(self._scores(rows, context))
+            # Scores are linear in B: along V they move by V's own; vjp is symmetric.
             P_ = softmax.vjp(P, V._scores(rows, context))
             mean, mean_ = P @ context, P_ @ context
             r, r_ = targets - mean @ self.A.mT, -mean @ V.A.mT - mean_ @ self.A.mT
             g, g_ = r @ self.A / -len(x), (r @ V.A + r_ @ self.A) / -len(x)
             Q = g @ context.mT
+            # How C_i g_i = Σ_j π_ij (x_j·g_i) x_j − m_i (m_i·g_i) moves: with g, π, then m.
             C_ = _covary(P, g_ @ context.mT, context, mean, g_) + (P_ * Q) @ context
             C_ = (
                 C_
@@ -248,6 +252,7 @@ def excess_and_grad(A: Array, B: Array, Sigma: Array, M: Array) -> tuple[Any, Ar
     """The same, ∇_A = E B Σ and ∇_B = Eᵀ A Σ, with E = (A Σ Bᵀ − M) Σ."""
     away = A @ Sigma @ B.mT - M
     E = away @ Sigma
+    # ⟨away Σ, away⟩ = ‖away Σ^{1/2}‖², so no root of Σ is needed.
     return (E * away).sum() / 2, E @ B @ Sigma, E.mT @ A @ Sigma
 
 
@@ -260,6 +265,7 @@ def _blocks(a, context):
 def _covary(P, Q, context, mean, g):
     """C_i g_i for every query, (b, d), with Q = g contextᵀ: the weighted covariance of the tokens,
     times g_i."""
+    # Each C_i is applied to g_i without being formed: (b, n) weights, and no (b, d, d) array.
     return (P * Q) @ context - mean * (mean * g).sum(axis=1)[:, None]
 
 

@@ -20,6 +20,7 @@ class Vector(Algebra):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        # @dataclass would take the inherited method of that name as the field's default value.
         for name in vars(cls).get("__annotations__", {}):
             if hasattr(Vector, name) and name != "fixed":
                 raise TypeError(

@@ -109,6 +109,7 @@ def require_weights(name: str, model: Any) -> None:
             f"{name}: expected a model, got the class {model.__name__}; write {model.__name__}(…)"
         )
     kind = type(model)
+    # Before ``weights``, which calls the model's own ``arrays``.
     _require_algebra(name, model)
     _require_own_gradient(kind)
     fixed = getattr(kind, "fixed", ())
@@ -243,6 +244,7 @@ def _require_made_as_it_moves(model, moving):
     makers = [base for base in kind.__mro__ if "__post_init__" in vars(base)]
     if not makers or makers[0].__module__.startswith("mhalib."):
         return  # those of the package only check
+    # Far from 0 to either side, where a clip, a projection or a normalization would show.
     for sign in (-3.0, 3.0):
         moved = {
             name: sign * (abs(a) + 1.0) + 0.5 for name, a in moving.items() if name in _fields(kind)
@@ -277,6 +279,7 @@ def _arrays_in(value: Any, depth: int = DEPTH) -> Iterator[Any]:
         return
     else:
         parts = attributes(value).values()
+    # Also what ends the search among objects that hold each other.
     if depth:
         for part in parts:
             yield from _arrays_in(part, depth - 1)

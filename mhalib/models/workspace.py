@@ -49,6 +49,7 @@ class Workspace:
 
     def partial(self, theta: Any, rows: Any) -> tuple[Any, Any]:
         """Mean loss and gradient of some rows of the batch, as those of ``loss_and_grad``."""
+        # By the plain formula: the buffers of a faster workspace are made for the whole batch.
         loss, grad = self.unpack(theta).loss_and_grad(self.X[rows], self.y[rows])
         return loss, self.pack_unchecked(grad)
 
@@ -113,6 +114,7 @@ class PlainClassifierWorkspace(ClassifierWorkspace):
     def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
         """The model's own loss, accuracy and, given which tokens are relevant (n, T), the attention
         score."""
+        # The right side wins: its loss is the model's own, the left one's is logistic.
         return super().summary(theta, relevant) | Workspace.summary(self, theta)
 
 

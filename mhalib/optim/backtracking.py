@@ -61,6 +61,7 @@ class Backtracking:
         loss, squared, lr = float(theta.loss(self.data.X, self.data.y)), grad.dot(grad), state
         while lr > SMALLEST:
             trial = theta - lr * grad
+            # NaN and ∞ fail this comparison: a trial that overflows has gone too far.
             if float(trial.loss(self.data.X, self.data.y)) <= loss - lr * squared / 2:
                 return trial, 2 * lr
             lr *= self.shrink

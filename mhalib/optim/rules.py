@@ -57,6 +57,7 @@ def rate(lr: LearningRate, k: int) -> float:
             f"lr: expected a function that returns numbers ≥ 0, got {shown(value)} at step {k}"
         )
     value = as_number(value)
+    # A recorded number has no value yet that could be compared.
     if not is_array(value) and not 0 <= value < inf:
         raise ValueError(
             f"lr: expected a function that returns numbers ≥ 0, got {value} at step {k}"
@@ -102,6 +103,7 @@ class Momentum:
 
     def start(self, theta: Any) -> Any:
         """m = 0."""
+        # Zero in the form of θ, be it a number, an array or a model.
         return 0 * theta
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, Any]:
@@ -145,6 +147,7 @@ class Adam:
         beta1, beta2, eps = map(as_number, (self.beta1, self.beta2, self.eps))
         m = beta1 * state[0] + (1 - beta1) * grad
         v = beta2 * state[1] + (1 - beta2) * grad * grad
+        # From m = v = 0 on, the weights of the past gradients add up to 1 − β^{k+1} only.
         m_hat, v_hat = m / (1 - beta1 ** (k + 1)), v / (1 - beta2 ** (k + 1))
         return theta - rate(self.lr, k) * (m_hat / (v_hat**0.5 + eps)), (m, v)
 
@@ -165,6 +168,8 @@ class AdamW(Adam):
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, tuple[Any, Any]]:
         """θ − η_k λ θ, and Adam's step from there."""
+        # Decoupled: the moments see the gradient without the decay, so decaying first and stepping
+        # from there is the sum of both.
         shrunk = theta - rate(self.lr, k) * as_number(self.weight_decay) * theta
         return super().step(shrunk, grad, state, k)
 

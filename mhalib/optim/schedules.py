@@ -49,6 +49,8 @@ class Warmup(_Schedule):
 
     def __call__(self, k: int) -> float:
         """The step size of step k = 0, 1, …; ``peak`` from k = rise − 1 on."""
+        # ``of_numbers``, here and below, since k may be a record: a page's schedules are these
+        # lines.
         return self.peak * of_numbers(k).minimum((k + 1) / self.rise, 1)
 
 
@@ -101,6 +103,7 @@ class OneCycle(_Schedule):
         if self.steps < 2:
             raise ValueError(f"steps: expected a whole number ≥ 2, got {shown(self.steps)}")
         require_number("rise", self.rise, above=0, below=1)
+        # ``top`` below would be 0 or less, and the rise divides by it.
         if self.rise * self.steps <= 1:
             raise ValueError(
                 f"rise: expected a share of the steps between one step and all, got "
@@ -113,6 +116,7 @@ class OneCycle(_Schedule):
         low, end = self.peak / 25, self.peak / 250_000
         xp = of_numbers(k)
         fall = xp.minimum((k - top) / (last - top), 1)
+        # Not ``if``: a comparison that is recorded has no truth value to branch on.
         return xp.where(
             k <= top, low + (self.peak - low) * k / top, self.peak + (end - self.peak) * fall
         )

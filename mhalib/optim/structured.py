@@ -65,6 +65,8 @@ class _OnData:
 
     def descended(self, U: Array, V: Array, dU: Array, dV: Array, lr: float) -> tuple[Array, Array]:
         """(U, V) − η (∇_U L + (λ/2) U D, ∇_V L − (λ/2) V D) with D = UᵀU − VᵀV."""
+        # The derivative of (λ/8)‖UᵀU − VᵀV‖² is (λ/2) U (UᵀU − VᵀV) in U, and −(λ/2) V (UᵀU − VᵀV)
+        # in V.
         D = self.balance / 2 * (U.T @ U - V.T @ V)
         return U - lr * (dU + U @ D), V - lr * (dV - V @ D)
 
@@ -127,6 +129,7 @@ class StructureAware(_OnData):
         """The three moves of one step."""
         U, V = self.whitening.whiten(theta)
         u, v = (float(np.linalg.norm(part, 2)) for part in (U, V))
+        # Negated, so that NaN is refused as well.
         if not u * v > 0:
             raise ValueError(
                 f"model: expected A and B that are not zero, got ‖U‖ = {u:.3g} and ‖V‖ = {v:.3g}; "
@@ -139,6 +142,8 @@ class StructureAware(_OnData):
         self, U: Array, V: Array, grad: Any, u: float, v: float, k: int
     ) -> tuple[Array, Array]:
         """The first two: (U, V), whose spectral norms are u and v, rescaled and a step further."""
+        # With α both factors have the spectral norm √(uv). Of a loss of U Vᵀ alone, ∇_U L/α and α
+        # ∇_V L are by the chain rule the gradients at (αU, V/α).
         (dU, dV), alpha = self.whitening.pull(grad), (v / u) ** 0.5
         return self.descended(
             alpha * U, V / alpha, dU / alpha, alpha * dV, rate(self.lr, k) / (u * v)

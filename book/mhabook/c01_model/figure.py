@@ -65,8 +65,10 @@ def finding(
     def token_names(path, values):
         return [f"{t}★" if star else f"{t}" for t, star in enumerate(sample(**values).relevant[0])]
 
+    # k / T rounds as ζ = n_relevant / T does, so the set in ``with_value`` does not hold it twice.
     shares = with_value([k / T for k in range(1, max(T // 2, 1) + 1)], own["zeta"])
     tries = {"As it starts": {}, "Long noise": {"sigma": 2.0}, "Long steps": {"lr": 30.0}}
+    # k / T and 2ζ can differ in the last bit, and a try must name a value of its slider.
     double = [share for share in shares if abs(share - 2 * own["zeta"]) < 1e-9]
     if double:
         tries["Twice as many tokens carry the label"] = {"zeta": double[0]}
@@ -79,6 +81,8 @@ def finding(
             "Right, where the tokens of the first sample look after the last step: the column of "
             "that token, which carries a star, stands out.",
             model="multihead",
+            # The streams of ``tokenized_mixture`` and of ``sample(n, 1)``: the page trains and
+            # tests on the samples that ``run`` sees.
             data=mixture_draws(mixture, n, (mixture.seed, 1)),
             start={"kind": "zeros"},
             test=mixture_draws(mixture, n, (mixture.seed, 2, 1)),

@@ -58,6 +58,7 @@ def radius_or_given(data: Dataset | None, R: float | None) -> float:
 
 def tokens_fit(data: Dataset, R: float | None = None, **_: Any) -> dict[str, bool]:
     """The hypothesis of every bound that is told R: no token is longer."""
+    # The norm of a token that was made with length R can come out an ulp above R.
     return {TOKENS: token_radius(data.X) <= (1 + 1e-9) * radius_or_given(data, R)}
 
 
@@ -71,6 +72,7 @@ def problem(seed: int, largest: int = 4) -> Instance:
     largest."""
     rng = np.random.default_rng([seed, 11])
     n, H = rng.integers(1, largest + 1, size=2)
+    # A single token has weight 1 whatever W is, so T starts at 2.
     T, d = rng.integers(2, largest + 1, size=2)
     scale_X, scale_W, scale_U = 10.0 ** rng.uniform([-1, -2, -2], [0.5, 1, 1])
     X = scale_X * rng.standard_normal((n, T, d))
@@ -101,6 +103,8 @@ def opposite_tokens(
     sign = np.where(np.arange(T) < T // 2, 1.0, -1.0)
     X, W, U = np.zeros((1, T, 2)), np.zeros((H, 2, 2)), np.zeros((H, T, 2))
     X[0, :, 0] = R * sign
+    # A query ±R e₁ scores its own kind arctanh(mean) and the other kind −arctanh(mean), so the
+    # signs that it sees have the mean tanh(arctanh(mean)). T rows of length u/√T have norm u.
     W[:, 0, 0] = np.arctanh(mean) / R**2
     U[:, :, 0] = u * sign / T**0.5
     return {"model": MultiHeadAttention(W, U), "data": from_arrays(X, np.ones(1))}
@@ -111,6 +115,7 @@ def confident(z: float = 30.0, R: float = 1e-4, T: int = 4, H: int = 3) -> Insta
     gradient with it."""
     instance = equal_tokens(T=T, R=R, H=H)
     U = np.zeros((H, T, 2))
+    # The logit is H^{−1/2} · H · T · R · U_00 = z.
     U[..., 0] = z / (T * R * H**0.5)
     return instance | {"model": MultiHeadAttention(np.zeros((H, 2, 2)), U)}
 
@@ -121,6 +126,7 @@ def leaning(
     """Opposite short tokens that lean a little to e₂, where the decoders read a margin z: −λ_min
     nears (B/√H) L."""
     X = opposite_tokens(T=T, H=H)["data"].X.copy()
+    # One part along e₂ for all tokens: what the decoders read there does not depend on attention.
     X[..., 1] = lean * abs(X[..., 0])
     X *= R / np.linalg.norm(X[0, 0])
     U = np.zeros((H, T, 2))
@@ -132,6 +138,7 @@ def valley(distance: float = 1.0, T: int = 4, R: float = 1.0, H: int = 1) -> Ins
     """Two models (W, U) and (−W, −U) with the same logit, so that the loss has a hump halfway
     between them."""
     instance = opposite_tokens(T=T, R=R, H=H)
+    # The two models differ by 2(W, U), whose squared norm is 8H · reach²: ``distance``² as asked.
     sign, reach = instance["data"].X[0, :, 0] / R, distance / (8 * H) ** 0.5
     W, U = np.zeros((H, 2, 2)), np.zeros((H, T, 2))
     W[:, 0, 0], U[:, :, 0] = reach, reach * sign / T**0.5
@@ -143,6 +150,8 @@ def ridge(curvature: float = 0.4, R: float = 1e-5) -> Instance:
     """Two models on either side of a ``leaning`` one, so far apart that κD² = ``curvature``: there
     L ~ e^{−Φ}."""
     (model, data), (H, T, _) = leaning(R=R).values(), leaning()["model"].sizes
+    # Short decoders have κ ≈ √T R³/√H. The ends differ by twice the model of ``valley``, so D is
+    # its distance.
     step = valley((curvature * (H / T) ** 0.5 / R**3) ** 0.5, H=H)["model"]
     return {"model": model + step, "other": model - step, "data": data}
 

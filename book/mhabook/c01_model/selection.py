@@ -27,6 +27,7 @@ CHAPTER, FURTHER = "multihead/01_a_small_attention_model", "multihead/01_further
 def selected_mass(zeta: float, gap: float | Array) -> Any:
     """ζ e^g / (ζ e^g + 1 − ζ): the weight on a share ζ of the tokens whose scores are g above all
     others."""
+    # Divided through by e^g: e^{−g} vanishes at the large gaps where e^g would overflow.
     return zeta / (zeta + (1 - zeta) * np.exp(-gap))
 
 
@@ -144,6 +145,8 @@ def _at_zero(seed):
     assumptions="all parameters are zero",
     random=_at_zero,
     extremal=(lambda: {"model": MultiHeadAttention.zeros(3, 10, 8), "data": tokenized_mixture()},),
+    # Equalities whose rhs is a tolerance leave nearly all of it unused: there is no slack to
+    # record.
     slack=(),
     broken=lambda seed: {
         "model": MultiHeadAttention.random(3, 10, 8, seed=seed),
@@ -162,6 +165,8 @@ def first_step(model: MultiHeadAttention, data: Dataset) -> Checks:
     _, grad = model.loss_and_grad(data.X, data.y)
     row = -(data.y @ data.X.mean(axis=1)) / (2 * model.sizes[0] ** 0.5 * len(data))
     size = token_radius(data.X)
+    # Powers of R as in the gradients: one token in Φ and ∇_U Φ, three in ∇_W Φ; at θ = 0 nothing
+    # else sets a scale.
     errors = {
         "attention is uniform": abs(model.attention(data.X) - 1 / model.sizes[1]).max(),
         "Φ = 0": abs(model(data.X)).max() / size,

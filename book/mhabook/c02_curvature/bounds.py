@@ -37,6 +37,7 @@ def decoder_norms(model: Heads) -> np.ndarray:
 
 def decoder_sizes(model: Heads) -> tuple[float, float]:
     """The largest of the H decoder norms, and their root mean square."""
+    # By ``norm``, which counts every head of a group; the mean of ``decoder_norms`` would not.
     return as_number(decoder_norms(model).max()), model.only("U").norm() / model.sizes[0] ** 0.5
 
 
@@ -47,6 +48,8 @@ def steepness(T: int, R: float, u: float) -> float:
 
 def curvature(T: int, R: float, u: float) -> float:
     """B = √T R³ (r + √(r² + 4))/2 with r = R²u: the bound where no decoder is longer than u."""
+    # The larger eigenvalue of [[r, 1], [1, 0]]: in units of √T R³ the block of W is at most r, the
+    # mixed one at most 1, and that of U is 0.
     r = R**2 * u
     return T**0.5 * R**3 * (r + (r * r + 4) ** 0.5) / 2
 
@@ -95,6 +98,7 @@ def _bounded_variable(seed):
     chapter=CHAPTER,
     assumptions="logistic loss",
     random=lambda seed: {"z": np.random.default_rng([seed, 16]).standard_normal(50) * 10},
+    # 0 attains 4ℓ″ ≤ 1, 30 the two ratios, and −500 |ℓ′| ≤ 1 and ℓ″ ≥ 0.
     extremal=(lambda: {"z": np.array([0.0, 30.0, -500.0])},),
     broken=lambda seed: {"z": np.array([between(seed, 0.1, 0.9)]), "loss": MarginSquared()},
     breaks="the loss is logistic: (1 − z)²/2 instead",
@@ -107,6 +111,7 @@ def self_bounded_slope(z: Array, loss: Loss = logistic) -> Checks:
     worst = {
         "|ℓ′| ≤ 1": slope,
         "|ℓ′|/ℓ ≤ 1": slope / loss(z),
+        # ℓ″ ≥ 0 in this form, because a right side of 0 leaves a check no room for rounding.
         "1 − ℓ″ ≤ 1": 1 - curvature,
         "4ℓ″ ≤ 1": 4 * curvature,
         "ℓ″/|ℓ′| ≤ 1": curvature / slope,
@@ -142,6 +147,7 @@ DEVIATION = 4 / 27**0.5
     chapter=FURTHER,
     assumptions="s is a probability vector",
     random=_bounded_variable,
+    # ±1 with mean m has E|Y − EY| = 2m(1 − m²), which is largest at m = 1/√3.
     extremal=(lambda: {"q": np.array([-1.0, 1.0]), "s": np.array([1 - 3**-0.5, 1 + 3**-0.5]) / 2},),
     broken=lambda seed: {"q": np.array([-1.0, 1.0]), "s": np.array([1.0, between(seed, 1, 2)])},
     breaks="the weights sum to 1",
@@ -178,6 +184,7 @@ def gradient_bound(model: MultiHeadAttention, data: Dataset, R: float | None = N
     assumptions=TOKENS,
     random=problem,
     extremal=(equal_tokens, lambda: opposite_tokens(u=1e3)),
+    # Opposite tokens have ‖∇Φ‖ = √T R r; the factor √(1 + r²) leaves 1/(2r²) = 9.9e-8 at r = 2250.
     slack=(1e-9, 1e-7),
     broken=lambda seed: short(seed, equal_tokens),
     breaks=TOKENS,
@@ -205,6 +212,7 @@ def _simple(model, R, power):
     chapter=FURTHER,
     assumptions=TOKENS,
     random=problem,
+    # R = 1.5, so the second instance has R²u = 1: the kink of max(1, R⁴‖U_h‖²).
     extremal=(equal_tokens, lambda: opposite_tokens(u=1 / 1.5**2), lambda: opposite_tokens(u=1e3)),
     slack=(1e-9, 1e-9, 1e-9),
     broken=lambda seed: short(seed, equal_tokens),
@@ -275,6 +283,8 @@ def hessian_bounds(model: MultiHeadAttention, data: Dataset, R: float | None = N
     assumptions=TOKENS,
     random=problem,
     extremal=(opposite_tokens, lambda: opposite_tokens(u=1e4, mean=3**-0.5)),
+    # At mean 1/√3 the mixed block has 1 − 1/3 = 2/3 of its bound, so (1 − 4/9)/r′² = 1.9e-9 stays
+    # unused at r′ = 17,320.
     slack=(1e-9, 2e-9),
     broken=lambda seed: short(seed, opposite_tokens),
     breaks=TOKENS,

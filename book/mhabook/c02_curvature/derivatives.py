@@ -117,6 +117,7 @@ def derivative_formulas(X: Array, W: Array, U: Array, seed: int, normalize: floa
     (T, d), R, u = X.shape, np.sqrt((X * X).sum(axis=1).max()), np.linalg.norm(U)
     a, b, c = rng.standard_normal(T), *rng.standard_normal((2, d))
     V, dU = rng.standard_normal((d, d)), rng.standard_normal((T, d))
+    # The error of a complex step is of second order, 1e-60: below the last bit of every value here.
     step = 1e-30j
     shifted = W + step * V
     cases = {
@@ -144,6 +145,7 @@ def derivative_formulas(X: Array, W: Array, U: Array, seed: int, normalize: floa
         for name, (formula, value, size) in cases.items()
     }
     bend = logit(X, W, U + dU) - 2 * logit(X, W, U) + logit(X, W, U - dU)
+    # The logit is at most √T R ‖U‖, which sets the size of rounding in the three terms.
     errors["second derivative in U"] = abs(bend) / (T**0.5 * R * (u + np.linalg.norm(dU)))
     return tuple(Check(float(error), 1e-12, f"{claim} ≤ 1e-12") for claim, error in errors.items())
 
@@ -164,8 +166,10 @@ def logit_hessian(model: MultiHeadAttention, X: Array) -> Array:
     outer = X[:, :, :, None] * X[:, :, None, :]  # (n, T, d, d)
     # (n, H, T, d, d)
     third = (weighted * (P - (A * P).sum(axis=-1)[..., None])[..., None]).mT @ away
+    # q_j = x_tᵀ V_W x_j: the rows of W meet the query, the columns the keys.
     WW = xp.einsum("ntab,nhtcd->nhacbd", outer, third).reshape(n, H, d * d, d * d)
     UW = xp.einsum("nta,nhtcb->nhtbac", X, weighted.mT @ away).reshape(n, H, T * d, d * d)
+    # Φ is linear in U, so this block is zero; the product lends it shape and library.
     zero = xp.zeros_like(UW @ UW.mT)
     return xp.concatenate(
         [xp.concatenate([WW, UW.mT], axis=3), xp.concatenate([UW, zero], axis=3)], axis=2

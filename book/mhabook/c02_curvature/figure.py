@@ -72,6 +72,7 @@ def downward(
             record=tuple(record),
             fixed={"optimizer": "gd"},
             curves=("loss", "negative_curvature", "weak_convexity_bound"),
+            # As long as the most heads of the slider need: fewer take the beginning of the stream.
             start={"kind": "normal", "stream": normals(heads[-1] * (d * d + T * d), seed).tolist()},
             controls=(
                 Control("H", "heads H", heads, H),

@@ -20,6 +20,7 @@ def program() -> Program:
         return {
             "gradient": {"G": gradient_constant(model, R)},
             "smoothness": {"rho": smoothness_constant(model, R)},
+            # The constant reads nothing of the data but X, so the program needs no labels.
             "curvature": {"kappa": curvature_constant(model, SimpleNamespace(X=a["X"]))},
         }
 

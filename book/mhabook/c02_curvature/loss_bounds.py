@@ -65,6 +65,7 @@ def loss_hessian(
     z, n, H = model.margins(X, y), len(y), model.sizes[0]
     features = model.features(X)
     positive = (features.mT * (loss.curvature(z) / n)) @ features
+    # ``logit_hessian`` leaves out the H^{−1/2} of the blocks.
     weight = y * loss.slope(z) / (n * H**0.5)
     signed = namespace(X).zeros_like(positive)
     for h, block in enumerate(namespace(X).einsum("n,nhpq->hpq", weight, logit_hessian(model, X))):
@@ -82,7 +83,10 @@ def loss_hessian(
     assumptions=f"{TOKENS}; logistic loss",
     random=problem,
     extremal=(equal_tokens, confident, lambda: confident(-30.0)),
+    # ``confident`` has R²u = zR/√(TH) = 8.7e-4, and G the factor √(1 + R⁴u²) = 1 + 3.7e-7, of which
+    # equal tokens use nothing.
     slack=(None, 4e-7, 4e-7),
+    # At margin 0 the loss (1 − z)²/2 is ½ and its slope −1: the gradient is G, and the bound G/2.
     broken=lambda seed: equal_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
     breaks="the loss is logistic: (1 − z)²/2 instead",
     hypotheses=_fit_and_logistic,
@@ -107,6 +111,7 @@ def self_bounded_gradient(
     assumptions=f"{TOKENS}; logistic loss",
     random=problem,
     extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)),
+    # For R = 1e-6 the term B/√H is 4R/√(TH) = 1.2e-6 of G²/4, and equal tokens do not use it.
     slack=(None, None, 2e-6),
     broken=lambda seed: short(seed, equal_tokens),
     breaks=TOKENS,
@@ -151,7 +156,10 @@ def weak_convexity(model: MultiHeadAttention, data: Dataset, R: float | None = N
     assumptions=f"{TOKENS}; logistic loss",
     random=problem,
     extremal=(opposite_tokens, leaning),
+    # ``leaning`` has R²u = zR/(0.01 √(TH)) = 0.003; B counts half of it, and its decoders, the same
+    # on all tokens, use nothing.
     slack=(None, 0.002),
+    # At margin 0 the slope is −1 and the loss ½, so −λ_min is twice the bound.
     broken=lambda seed: opposite_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
     breaks="the loss is logistic: (1 − z)²/2 instead",
     hypotheses=_fit_and_logistic,
@@ -234,6 +242,8 @@ def short_segment(
     assumptions=f"{TOKENS}; logistic loss; κD² < 8",
     random=_segment,
     extremal=(lambda: valley(0.05), lambda: valley(1.0), ridge),
+    # At margin 0 |ℓ′| is 0.72 of ℓ, which leaves 0.28 of κD²/8 = 6e-4 on the first valley. On
+    # ``ridge`` e^x stands against 1/(1 − x), x = κD²/8 = 0.05: x²/2 = 0.00125.
     slack=(0.0003, None, 0.002),
     broken=lambda seed: short(seed, valley, distance=0.5),
     breaks=TOKENS,
@@ -246,6 +256,8 @@ def quasi_convexity(
     other: MultiHeadAttention,
     data: Dataset,
     R: float | None = None,
+    # Odd, so that the middle of the segment is a point, where the extremal instances have their
+    # hump.
     points: int = 201,
 ) -> Check:
     """max over the segment of L ≤ max(L at its ends)/(1 − κD²/8), evaluated at ``points`` points of
@@ -300,6 +312,8 @@ def block_diagonal(model: MultiHeadAttention, data: Dataset) -> Checks:
 
 def _blocks(model, gradient):
     hessian, H = numerical_hessian(gradient, model), model.sizes[0]
+    # The same differences as in ``hessian``, so the truncation error is on both sides: what is left
+    # is rounding over the step, about 1e-12.
     alone = [
         numerical_hessian(gradient, MultiHeadAttention(W[None], U[None])) / H**0.5
         for W, U in zip(model.W, model.U, strict=True)

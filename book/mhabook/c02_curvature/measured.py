@@ -71,6 +71,7 @@ def steepness_by_scale(
         S, P = X @ (factor * start.W) @ X.mT, start.U @ X.mT
         E, A = np.exp(S) / S.shape[-1], softmax(S)
         lines["softmax"].append(_steepness(A, softmax.vjp(A, P), X) / G)
+        # d(e^S/T) = (e^S/T) ∘ dS: without a normalizer the pullback is entry by entry.
         lines["no normalization"].append(_steepness(E, E * P, X) / G)
     return lines
 

@@ -184,6 +184,7 @@ def _page_data(n, T, d, seed):
             "pattern": draws[M].pattern.ravel().tolist(),
             "square": {zeta: even_square(T, zeta, M) for zeta in SHARES},
         }
+    # Each field of the draws has its own stream, so these three are the same for every M.
     shared = {name: getattr(draws[1], name).ravel().tolist() for name in ("sign", "rank", "normal")}
     return {"kind": "realizability", "n": n, "T": T, "d": d, "patterns": own} | shared
 

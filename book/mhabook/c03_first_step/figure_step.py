@@ -65,6 +65,7 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
             f"start: expected a head for the data's T, d = {data.X.shape[1:]}, got {(T, d)}"
         )
     size = plain_step(rule) / 2  # with a step size of 2 a step from zero is the first phase
+    # Patterns are S times columns of a QR factor: rounding gives back the S of the slider.
     M, S, seed = len(mixture.nu), float(round(np.linalg.norm(mixture.nu[0]), 12)), mixture.seed
     steps = _Steps(n, T, d, M, seed, start, rule)
     unit = mixture_draws(mixture, n, (seed, 1)) | {
@@ -202,6 +203,8 @@ def _plane(model, data):
     d = data.X.shape[2]
     parts = {"U": direction[d * d :], "W": direction[: d * d]}
     lengths = {name: float(np.linalg.norm(part)) for name, part in parts.items()}
+    # At zero parameters the features in W vanish, and with them that part of the direction: then
+    # the length is 0, and 1 stands in its place.
     points = {
         name: ntk_features(model, data.X, name) @ part / (lengths[name] or 1)
         for name, part in parts.items()
@@ -212,6 +215,8 @@ def _plane(model, data):
         found |= {
             f"{name}_{part}": values[data.y == label].tolist() for part, values in points.items()
         }
+    # The lengths have norm 1, so the line ⟨lengths, (U, W)⟩ = level has its foot at level · lengths
+    # and runs along their quarter turn.
     for name, level in zip(LINES, (-margin, 0.0, margin), strict=True):
         for part, turn in (("U", -lengths["W"]), ("W", lengths["U"])):
             found[f"{name}_{part}"] = [

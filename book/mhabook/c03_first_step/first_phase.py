@@ -30,12 +30,14 @@ def signs(H: int, seed: int) -> np.ndarray:
 def randomized_step(model: MultiHeadAttention, data: Dataset, epsilon: Array) -> MultiHeadAttention:
     """One gradient step from ``model`` in which head h has the step size 2√H ε_h, ε (H,)."""
     _, grad = model.loss_and_grad(data.X, data.y)
+    # At zero ∇_{U_h} L = −1ψᵀ/(2√H): the factor 2√H makes U_h exactly ε_h 1ψᵀ.
     size = (2 * len(epsilon) ** 0.5 * epsilon)[:, None, None]
     return MultiHeadAttention(model.W - size * grad.W, model.U - size * grad.U)
 
 
 def step_from_zero(data: Dataset, epsilon: Array) -> MultiHeadAttention:
     """``randomized_step`` from zero parameters."""
+    # Shapes come from products of the arguments, which the compiler may be recording.
     like_U = epsilon[:, None, None] * data.X[0]
     W, U = map(namespace(like_U).zeros_like, (like_U.mT @ like_U, like_U))
     return randomized_step(MultiHeadAttention(W, U), data, epsilon)
@@ -60,6 +62,7 @@ def gaussian_of_equal_norm(data: Dataset, H: int, seed: int = 0) -> MultiHeadAtt
     start has neither.
     """
     _, T, d = data.X.shape
+    # ``normals`` is the stream that the pages of the live figures carry for one head.
     return MultiHeadAttention(
         np.zeros((H, d, d)), of_equal_norm(data, normals(H * T * d, seed).reshape(H, T, d))
     )
@@ -162,6 +165,7 @@ def small_mixture(seed: int, **given: Any) -> Dataset:
         "n": n,
         "T": T,
         "M": M,
+        # M + 2 orthogonal patterns need as many dimensions; now and then one is left over.
         "d": M + 2 + int(rng.integers(2)),
         "zeta": int(rng.integers(1, T)) / T,
         "S": float(10 ** rng.uniform(-0.5, 0.5)),
@@ -207,6 +211,8 @@ def first_phase_exactly(
     """
     (n, T, d), H, zeta = data.X.shape, len(epsilon), data.relevant.mean()
     start = MultiHeadAttention.zeros(H, T, d) if start is None else start
+    # The step alone, so that a twin with another start fails by its gradient and not by where it
+    # stood.
     model = randomized_step(start, data, epsilon) - start
     distracting = (data.X * ~data.relevant[..., None]).sum(axis=1)
     noise = data.y @ (zeta / 2 * data.truth.mu.sum(axis=0) + distracting / T) / n
@@ -228,11 +234,15 @@ def all_samples(mixture: Mixture) -> Dataset:
     """
     (M, d), T = mixture.nu.shape, mixture.T
     N = T - mixture.n_relevant
+    # Signs ±σ have the mean and the variance of the normal noise, and a mean square asks for no
+    # more.
     cases = list(
         product((-1.0, 1.0), product(range(M), repeat=N), product((-1.0, 1.0), repeat=N * d))
     )
     n, (sign, pattern, noise) = len(cases), (np.array(part) for part in zip(*cases, strict=True))
     before = np.zeros((n, T - N))
+    # Relevant tokens read neither pattern nor noise, and the mean token does not know the order of
+    # the tokens.
     return mixture.assemble(
         MixtureDraws(
             sign=sign,
@@ -250,12 +260,15 @@ def noise_size(mixture: Mixture, n: int) -> float:
     """
     (M, d), T, S2 = mixture.nu.shape, mixture.T, float(mixture.mu[1] @ mixture.mu[1])
     zeta = mixture.n_relevant / T
+    # E‖Σ ν_j‖² over N distracting tokens is N S² + N(N − 1) S²/M, here divided by T². In the last
+    # line ζ²/2 is ‖(ζ/2)(μ₊ + μ₋)‖²/S².
     patterns = (1 - zeta) * (1 - 1 / M) / T + (1 - zeta) ** 2 / M
     return (S2 * (zeta**2 / 2 + patterns) + (1 - zeta) * mixture.sigma**2 * d / T) / n
 
 
 def _tiny(seed):
     rng = np.random.default_rng([seed, 36])
+    # At most 2 · 2² · 2⁸ = 2048 samples: two distracting tokens in four dimensions.
     T, M, N = int(rng.integers(2, 5)), int(rng.integers(1, 3)), int(rng.integers(1, 3))
     zeta = max(T - N, 1) / T
     return {
@@ -317,8 +330,11 @@ def _fair(seed):
     chapter=FURTHER,
     assumptions="the signs ε_h are independent and fair",
     random=_fair,
+    # √(2 log(2/δ)) = √2 is the largest |Z| of two heads, met with chance ½: 1 − e/4 = 0.32 of δ
+    # stays unused.
     extremal=(lambda: _fair(1) | {"H": 2, "delta": 2 / exp(1)},),
     slack=(0.33,),
+    # One coin for all heads leaves |Z| = √8 for certain, above √(2 log 20) = 2.45.
     broken=lambda seed: _fair(seed) | {"H": 8, "delta": 0.1},
     hypotheses=lambda **_: {},
     breaks="the signs ε_h are independent and fair: one coin for all heads",
@@ -345,8 +361,10 @@ def _start_logits(data, H, delta, chances):
     chance = 0
     errors = []
     for plus, share in chances.items():
+        # Heads are exchangeable: how many signs are +1 decides the logits, and not which.
         logits = randomized_step(zero, data, np.where(np.arange(H) < plus, 1.0, -1.0))(data.X)
         errors.append(abs(logits - (2 * plus - H) / H**0.5 * one).max() / abs(one).max())
+        # Where the bound is exactly the largest |Φ|, rounding must not turn ≥ into <.
         chance += share * (abs(logits).max() >= bound * (1 - 1e-12))
     quiet = T * zeta * float(signal(mixture) @ mixture.mu[1]) / (T * zeta**2 * S2 / 2)
     return (

@@ -21,6 +21,8 @@ def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {
         "first": {"U": step_from_zero(data, a["sign"][None]).U[0]},
         "gaussian": {"U": of_equal_norm(data, a["U"][None])[0]},
+        # both_W and both_U lie in one buffer, in the order of ``ravel``; the parts alone are
+        # outputs of their own.
         "features": {
             "loss": model.loss(data.X, data.y),
             "only_W": W,

@@ -98,4 +98,5 @@ def of_machine(machine: Any, K: Array) -> float:
     """1/√(Σ a_i a_j K_ij) for the signed dual weights a of a fitted ``sklearn.svm.SVC``: its
     margin, with a bias."""
     support, dual = machine.support_, machine.dual_coef_[0]
+    # ‖w‖² = aᵀKa, and the margin of a hard-margin machine is 1/‖w‖.
     return float(1 / np.sqrt(dual @ K[np.ix_(support, support)] @ dual))

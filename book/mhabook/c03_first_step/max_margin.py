@@ -91,6 +91,7 @@ def _directions(seed):
 
 
 def _best_direction(n=7, p=12):
+    # In general position p > n features separate under any labels, so the margin is positive.
     features = np.random.default_rng(32).standard_normal((n, p))
     y = np.where(np.arange(n) % 2, 1.0, -1.0)
     _, theta, weights = max_margin(features, y)
@@ -116,6 +117,7 @@ def _convex(theta, weights, **_):
     extremal=(_best_direction,),
     broken=lambda seed: (
         (best := _best_direction())
+        # A sum below 1 shrinks the right side below the margin, which it equals at sum 1.
         | {"weights": best["weights"] * np.random.default_rng([seed, 33]).uniform(0.1, 0.9)}
     ),
     breaks="Σ_i λ_i = 1",
@@ -165,12 +167,16 @@ def nearest_in_hull(K: Array) -> np.ndarray:
     vectors enter one by one, those whose weight turns negative leave, and the distance falls in
     every round, so that no set comes twice.
     """
+    # The row of ones adds 1 to K. Another scale of K changes the solution by a factor alone, and in
+    # units of its largest entry neither of the two drowns the other.
     size = K.diagonal().max()
     G = K / (size or 1.0) + 1
     weights, active, best = np.zeros(len(G)), [], np.inf
     while True:
         pull = 1 - G @ weights
         new = int(pull.argmax())
+        # Entries of G are of order 1, so a pull of 1e-14 is rounding; so is that of a vector
+        # already in the set, whose pull is 0 at the minimum.
         if pull[new] <= 1e-14 or new in active:
             return weights / weights.sum()
         trial, active = _solve(G, weights.copy(), [*active, new])
@@ -183,14 +189,18 @@ def nearest_in_hull(K: Array) -> np.ndarray:
 def _solve(G, weights, active):
     """Minimize aᵀ G a − 2 Σ a on the active set, dropping whatever turns negative on the way."""
     while True:
+        # By least squares, because equal samples make G singular.
         wanted = np.linalg.lstsq(G[np.ix_(active, active)], np.ones(len(active)))[0]
         if wanted.min() > 0:
             weights[:] = 0
             weights[active] = wanted
             return weights, active
         held = weights[active]
+        # How far each weight can go before it is 0. ``np.where`` divides in the masked entries,
+        # too, where held − wanted need not be positive: hence 1e-300.
         share = np.where(wanted > 0, np.inf, held / np.maximum(held - wanted, 1e-300))
         moved = held + share.min() * (wanted - held)
+        # Exactly 0, so that rounding does not keep the blocking vector: each round must drop one.
         moved[share.argmin()] = 0
         weights[active] = moved
         active = [i for i, weight in zip(active, moved, strict=True) if weight > 0]

@@ -84,6 +84,7 @@ def exact_margins(T: int, zeta: float, S: float, M: int) -> Margins:
 def margins_of_shares(T: int, zeta: float, S: float, M: int, square: float) -> Margins:
     """``exact_margins``, given ``square`` = ‖π_*‖²."""
     U, rest = zeta * S * (T / 2) ** 0.5, 1 - zeta
+    # For M = 1 the one pattern has the share 1 − ζ and the numerator is 0; the maximum spares 0/0.
     mixed = (rest**2 - square) ** 2 / np.maximum(M * (M - 1), 1)
     squared = (zeta * rest) ** 2 * (1 + 1 / M) / 2 + rest**4 / (2 * M) + square**2 / M + mixed
     W = T * zeta**2 * S**4 / 2 * squared**0.5
@@ -99,6 +100,7 @@ def even_counts(tokens: int, M: int) -> np.ndarray:
 def even_square(T: int, zeta: float, M: int) -> float:
     """‖π_*‖² for the shares of M patterns among T tokens, ζT of them relevant, if they are as even
     as they can be."""
+    # (1 − ζ)T is whole up to rounding.
     counts = even_counts(round((1 - zeta) * T), M)
     return float(counts @ counts) / T**2
 
@@ -126,6 +128,7 @@ def witness_of(margins: Margins, epsilon: Array, mixture: Mixture) -> MultiHeadA
 def unit_decoder(mixture: Mixture) -> np.ndarray:
     """Û = 1(μ₊ − μ₋)ᵀ/(S√(2T)), (T, d): reads the label, of norm 1."""
     row = mixture.mu[1] - mixture.mu[0]
+    # A product repeats the row in every library; np.tile would not.
     U = namespace(row).new_ones((mixture.T, 1), row) * row
     return U / np.linalg.norm(U)
 
@@ -151,6 +154,7 @@ def saturation(mixture: Mixture, strength: float) -> tuple[float, float]:
     mass = ζe^g/(ζe^g + 1 − ζ) with g = ΓS²/√(2(M+2)), Γ = ``strength``.  Source: this book.
     """
     S = float(np.linalg.norm(mixture.mu[1]))
+    # ξ has the product S² with every token, ω with every relevant one, and ‖ξ‖‖ω‖ = S²√(2(M + 2)).
     gap = strength * S**2 / (2 * (len(mixture.nu) + 2)) ** 0.5
     mass = float(selected_mass(mixture.n_relevant / mixture.T, gap))
     return mass, mass * S * (mixture.T / 2) ** 0.5
@@ -185,6 +189,7 @@ def _has_no_sampling_noise(model, data):
     """Whether ψ = ±ψ₀."""
     row, psi_0 = model.U[0, 0], signal(data.truth)
     return bool(
+        # The first head may have drawn the sign −1.
         min(np.linalg.norm(row - sign * psi_0) for sign in (1, -1)) < 1e-9 * np.linalg.norm(psi_0)
     )
 
@@ -203,6 +208,7 @@ def _after(data, seed, strict=True):
     source=f"{FIRST}, Proposition 2",
     chapter=CHAPTER,
     assumptions=f"{PATTERNS}; {PHASE}",
+    # Every other instance is free of sampling noise, so that the check of γ runs, too.
     random=lambda seed: _after(small_mixture(seed, sigma=0.0), seed, strict=seed % 2 == 0),
     broken=lambda seed: _after(small_mixture(seed, sigma=0.5), seed),
     breaks="no noise on the tokens",
@@ -228,6 +234,7 @@ def witness_margins(model: MultiHeadAttention, data: Dataset) -> Check | Checks:
         name: y * (model.features(data.X) @ part.ravel()) / part.norm()
         for name, part in parts.items()
     }
+    # U_0 = ε_0 1ψᵀ: the sign along μ₊ − μ₋ takes ε_0 out, as ``witness`` reads it.
     psi = model.U[0, 0] * np.sign(model.U[0, 0] @ (mixture.mu[1] - mixture.mu[0]))
     mean = (data.X * ~data.relevant[..., None]).sum(axis=1) / (T - mixture.n_relevant)
     own = mixture.mu[(y > 0).astype(int)]
@@ -268,6 +275,7 @@ def has_every_even_sample(data: Dataset) -> bool:
     """Whether for both labels and every way to share the tokens as evenly as can be the data hold
     such a sample."""
     mixture, S2 = data.truth, float(data.truth.mu[1] @ data.truth.mu[1])
+    # Without noise a token has the product S² with its own pattern and 0 with the others.
     counts = (data.X @ mixture.nu.T > S2 / 2).sum(axis=1)  # (n, M)
     held = {(float(y), *map(int, row)) for y, row in zip(data.y, counts, strict=True)}
     shares = set(
@@ -302,6 +310,7 @@ def _mirrored_or_even(seed):
         }
     ),
     extremal=(
+        # 4 tokens for 3 patterns and 8 for 5 leave a remainder, 2 for 2 do not.
         lambda: _after(even_sample(), 0),
         lambda: _after(even_sample(T=4, zeta=0.5, S=3.0, M=2), 0),
         lambda: _after(even_sample(T=10, zeta=0.2, S=2.0, M=5), 0),
@@ -331,6 +340,7 @@ def has_a_pair(data: Dataset) -> bool:
     other has μ₋."""
     X, mu = data.X, data.truth.mu
     shown = [np.linalg.norm(X - mu[sign], axis=2) < 1e-9 * np.linalg.norm(mu[1]) for sign in (0, 1)]
+    # Exact equality, because ``mirrored`` copies all other tokens bit for bit.
     return any(
         (np.where(shown[1][i][:, None], mu[0], X[i]) == X[j]).all()
         and (shown[1][i] == shown[0][j]).all()
@@ -404,6 +414,7 @@ def saturated_attention(data: Dataset, strength: float) -> Checks:
     found = (model.attention(data.X)[:, 0] * data.relevant[:, None]).sum(axis=-1)
     limit = float(np.linalg.norm(mixture.mu[1])) * (mixture.T / 2) ** 0.5
     errors = abs(found - mass).max(), abs(model.margins(data.X, data.y) - margin).max() / limit
+    # The formula of ``saturation`` solved for Γ at g = 60: e^{−60} is far below rounding.
     strong = saturated(
         mixture, 60 * (2 * (len(mixture.nu) + 2)) ** 0.5 / float(mixture.mu[1] @ mixture.mu[1])
     )

@@ -16,6 +16,7 @@ from mhabook.ledger import Along, Check, Checks
 from mhalib._array import Array, as_number, is_positive, require_count
 from mhalib.data import Dataset
 
+# 4 · 7/64 = 7/16: at distance 2D₀ from the reference κD² is what the one-point lemma allows.
 CURVED = 7 / 64
 """The training theorem asks for (B/√H) D₀² ≤ 7/64, that is √H ≥ (64/7) D₀² B."""
 ROOM = 1 + 1e-9
@@ -41,6 +42,8 @@ def _constants(H, T, R, largest, mean):
 def ball_constants(start: Heads, R: float, distance: float) -> Constants:
     """The constants on the ball of radius 5 ``distance`` around the start (Theorem 1)."""
     (H, T, _), (largest, mean) = start.sizes, decoder_sizes(start)
+    # Within 5D₀ of the start one decoder can have moved by all of it, but then the root mean square
+    # has moved by 5D₀/√H only.
     return _constants(H, T, R, largest + 5 * distance, mean + 5 * distance / H**0.5)
 
 
@@ -48,6 +51,7 @@ def head_constants(start: Heads, R: float) -> Constants:
     """The constants where no head is further than 1/(2R²) from where it started (the theorem with
     fewer heads)."""
     (H, T, _), (largest, mean) = start.sizes, decoder_sizes(start)
+    # Here every head may have moved by 1/(2R²), so the root mean square may have, too.
     return _constants(H, T, R, largest + 0.5 / R**2, mean + 0.5 / R**2)
 
 
@@ -66,6 +70,7 @@ def largest_step(
     constants: Constants, distance: float, reference_loss: float, start_loss: float, steps: int
 ) -> float:
     """η = min{1/ρ, D₀²/(K L(θ)), D₀²/L(θ₀)}: the largest step size of the training theorem."""
+    # Stacked, because Python's min() would compare records of the compiler, which have no values.
     return as_number(
         np.stack(
             [1 / constants.rho, distance**2 / (steps * reference_loss), distance**2 / start_loss]
@@ -109,6 +114,7 @@ def fewer_heads_needed(distance: float | Array, decoder: float, T: int, R: float
 
 def logit_slopes(model: Heads, direction: Heads, X: Array) -> np.ndarray:
     """⟨∇Φ(X_i; θ), v⟩ for every example (n,): how fast the logits change along a direction v."""
+    # ``few`` is linear and keeps the logits, so Φ changes along v as its F heads do along few(v).
     few, along = (
         part.few() if isinstance(part, HeadGroups) else part for part in (model, direction)
     )
@@ -135,6 +141,7 @@ def reference_along(start: Heads, direction: Heads, data: Dataset, steps: int) -
     """
     unit = 1 / direction.norm() * direction
     margin = as_number((data.y * logit_slopes(start, unit, data.X)).min())
+    # What the compiler records has no values to compare.
     if not getattr(margin, "is_meta", False) and not margin > 0:
         raise ValueError(
             f"direction: expected y ⟨∇Φ, θ*⟩ > 0 on every example, got a least value of "

@@ -48,7 +48,9 @@ SUMMARY = (
     "with fewer heads for {fewer_heads_needed}. At this H the training theorem allows η up to "
     "{largest_step}."
 )
+# From 1 to 100, the axis of the panel.
 GRID = 10 ** (np.arange(31) / 15)
+# All even: half of the heads have either sign.
 HEADS = (2, *(10**k for k in range(2, 13)))
 HEADS_IN_WORDS = (
     "2",
@@ -103,6 +105,7 @@ def nearer(
     S = float(round(np.linalg.norm(mixture.nu[0]), 12))
     own, seed = mixture.n_relevant / T, mixture.seed
     heads = tuple(sorted({*HEADS, H}))
+    # The guarantee divides by k, so step 0 has none.
     record = [k for k in recorded_steps(steps, 80) if k]
     shares = with_value([k / T for k in range(1, T)], own)
 
@@ -112,6 +115,7 @@ def nearer(
         )
 
     def numbers(values):
+        # This figure draws no line over the distance, and one point of the grid is the least.
         known = theorem_curves(*problem(values), steps, np.ones(1))
         return {name: float(known[name]) for name in NUMBERS}
 
@@ -268,6 +272,8 @@ def theory_and_practice(
 
 def _page_data(n, T, d, M, seed):
     draws = draw(n, T, d, M, (seed, 1))
+    # Patterns of norm 1, which the page scales by S: their directions depend on M, d and the seed
+    # alone.
     clean = tokenized_mixture(1, T, d, M, 1.0, 1.0, 0.0, seed).truth
     parts = {name: getattr(draws, name) for name in ("sign", "rank", "pattern")} | {
         "mu": clean.mu,

@@ -55,6 +55,7 @@ def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         np.stack([a["minus"], a["plus"]]), a["nu"], T, a["zeta"] * T, sigma=0.0, seed=0
     )
     margins = mixture_margins(T, a["zeta"], a["S"], a["patterns"])
+    # The groups' signs, in the order of ``first_phase_groups``.
     toward = witness_of(margins, np.array([1.0, -1.0]), mixture)
     direction = HeadGroups(toward.W, toward.U, start.copies)
     reference = chain.reference_along(start, direction, data, a["steps"])

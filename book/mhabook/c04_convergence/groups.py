@@ -49,6 +49,7 @@ class HeadGroups(Vector):
     def __post_init__(self) -> None:
         MultiHeadAttention(self.W, self.U)  # refuses what does not fit
         require("W", self.W, (len(self.copies), "d", "d"))
+        # The compiler records copies as numbers without values, which stay as they are.
         counts = [n for n in self.copies if not getattr(n, "is_meta", False)]
         if any(isinstance(n, bool) or not isinstance(n, Integral) or n < 1 for n in counts):
             raise ValueError(
@@ -101,6 +102,8 @@ class HeadGroups(Vector):
 
     def share(self, grad: MultiHeadAttention) -> "HeadGroups":
         """From the gradient of the F heads ``few()`` to what one head of each group receives."""
+        # By the chain rule group f receives ∇_W L and √(F/H) N_f ∇_Ũ L, of which each of its N_f
+        # equal heads has its share.
         return self._with({"W": grad.W / self._counts(), "U": self._scale() * grad.U})
 
     def dot(self, other: Vector) -> float:

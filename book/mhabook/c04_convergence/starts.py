@@ -39,6 +39,8 @@ def safe_step(model: MultiHeadAttention, data: Dataset) -> float:
     R = token_radius(data.X)
     rho = smoothness_constant(model, R)
     _, grad = model.loss_and_grad(data.X, data.y)
+    # The shorter step ends between the two points, where no decoder is longer than at one of them,
+    # so the larger ρ holds there, too.
     return 1 / max(rho, smoothness_constant(model - 1 / rho * grad, R))
 
 
@@ -73,6 +75,7 @@ def balanced(share: float = 1.0, R: float = 1e-4) -> Instance:
 def half_wrong(R: float = 1e-4) -> Instance:
     """One sample with margin −0.92, whose loss is 1.26: there the slope of the loss over its root
     is largest."""
+    # |ℓ′| = 1 − e^{−ℓ}, and (1 − e^{−ℓ})/√ℓ is largest at ℓ = 1.256, the loss at margin −0.922.
     model, data = reading(-0.922, R=R), equal_tokens(R=R)["data"]
     return {"model": model, "data": data, "lr": safe_step(model, data)}
 
@@ -81,6 +84,7 @@ def hump(product: float = 1e-3, R: float = 1e-5, T: int = 4) -> Instance:
     """A model at the top of a hump, as sharp as can be, and a second one beside it: κD² is
     ``product``."""
     instance = leaning(R=R, T=T, H=1)
+    # D² = ‖W‖² + ‖U‖² = 2 side².
     side = (product / curvature_constant(**instance) / 2) ** 0.5
     W, U = np.zeros((1, 2, 2)), np.zeros((1, T, 2))
     W[:, 0, 0], U[:, :, 0] = side, side * np.where(np.arange(T) < T // 2, 1.0, -1.0) / T**0.5
@@ -118,6 +122,7 @@ def saddle(steps: int, u: float, w: float, R: float = 1.0, per_head: bool = Fals
     data = opposite_tokens(R=R, H=1)["data"]
     sign, start = data.X[0, :, 0] / R, MultiHeadAttention.zeros(1, 4, 2)
     W, U = np.zeros((1, 2, 2)), np.zeros((1, 4, 2))
+    # Four rows of length u/(2R²): the decoder has norm u/R².
     W[:, 0, 0], U[:, :, 0] = w / R**2, u / R**2 * sign / 2
     reference = MultiHeadAttention(W, U)
     return _run(
@@ -136,10 +141,14 @@ def near(seed: int, per_head: bool = False) -> Instance:
     data = from_arrays(data.X * (R / token_radius(data.X)), data.y)
     size = decoder_sizes(few)[0]
     uneven = rng.standard_normal((2, *few.U.shape)) / few.U[0].size ** 0.5
+    # R²‖U_h‖ < 1 before ``uneven``, whatever the scale of the random problem.
     U = few.U / (1 + size) / R**2
+    # An upper bound on max_h‖U_{0,h}‖: the number of heads, whose root divides ``uneven`` below,
+    # depends on it.
     longest = size / (1 + size) / R**2 + np.linalg.norm(uneven, axis=(2, 3)).max()
     distance = 10 ** rng.uniform(-1, 0.7) / R**2
     B = curvature(few.sizes[1], R, longest + (0.5 / R**2 if per_head else 5 * distance))
+    # From just enough heads to some three times as many.
     heads = (distance**2 * B / CURVED) ** 2 / rng.uniform(0.3, 1)
     copies = (ceil(heads / 2 / len(U)),) * 2 * len(U)
     start = HeadGroups(
@@ -220,6 +229,7 @@ def learnable(seed: int, per_head: bool = False) -> Instance:
             data.y * logit_slopes(start, direction := _unit(decoder_witness(data, (1, 1))), data.X)
         ).min()
     )
+    # |Φ| = |Z| T|⟨ψ, x̄⟩| ≤ |Z| √T R ‖U_h‖; 0.2 is room for what whole numbers of heads add to |Z|.
     distance = ((abs(imbalance) + 0.2) * T**0.5 * R * decoder + 0.5 + log(steps)) / margin
     heads = (fewer_heads_needed if per_head else heads_needed)(distance, decoder, T, R) + 10
     copies = tuple(ceil(heads / 2 + sign * imbalance * heads**0.5 / 2) for sign in (1, -1))
@@ -237,6 +247,7 @@ def lopsided(seed: int) -> Instance:
     share = 1 + np.random.default_rng([seed, 46]).random()
     tokens = np.array([[1.0, 0.0], [1, 0], [1, 0], [0.99, 0.14]])
     data = from_arrays(np.repeat(tokens[:, None], 4, axis=1), np.array([1.0, 1, 1, -1]))
+    # Enough for the theorem with fewer heads, so that η ≤ 1/ρ alone fails.
     copies = (10**12,)
     start = HeadGroups(np.zeros((1, 2, 2)), np.zeros((1, 4, 2)), copies)
     direction = HeadGroups(np.zeros((1, 2, 2)), np.tile([0.13, -1.0], (1, 4, 1)), copies)

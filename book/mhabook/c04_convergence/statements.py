@@ -55,8 +55,11 @@ def _safe(model, data, lr):
     assumptions=f"{TOKENS}; η ≤ 1/ρ; ρ is valid at both ends of the step",
     random=starts.one_step,
     extremal=(starts.balanced, starts.half_wrong),
+    # ``balanced`` has the curvature G²/4, of which B/√H is 4R/√(TH) = 1.2e-4: so much of ρ is
+    # unused.
     slack=(0.0002,),
     hypotheses=_safe,
+    # Where the curvature is ρ, the loss falls by η(1 − ηρ/2)‖∇L‖²: less than claimed once η > 1/ρ.
     broken=lambda seed: starts.balanced(1.2 + 0.7 * np.random.default_rng([seed, 43]).random()),
     breaks="η ≤ 1/ρ",
 )
@@ -98,6 +101,8 @@ def _near_enough(model, other, data, R=None):
     assumptions=f"{TOKENS}; logistic loss; κD² < 8",
     random=lambda seed: ledger["cor-1-quasi-convexity"].random(seed),
     extremal=(starts.hump, lambda: starts.hump(0.1)),
+    # ``hump`` has R²u = zR/(0.01 √(TH)) = 0.005, of which B counts half and the instance uses
+    # nothing.
     slack=(0.004,),
     hypotheses=_near_enough,
     broken=lambda seed: starts.hump(0.1, R=1e-5) | {"R": between(seed, 1e-6, 5e-6)},
@@ -243,6 +248,8 @@ def training_with_fewer_heads(
     Source: this book.
     """
     run, R = follow(start, reference, data, lr, steps), token_radius(data.X)
+    # Less than 1/(2R²) = (96/192)R⁻², the distance up to which the constants hold: so heads that
+    # are within it stay there.
     moved = Check(
         float(run.head_distance.max()), 77 / 192 / R**2, "‖θ_{k,h} − θ_{0,h}‖ ≤ (77/192)R⁻²"
     )
@@ -287,6 +294,7 @@ def _enough_heads(start, direction, data, steps, lr, per_head=False):
     toward, R = reference_along(start, direction, data, steps), token_radius(data.X)
     constants = constants_of(start, R, toward.distance, per_head)
     near = not per_head or head_distance(toward.model, start) <= 0.5 / R**2
+    # The lemma on the reference takes no step: its instances may have lr = None.
     return near and constants.kappa * toward.distance**2 <= ROOM * CURVED, (
         lr or 0
     ) * constants.rho <= ROOM
@@ -301,6 +309,7 @@ def _enough_heads(start, direction, data, steps, lr, per_head=False):
     assumptions=f"{HEADS}; D₀ = (B_Φ + ½ + log K)/γ",
     random=starts.learnable,
     extremal=(lambda: starts.parallel(1000),),
+    # 1 − e^{−7/128} = 0.053: Φ is linear in the decoders, so curvature costs ``parallel`` nothing.
     slack=(0.054,),
     broken=starts.bent,
     breaks="√H ≥ (64/7) D₀² B",
@@ -355,6 +364,7 @@ def good_start(start: Heads, direction: Heads, data: Dataset, lr: float, steps: 
     """
     reference = reference_along(start, direction, data, steps)
     chain = follow(start, reference.model, data, lr, steps)
+    # L(θ) < 1/K by the lemma on the reference, and L(θ₀) ≤ B_Φ + log 2, because ℓ(z) ≤ log 2 + |z|.
     rhs = guarantee(reference.distance, 1 / steps, reference.largest_logit + np.log(2), lr, steps)
     return Check(
         float(chain.loss[-1]),

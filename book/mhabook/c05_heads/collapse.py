@@ -12,6 +12,7 @@ from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent, Momentum, Rule
 
 CHAPTER, FURTHER = "multihead/05_more_heads_slower_or_faster", "multihead/05_further"
+# The second Adam has an ε so large that its powers of H in ``one_head_rules`` matter.
 RULES = (GradientDescent(0.3), Momentum(0.1), Adam(0.03), Adam(0.03, eps=1e-2))
 CLAIMS = (
     "W_h = W",
@@ -74,6 +75,8 @@ def one_head_rules(rule: Rule, H: int) -> tuple[Rule, Rule]:
     Gradient descent and momentum: step sizes η/H and η. Adam: η with H ε, and √H η with √H ε.
     """
     if isinstance(rule, Adam):
+        # ∇_{W_h} L = ∇_W L/H and ∇_{U_h} L = ∇_Ũ L/√H: Adam divides such factors out, except beside
+        # ε, and Ũ moves √H times as far as U_h.
         return replace(rule, eps=H * rule.eps), replace(
             rule, lr=H**0.5 * rule.lr, eps=H**0.5 * rule.eps
         )
@@ -144,6 +147,7 @@ def collapse(
         errors.append([abs(many - single).max() for many, single in pairs])
         sizes.append([abs(single).max() for _, single in pairs])
         model, state = rule.step(model, model.loss_and_grad(data.X, data.y)[1], state, k)
+    # Relative to the largest in the run, because W, U and the logits start at 0.
     relative = (np.max(errors, axis=0) / np.max(sizes, axis=0)).tolist()
     return tuple(
         Check(error, 1e-11, f"{claim} after every step")

@@ -27,7 +27,9 @@ def equal_rows_gradient(data: Dataset, row: Array) -> tuple[np.ndarray, np.ndarr
     n, T, _ = data.X.shape
     mean = data.X.mean(axis=1)  # (n, d)
     away = data.X - mean[:, None]
+    # Two products with ũ instead of n covariances (d, d).
     seen = (away.mT @ (away @ row)[..., None])[..., 0] / T  # C_i ũ, (n, d)
+    # ℓ′(z) = −σ(−z), so the minus signs of both formulas are in g.
     g = data.y * logistic.slope(data.y * T * (mean @ row)) / n
     return T * (g[:, None] * mean).T @ seen, g @ mean
 
@@ -128,8 +130,10 @@ def second_step_adam(
     chi, more = data.y @ data.X.mean(axis=1) / (2 * n), (1 + rule.beta2) ** 0.5
     row = lr * chi / (abs(chi) + H**0.5 * rule.eps)
     g = equal_rows_gradient(data, H**0.5 * row)[0] / H
+    # The first gradient in W is 0: the corrected moments of the second are g/(1 + b₁), g²/(1 + b₂).
     W = -lr * more / (1 + rule.beta1) * g / (abs(g) + rule.eps * more)
     return (
+        # g/(|g| + ε) magnifies rounding by up to 1/ε where an entry of g is small: hence 1e-9.
         Check(float(abs(path[0].U - row).max() / lr), 1e-9, "U_h after one step of Adam"),
         Check(float(abs(model.W - W).max() / lr), 1e-9, "W_h after two steps of Adam"),
     )
@@ -226,6 +230,7 @@ def _steps(seed):
     chapter=FURTHER,
     assumptions=f"{ZERO}; {SAME}",
     random=_steps,
+    # With the step size η√H the product of both step sizes is η² for every H, and W keeps moving.
     broken=lambda seed: _steps(seed) | {"growth": 0.5},
     breaks=SAME,
     hypotheses=lambda growth=0.0, **_: {SAME: growth == 0},
@@ -239,6 +244,7 @@ def many_heads(data: Dataset, lr: float, steps: int, H: int = 10**9, growth: flo
     book.
     """
     (_, T, _), R = data.X.shape, token_radius(data.X)
+    # One head with two step sizes stands for all H, so 10⁹ of them cost no more than one.
     one = one_head_run(data, GradientDescent(lr * H**growth), H, steps)
     (row, W) = many_heads_run(data, lr, steps)
     size = lr**2 * T * R**4 * steps * (steps - 1) / 2

@@ -65,6 +65,7 @@ def step_sizes(
 
     of_adam = rule if isinstance(rule, Adam) else Adam(0.01)
     names = dict(zip(RULES, RULE_NAMES, strict=True))
+    # Keys of a dict: where ``rule`` is Adam, ``of_adam`` is the same rule and has no second line.
     one_head = {
         f"one head, {names[rule_name(each)]}, {each.lr:g}": _from_zero(data, 1, each, record)
         for each in dict.fromkeys((rule, of_adam))
@@ -177,6 +178,8 @@ def width(
             "1. Training and test loss fall together and end parallel to 1/t. The norm of W "
             "rises to 2.3 and that of U to 2.9. The attention score rises from 0.125 to 0.79.",
             model="multihead",
+            # The streams of ``tokenized_mixture`` and of ``fresh(seed=1)``: the page sees the
+            # samples of ``run``.
             data=mixture_draws(source, n, (seed, 1)),
             start={"kind": "zeros"},
             test=mixture_draws(source, n, (seed, 2, 1)),

@@ -57,11 +57,15 @@ def _pairs(S=2.0, gap=3.0):
     """Each sample twice, once with either label; the heads select, and the decoders read the
     labels."""
     half = tokenized_mixture(n=4, S=S, sigma=0.0)
+    # Both labels occur beside the same distracting tokens and with the same slope, so in ∇_U L
+    # these tokens cancel and the direction of the labels alone is left: equality.
     (mu, nu), y = (half.truth.mu, half.truth.nu), np.repeat([1.0, -1.0], 4)
     relevant = np.concatenate([half.relevant, half.relevant])
     X = np.where(
         relevant[..., None], mu[(y > 0).astype(int)][:, None], np.concatenate([half.X, half.X])
     )
+    # The sum of all patterns and μ₊ + μ₋ have the product S² with every query and every relevant
+    # key: those scores are ``gap``, all others 0.
     W = gap / S**4 * np.outer(mu.sum(axis=0) + nu.sum(axis=0), mu.sum(axis=0))
     U = np.tile(mu[1] - mu[0], (10, 1)) / (10 * S**2)
     model = MultiHeadAttention(np.stack([W, W]), np.stack([U, U]))
@@ -84,6 +88,7 @@ def _no_noise(data, **_):
     along = np.where(data.relevant, 0.0, data.X @ between)
     return {
         NO_NOISE: abs(along).max() <= 1e-12 * (between @ between),
+        # Exactly: relevant tokens are copies of μ_y, on which no arithmetic is done.
         "relevant tokens are μ_y": not away.any(),
     }
 
@@ -142,6 +147,7 @@ def reduced_flow(
 
     def velocity(at):
         alpha = selected_mass(zeta, at[1])
+        # ∂_g α = α(1 − α), so −ℓ′ · α is a factor of both velocities.
         return (
             -slope(at[0] * alpha)
             * alpha
@@ -164,6 +170,8 @@ def reduced_share(zeta: float, H: int, margin: float) -> float:
     There H α² (log(o/o₀) + o − o₀) = margin²/2, with odds o = α/(1−α) and o₀ = ζ/(1−ζ).
     """
     low, high, first = 0.0, 60.0, zeta / (1 - zeta)
+    # 200 halvings leave an interval of [0, 60] below the last bit. o − o₀ = o₀(e^g − 1): ``expm1``
+    # has no cancellation near g = 0.
     for _ in range(200):
         gap = (low + high) / 2
         tau = (2 * H * (gap + first * np.expm1(gap))) ** 0.5
@@ -190,6 +198,7 @@ def _flow(seed):
         "H": 2 ** int(rng.integers(0, 7)),
         "start": tuple(rng.uniform(-1, 1, 2)),
         "time": 10.0 ** rng.uniform(-1, 1.3),
+        # By the seed, so that every loss comes up.
         "loss": list(SLOPES)[seed % len(SLOPES)],
     }
 

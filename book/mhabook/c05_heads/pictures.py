@@ -40,6 +40,7 @@ def five_curves(
         panel: {f"H = {H}": rows.where(H=H)[curve] for H in heads}
         for panel, curve in PANELS.items()
     }
+    # 30 · 3e-4 = 2000 · 4.5e-6: both ends of a line of slope −1.
     guides = (
         [(panel, "slope of 1/t", [30, 2000], [3e-4, 4.5e-6]) for panel in list(PANELS)[:2]]
         if guide

@@ -61,6 +61,7 @@ def tail_slopes(rows: Table, first: int = 1000, last: int = 2000) -> list[float]
 def predicted(rows: Table) -> list[float]:
     """The attention scores that ``reduced_share`` finds for the stored margins, in units that fit
     one head."""
+    # Late in a run L ≈ e^{−z}, so −log L stands for the margin.
     margin, score = -np.log(medians(rows)), medians(rows, "attention_score")
     units = np.linspace(0.1, 2, 2000)
     first = np.array([reduced_share(0.1, 1, unit * margin[0]) for unit in units])
@@ -105,6 +106,8 @@ def end_rates(data: Dataset, rule: GradientDescent, H: int) -> Rates:
         alpha,
         rate,
         (grad.W**2).sum() / grad.norm() ** 2,
+        # 20 = S²T/2 for the chapter's mixture, the square of the factor in ``decoder_pull``, and
+        # |ℓ′| ≈ ℓ.
         rule.lr * 20 * alpha**2,
         1 / (2000 * path.loss[-1]),
     )

@@ -74,6 +74,8 @@ def _arrows(panel, heads, hidden):
     panel.line(FOOT, (FOOT[0], 36), dash="4 4", opacity=0.6).star((FOOT[0], 26), color=2)
     lengths = np.linalg.norm(heads, axis=(1, 2))
     for k, (head, length) in enumerate(zip(heads, LENGTH * lengths / lengths.max(), strict=True)):
+        # An angle in ℝ^{d²} has no side: heads that differ go right and left in turn, equal ones
+        # stay together.
         same = np.allclose(head, heads[0])
         angle = acos(cosine(head, hidden)) * (1 if same or k % 2 == 0 else -1)
         panel.arrow(FOOT, (FOOT[0] + length * sin(angle), FOOT[1] - length * cos(angle)), color=0)

@@ -35,6 +35,7 @@ def cosine(a: Array, b: Array) -> float:
         )
     a, b = to_numpy(a), to_numpy(b)
     size = np.linalg.norm(a) * np.linalg.norm(b)
+    # No condition on ``size``: the compiler of the live figures records it without a value.
     return as_number((a * b).sum() / np.where(size == 0, 1.0, size))
 
 
@@ -76,6 +77,7 @@ def _heads(seed):
 
 
 def _one_aligned(H=4):
+    # One head that is the teacher beside zeros: cos² and the mean of cos_h² are both 1/H.
     teacher = np.eye(3)
     return {"heads": np.stack([teacher, *np.zeros((H - 1, 3, 3))]), "teacher": teacher}
 
@@ -108,6 +110,7 @@ def _agreement(heads, target, teacher):
         _one_aligned,
         lambda: {"heads": np.stack([np.eye(3), np.eye(3)]), "teacher": np.eye(3)},
     ),
+    # Against a target in the first place only, the same heads have |cos| = 1, above √(1/H).
     broken=lambda seed: _one_aligned(2 + seed),
     breaks=f"{REPEATED}: it stands in the first place only",
     false_claim=lambda heads, teacher: _agreement(
@@ -204,12 +207,15 @@ def _starts(seed, H=None, repeat=1):
     return {"starts": np.tile(starts, (1, repeat, 1)), "teacher": rng.standard_normal(p)}
 
 
+# The 200 nodes are eigenvalues of a matrix, and the same for every m.
 _leggauss = cache(np.polynomial.legendre.leggauss)
 
 
 def direction_moment(m: int, power: int) -> float:
     """E c^power for a coordinate c = sin φ of a uniform direction in ℝᵐ, m ≥ 2: the density of φ is
     ∝ cos^{m−2} φ."""
+    # In φ the integrand is smooth for every m ≥ 2; in c the density (1 − c²)^{(m−3)/2} has poles at
+    # ±1 for m = 2. The quotient spares its constant.
     nodes, weights = _leggauss(200)
     angles = np.pi / 2 * nodes
     density = weights * np.cos(angles) ** (m - 2)
@@ -251,6 +257,7 @@ def alignment_at_start(starts: Array, teacher: Array) -> Checks:
     variance, mean = 2 * (m - 1) / (m * m * (m + 2)), direction_moment(m, 2)
     found = direction_moment(m, 4) - mean**2
     return (
+        # cos has the variance E cos² = 1/m, so its mean over the draws has the error 1/√(m draws).
         Check(float(abs(cos.mean()) * (m * draws) ** 0.5), ERRORS, "E cos = 0, in standard errors"),
         Check(
             float(abs((cos**2).mean() - 1 / m) / (variance / draws) ** 0.5),
@@ -326,6 +333,7 @@ def turned_mean_row(W: Array, U: Array, C: Array) -> np.ndarray:
 
 def _teachers(seed, length=1.0):
     rng = np.random.default_rng([seed, 65])
+    # The mean token is integrated over a grid of nodes^d points.
     T, d = rng.integers(2, 6), 2
     return {
         "W": 10.0 ** rng.uniform(-2, -0.5) * rng.standard_normal((d, d)),
@@ -338,6 +346,8 @@ def _teachers(seed, length=1.0):
 def _mean_tokens(T, d, length, nodes=48, reach=7.5):
     """Nodes (nodes^d, d) and weights of a trapezoidal rule for the mean of T independent N(0,
     length² I) tokens."""
+    # On a Gaussian the trapezoidal rule converges faster than any power of the step; the ends cut
+    # off densities below e^{−7.5²/2} = 6e-13.
     line = np.linspace(-reach, reach, nodes)
     grid = np.stack(np.meshgrid(*[line] * d, indexing="ij"), axis=-1).reshape(-1, d)
     weights = np.exp(-(grid**2).sum(axis=1) / 2)

@@ -65,6 +65,7 @@ def leaving_out(
             f"data: expected 4 samples or more, to leave one out and to halve them, got {n}"
         )
     M, S, zeta = len(mixture.nu), float(np.linalg.norm(mixture.nu[0])), mixture.n_relevant / T
+    # Step 0 has no place on a logarithmic axis, and the two runs have not parted there.
     lr, tests, record = plain_step(rule), 1000, [k for k in recorded_steps(steps, 40) if k]
 
     def run(values):
@@ -87,6 +88,7 @@ def leaving_out(
             "that was trained without one sample. Right, four losses that fall: of the training "
             "samples, of that sample with it and without it, and of fresh samples.",
             model="leave_one_out",
+            # The streams of tokenized_mixture and of its fresh(seed=1): page and mhalib draw alike.
             data=mixture_draws(mixture, 4 * n, (mixture.seed, 1)) | {"kind": "sampled"},
             test=mixture_draws(mixture, tests, (mixture.seed, 2, 1)),
             start={"kind": "zeros"},
@@ -98,6 +100,7 @@ def leaving_out(
                 Control("samples", "number of samples n", (n // 2, n, 2 * n, 4 * n), n),
                 Control("sigma", "noise σ", with_value(NOISES, mixture.sigma), mixture.sigma),
                 Control("lr", "step size η", with_value((0.1, 0.3, 1.0, 3.0), lr), lr),
+                # One of the first half, which is there at every number of samples on the slider.
                 Control("left", "sample left out", tuple(range(n // 2)), left),
             ),
             tries=tries,
@@ -219,7 +222,9 @@ def _with_and_without(start, data, left, lr, steps, test, record):
     figures."""
     n, rest, own = len(data), data.subset(others(len(data), left)), data.subset([left])
     path = train(start, data, GradientDescent(lr), steps, test=test, record=record)
+    # L^{−i} keeps the factor 1/n, which the mean of n − 1 samples has not: a shorter step makes up.
     without = train(start, rest, GradientDescent(lr * (n - 1) / n), steps, record=record)
+    # The sums over j < k need every step, the curves only those of ``record``.
     every = train(start, data, GradientDescent(lr), steps, record=range(steps + 1))
     R, at = token_radius(data.X), np.array(record)
     G = np.array([gradient_constant(model, R) for model in every.models])

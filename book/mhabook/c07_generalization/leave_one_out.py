@@ -30,6 +30,7 @@ def others(n: int, i: int) -> np.ndarray:
 
 def partial_loss_and_grad(model: Heads, data: Dataset, kept: Array) -> tuple[float, Any]:
     """(1/n) Σ_{j in kept} ℓ_j and its gradient; n counts all samples of ``data``."""
+    # The loss of a model is a mean, which is 0/0 over no samples; the sum over none is 0.
     if not len(kept):
         return 0.0, 0 * model
     loss, grad = model.loss_and_grad(data.X[kept], data.y[kept])
@@ -55,6 +56,8 @@ def run_constants(models: Sequence[Heads], R: float) -> tuple[float, float]:
     too."""
     H, T, _ = models[0].sizes
     sizes = np.array([decoder_sizes(model) for model in models])
+    # Both decoder sizes are norms, so convex, and G and B increase with them: between two models
+    # neither constant is larger than at one of them.
     return steepness(T, R, sizes[:, 1].max()), curvature(T, R, sizes[:, 0].max()) / H**0.5
 
 
@@ -65,6 +68,8 @@ def logit_gradient_norms(model: Heads, X: Array) -> np.ndarray:
     copies = np.array(getattr(model, "copies", None) or np.ones(few.sizes[0]), dtype=float)
     squared = (few.features(X) ** 2).reshape(len(X), F, -1)
     on_W, on_U = squared[..., : d * d].sum(axis=2), squared[..., d * d :].sum(axis=2)  # (n, F)
+    # Each of the N_f heads gets 1/N_f of the gradient on W_f and √(F/H) of that on U_f, as in
+    # HeadGroups.share; the squares are summed over all N_f.
     return np.sqrt(on_W @ (1 / copies) + on_U @ (copies * F / copies.sum()))
 
 
@@ -98,6 +103,7 @@ class LeaveOneOut(NamedTuple):
     def expansion(self) -> np.ndarray:
         """‖θ_k − θ_k^{−i}‖ over (η/n) Σ_{j<k} ‖∇ℓ_i(θ_j)‖, at most 1 where no step drives two
         models apart."""
+        # At step 0 the ratio is 0/0.
         return self.distance[self.steps > 0] / self.pushed[self.steps > 0]
 
 
@@ -130,6 +136,7 @@ def leave_one_out(
         raise ValueError(f"data: expected two samples or more, to leave one out, got {n}")
     left, rule = np.arange(n) if left is None else np.asarray(left), GradientDescent(lr)
     path = _finite(train(start, data, rule, steps, test=test, record=recorded))
+    # The sums over j < k need every step, of which the path keeps only the recorded ones.
     losses, slopes, G = _along_the_run(start, data, rule, steps)
     runs = [_without(i, start, data, lr, steps, test, recorded) for i in left]
     away = [
@@ -200,6 +207,7 @@ class AllTrainingSets:
     def __init__(self, start: Heads, data: Dataset, lr: float, steps: int, n: int) -> None:
         require_count(n=n, steps=steps)
         self.data, self.n, self._start, self._lr, self._steps = data, n, start, lr, steps
+        # Training sets that differ may be equal without one sample: each run is computed once.
         self.run: Callable[..., list[Any]] = cache(self._run)
 
     def training_sets(self, repeats: bool = True) -> Iterator[tuple[float, tuple[int, ...]]]:
@@ -220,5 +228,7 @@ class AllTrainingSets:
     def _run(self, kept):
         """The models of gradient descent on (1/n) Σ of the losses of the samples ``kept``, at most
         n of them."""
+        # Descent on the mean over the kept samples, of which there may be fewer than n: the shorter
+        # step restores the factor 1/n.
         data, lr = self.data.subset(np.array(kept, dtype=int)), self._lr * len(kept) / self.n
         return descend(self._start, data, lr, self._steps, np.arange(len(data)))

@@ -75,6 +75,8 @@ def steepest(start: str = "zero", sigma: float = 0.0) -> np.ndarray:
 def decoder_lengths(sigma: float) -> np.ndarray:
     """(trials, n): the largest ‖U‖ along the runs of one head, from G = √T R √(1 + R⁴‖U‖²) and the
     longest token R."""
+    # Sizes, ζ and S are those of the stored runs, and a trial is a seed: the samples, and so R,
+    # are theirs.
     T, trials = 10, range(len(steepest(sigma=sigma)))
     samples = [
         [tokenized_mixture(n, T, 8, 4, 0.2, 1.0, sigma, seed) for n in NS] for seed in trials

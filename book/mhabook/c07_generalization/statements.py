@@ -78,6 +78,8 @@ def _hump(size):
 
 def _overstepping(seed):
     model, data, lr = starts.balanced(2.5 + np.random.default_rng([seed, 72]).random()).values()
+    # Along its gradient the loss has curvature G²/4, nearly ρ: a step with ηρ > 2 reverses the
+    # difference of the two models and stretches it by ηρ − 1.
     return {
         "model": model,
         "other": model - 0.01 * lr * model.loss_and_grad(data.X, data.y)[1],
@@ -94,6 +96,8 @@ def _overstepping(seed):
     chapter=FURTHER,
     assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ on the segment; κD² < 8",
     random=_two_models,
+    # Near the top of the sharpest hump two models part at the rate −λ_min ≈ κL, and for κD² → 0
+    # the bound ς(L + L′) tends to L as well.
     extremal=(lambda: _hump(1e-3), lambda: _hump(0.1)),
     slack=(0.004,),
     broken=_overstepping,
@@ -125,6 +129,7 @@ def expansion(
     share, n = mean_on_segment(short_segment(model, other, data, R)), len(data)
     away, kappa = model - other, max(curvature_constant(end, data, R) for end in (model, other))
     checks = []
+    # Without its only sample the loss is 0, and so are both sides: that would check nothing.
     for kept in [np.arange(n), *(others(n, i) for i in range(n if n > 1 else 0))]:
         (L, grad), (L_other, grad_other) = (
             partial_loss_and_grad(end, data, kept) for end in (model, other)
@@ -151,6 +156,8 @@ def _runs(start, data, lr, steps, R):
         left = descend(start, data, lr, steps, kept)
         G, kappa = run_constants([*run, *left], R)
         both = losses.mean(axis=1) + [partial_loss_and_grad(model, data, kept)[0] for model in left]
+        # 11/16 is above ς at κD² = 7/4, which is 103/150. The sum begins at j = 1: at j = 0 both
+        # runs are at one point, and a step cannot stretch the distance 0.
         growth = np.exp(11 / 16 * lr * kappa * (np.cumsum(both) - both[0]))[:-1]
         yield _distances(run, left)[1:], lr * G / n * np.cumsum(losses[:-1, i]), growth, kappa
 
@@ -189,6 +196,8 @@ def _close_runs(start, data, lr, steps, R=None):
     chapter=FURTHER,
     assumptions=f"{TOKENS}; logistic loss; η ≤ 1/ρ; κ‖θ_k − θ_k^−i‖² ≤ 7/4 for k < K",
     random=lambda seed: _alone(starts.near(seed)),
+    # At margin 12 |ℓ′|/ℓ is 1 − e^{−12}/2, which is 1 − 3e-6, and equal short tokens attain
+    # ‖∇Φ‖ = G: all but 4e-6 of the factor before the exponential is used.
     extremal=(lambda: _alone(starts.slope(12.0, 5.0, 5)),),
     slack=(4e-6,),
     broken=lambda seed: (
@@ -234,6 +243,7 @@ def distance_of_runs(
     assumptions=f"{TOKENS}; √H ≥ (64/7) D₀² B; B is that at radius 5D₀, or at 1/(2R²) a head; "
     f"‖θ_h − θ_{{0,h}}‖ ≤ 1/(2R²); that with the second B alone; {STEP}",
     random=lambda seed: starts.near(seed, seed % 2 == 1) | {"per_head": seed % 2 == 1},
+    # Here the bound would be attained with 1 in place of 3/2: a third of it is left.
     extremal=(lambda: starts.slope(12.0, 5.0, 5),),
     slack=(0.34,),
     broken=lambda seed: _undecided(seed),
@@ -267,6 +277,8 @@ def _undecided(seed, n=12, R=1e-4):
     far too much."""
     tokens = equal_tokens(R=R)["data"].X
     share = 40 * (1 + np.random.default_rng([seed, 74]).random())
+    # n is even: at margin 0 the gradients of the two labels cancel, and only the run without one
+    # sample moves.
     data = from_arrays(np.repeat(tokens, n, axis=0), np.resize([1.0, -1.0], n))
     start, reference = starts.reading(0.0, R=R), starts.reading(3.0, R=R)
     return {
@@ -310,6 +322,7 @@ def symmetrization(
         for i, index in enumerate(drawn):
             left = population.losses(drawn[:i] + drawn[i + 1 :])
             differences += chance / n * (own.mean() - left.mean() + left[index] - own[index])
+            # Both sides may nearly vanish, but rounding is that of the losses in them.
             size += chance / n * (own.mean() + left.mean() + left[index] + own[index])
     return Check(
         float(abs(gap - differences) / size),
@@ -355,7 +368,9 @@ def _with_references(seed):
         toward = 1 / away.norm() * away - (grad := start.loss_and_grad(own.X, own.y)[1]) * (
             1 / (grad.norm() or 1)
         )
+        # No farther than the common reference: then the heads that it asks for are enough.
         references[drawn] = start + rng.uniform(0.3, 1) * away.norm() / toward.norm() * toward
+        # One η for all training sets, because θ₀, η and K must not depend on the samples.
         lr = min(lr, _longest_step(start, references[drawn], own, steps))
     return instance | {"reference": references, "lr": lr}
 
@@ -363,6 +378,7 @@ def _with_references(seed):
 def _references(start, reference, data, n):
     """The reference of every training set, one for all or each its own; and the constants that hold
     for all."""
+    # Nothing is trained here: step size and number of steps only fill their places.
     sets = [drawn for _, drawn in AllTrainingSets(start, data, 1.0, 1, n).training_sets()]
     references = reference if isinstance(reference, dict) else dict.fromkeys(sets, reference)
     farthest = max((model - start).norm() for model in references.values())
@@ -394,6 +410,7 @@ def _strangers(seed):
     turn = np.random.default_rng([seed, 76]).uniform(0, 2 * np.pi)
     tokens = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     data = from_arrays(np.repeat(tokens[:, None], 4, axis=1), np.array([1.0, -1.0]))
+    # So many heads that √H ≥ (64/7) D₀² B holds by far: the twins break independence alone.
     copies = (10**12,)
     start = HeadGroups(np.zeros((1, 2, 2)), np.zeros((1, 4, 2)), copies)
     direction = HeadGroups(np.zeros((1, 2, 2)), np.tile(tokens[0] - tokens[1], (1, 4, 1)), copies)
@@ -403,6 +420,7 @@ def _strangers(seed):
         "direction": direction,
         "reference": reference,
         "data": data,
+        # Just below 1/ρ, since G² is nearly TR² = 4 and B/√H nearly 0.
         "lr": 0.9,
         "steps": 50,
         "n": 1,
@@ -477,6 +495,8 @@ def _coin(margin=1.06, steps=400, R=1e-6):
     """One kind of tokens, labels by a fair coin, one sample: only the coin's fall can be learned,
     and each fall is."""
     start = starts.reading(0.0, R=R)
+    # ηG²K = 3.3 and margins of 1.06 make the gap the largest share of the bound, 0.08. That there
+    # are many steps makes η, and so the term 4ηG² log 2, small.
     references = {(i,): starts.reading(y * margin, R=R) for i, y in enumerate((1, -1))}
     G = chain.ball_constants(start, R, references[0,].norm()).G
     return {
@@ -501,8 +521,10 @@ def _log_near(seed):
     chapter=FURTHER,
     assumptions=f"{TOKENS}; logistic loss",
     random=_log_near,
+    # log ℓ(z) is −z up to e^{−z}/2: nearly all of the slack is what R⁴‖U‖² adds to G, 1.7e-7.
     extremal=(lambda: _confident_pair(20.0),),
     slack=(2e-7,),
+    # Just below margin 1, where (1 − z)² vanishes, its logarithm is steeper than any constant.
     broken=lambda seed: _confident_pair(between(seed, 0.85, 0.9)) | {"loss": MarginSquared()},
     breaks="the loss is logistic: (1 − z)²/2 instead",
     hypotheses=lambda loss=logistic, **instance: (
@@ -544,6 +566,8 @@ def _confident_pair(z, R=1e-4):
     chapter=FURTHER,
     assumptions=f"{HEADS}; {STEP}; {CHANCE}",
     random=_with_references,
+    # With ηG² ≈ 4 and five losses of e^{−12}, 3/2 in place of 1 makes the right side larger by
+    # ½ · 4 · 5 · e^{−12}, about 6e-5: that is nearly all of the slack.
     extremal=(lambda: starts.slope(12.0, 5.0, 5) | {"n": 1},),
     slack=(7e-5,),
     broken=lambda seed: (
@@ -608,6 +632,8 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
     assumptions=f"{TOKENS}; {CHANCE}; |Φ(X;θ₀)| ≤ B_Φ; {SEPARATED}; ‖θ*‖ = 1; K ≥ 5; "
     "D₀ = (B_Φ + ½ + log K)/γ; √H ≥ (64/7) D₀² B; 0 < η ≤ 1/ρ",
     random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},
+    # From margin z a run with ηG² = 4 ends at a loss of |z| − 4K, and the bound is near z²/(6K):
+    # their ratio is largest at z = −8K. A million draws leave nothing of the term 3ηG²/n.
     extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10**6},),
     slack=(0.64,),
     broken=lambda seed: (
@@ -693,4 +719,5 @@ def samples_needed(
     most = 8
     while not enough(most):
         most *= 2
+    # n = most/2 was too few, or it is 4 and below the K ≥ 5 of the corollary.
     return promised(bisect_left(range(most), True, lo=most // 2 + 1, key=enough))[1]

@@ -72,6 +72,8 @@ def many_heads(
             start={
                 "by": "seed",
                 "choices": {
+                    # H heads take the first H(d² + Td) numbers of a seed: the stream of the most
+                    # heads serves all.
                     seed: {
                         "kind": "normal",
                         "stream": normals(heads[-1] * (d * d + T * d), seed).tolist(),

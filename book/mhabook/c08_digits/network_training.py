@@ -64,6 +64,8 @@ def train_network(
     with torch.random.fork_rng(devices=[model.device] if model.device.type == "cuda" else []):
         # for networks that draw; afterwards the global streams are as before
         torch.manual_seed(int(seed))
+        # One minibatch more than there are steps: the last network, too, is recorded only where its
+        # loss is finite.
         for k, rows in zip(range(steps + 1), minibatches(len(data), batch, seed), strict=False):
             loss = model.loss(*model.batch(*_arrays(data, rows)))
             if not np.isfinite(loss.item()):
@@ -79,6 +81,7 @@ def train_network(
                 records.add(k, deepcopy(model), row)
             if k < steps:
                 rule.zero_grad()
+                # Gradients of what is held still would cost time and would never be cleared.
                 loss.backward(inputs=moving)
                 for group in rule.param_groups:
                     group["lr"] = rate(optimizer.lr, k)
@@ -116,6 +119,7 @@ def chosen(network: Any, only: str | Iterable[str]) -> list[str]:
     names = [name for name, _ in network.named_parameters()]
     found = set()
     for wanted in only:
+        # Dots around both, so that only whole pieces of a name match.
         own = parts.get(wanted) or [name for name in names if f".{wanted}." in f".{name}."]
         if not own:
             raise ValueError(
@@ -150,6 +154,7 @@ def _torch_rule(rule, parameters):
             f"{rule!r}"
         )
     lr = rate(rule.lr, 0)
+    # AdamW is a subclass of Adam, so that it comes first and plain Adam is what is left.
     match rule:
         case GradientDescent():
             return torch.optim.SGD(parameters, lr=lr)

@@ -63,6 +63,7 @@ def gram_distances(counts: Sequence[int], scale: float, X: Array) -> list[float]
 
     E Θ is the mean over 16 other starts, with 64 heads.
     """
+    # Seeds from 1000 on: no start that is measured is part of the center.
     center = _random_grams(64, scale, X, range(1000, 1016)).mean(axis=0)
     return [
         np.sqrt(
@@ -136,6 +137,7 @@ def _gram_checks(heads, chances, H, X, choices, weights):
         ]
     )
     (mean, spread), (mean_1, spread_1) = _moments(weights, grams), _moments(chances, ones)
+    # Rounding is that of the Gram matrices, and not of their spread, which may be nearly 0.
     size = np.sqrt((ones**2).sum(axis=(1, 2))).max()
     return (
         Check(float(np.linalg.norm(mean - mean_1) / size), 1e-12, "E Θ = E Θ₁"),
@@ -164,6 +166,8 @@ def _along_the_top(size=1e-4, **sizes):
     W, U = np.zeros_like(model.W), np.zeros_like(model.U)
     W[:, 0, 0], U[:, :, 0] = 1, np.sign(X[0, :, 0]) / model.sizes[1] ** 0.5
     step = MultiHeadAttention(W, U)
+    # Short, because at its end B has grown by the share R²u/2 of itself; not so short that ‖V‖²
+    # would be lost in the rounding of the logits.
     return instance | {"step": size / step.norm() * step}
 
 
@@ -203,6 +207,7 @@ def first_order_ratios(
     """The two left sides of ``first_order``, at their largest over the samples, as shares of the
     right sides."""
     end, before = model + step, model.features(data.X)
+    # Norms are convex: no decoder on the segment is longer than at one of its ends.
     kappa = max(hessian_constant(m, R) for m in (model, end)) / model.sizes[0] ** 0.5
     remainder = abs(end(data.X) - model(data.X) - before @ step.ravel()).max()
     change = np.sqrt(((end.features(data.X) - before) ** 2).sum(axis=1)).max()
@@ -219,6 +224,7 @@ def first_order_ratios(
     random=lambda seed: (
         problem(seed) | {"lr": 10.0 ** np.random.default_rng([seed, 83]).uniform(-2, 1)}
     ),
+    # At margin −30 |ℓ′| is 1 up to e^{−30}, so that every step is as long as a step can be.
     extremal=(lambda: confident(-30.0) | {"lr": 0.1},),
     slack=(4e-7,),
     broken=lambda seed: confident(-30.0, R=0.1) | {"lr": 0.1, "R": between(seed, 0.01, 0.05)},

@@ -17,6 +17,7 @@ HEADS = [1, 2, 4, 8, 16, 32, 64]
 STARTS = {"small": 0.1, "large": 1.0}
 POWERS: dict[str, Callable[[int], int]] = {
     "constant η": lambda H: 0,
+    # log₂ H, for every H is a power of two.
     "η ∝ √H": lambda H: H.bit_length() - 1,
 }
 """H → p, where the step size of gradient descent is 2^(p/2)."""
@@ -36,6 +37,7 @@ def _table(name="digits.npz"):
 
 def digit_runs(scale: float, H: int, power: int = 0, pair: str = "38", rule: str = "gd") -> Table:
     """The eight stored runs of one setting; the step size of gradient descent is 2^(power/2)."""
+    # Step sizes from 2^(8/2) on are in the table of the continued map.
     table = _table() if power < 8 else _table("digits_long.npz")
     return table.where(pair=pair, scale=scale, rule=rule, power=power, H=H)
 

@@ -74,6 +74,7 @@ def read(path: Path) -> tuple[tuple[str, ...], list[float]]:
         )
     try:
         # No csv reader: quotation marks are part of the sentences. Only "\n" ends a line.
+        # utf-8-sig, because an editor may have put a byte order mark first.
         lines = (
             path.read_bytes()
             .decode("utf-8-sig")

@@ -163,6 +163,7 @@ class Transformer(nn.Module):
         X, mask = self._embed(tokens)
         for layer in self.layers:
             X = layer(X, mask)
+        # The mean is over the words: a longer padding must not change a logit.
         total = self.norm(X).masked_fill(~mask[..., None], 0).sum(dim=1)
         return self.read(total / mask.sum(dim=1, keepdim=True))[:, 0]
 
@@ -200,6 +201,7 @@ class Transformer(nn.Module):
 
     def loss(self, tokens: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Mean logistic loss of labels y (n,) in {−1, +1}, a tensor to differentiate."""
+        # softplus is log(1 + e^{−z}) without overflow at a large negative margin.
         return functional.softplus(-y * self(tokens)).mean()
 
     @torch.no_grad()

@@ -156,6 +156,7 @@ def _limit_mean(kind: str, b: Array) -> Array:
     coth(√3 b) − 1/b."""
     if kind == "gaussian":
         return b
+    # Both branches are evaluated: any number but 0 will do where the mean is 0.
     away = np.where(b == 0, 1.0, b)
     return np.where(b == 0, 0.0, END / np.tanh(END * away) - 1 / away)
 
@@ -199,6 +200,7 @@ def _alt(n):
 
 def _cloud_frame(slope):
     frame = panels("tokens by weight", "output, over the query")
+    # As many as heights: a bar ends where the next one begins.
     steps = np.repeat(EDGES, 2)[1:-1]
     line(frame, "histogram of the tokens", 1, shows="plain", over=steps, faint=True)
     line(frame, "these tokens", 1, shows="weighted", over=steps, color=0)
@@ -291,6 +293,7 @@ class _Measured:
     def __init__(self, seed):
         normal = np.random.default_rng([seed, 99]).standard_normal((SAMPLES, SIZES[-1]))
         box = np.random.default_rng([seed, 100]).uniform(-(3**0.5), 3**0.5, normal.shape)
+        # Rounded before anything is computed: the page has the very same tokens in few digits.
         self.tokens = {"gaussian": normal.round(4), "box": box.round(4)}
         self.measures = {
             "mean": _asked(self.mean),

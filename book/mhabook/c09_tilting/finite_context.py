@@ -57,8 +57,10 @@ def query_error(n: float, tau: float) -> tuple[float, float]:
     _require_tokens(n)
     if not 0 <= tau < np.inf:
         raise ValueError(f"tau: expected a finite number ≥ 0, got {tau!r}")
+    # All weights are equal: the mean of n tokens has variance 1/n.
     if tau == 0:
         return 1 / n, 1 / n
+    # The chance that one of n tokens lies beyond this is below e^{−28}/n.
     largest = 2 * sqrt(log(n) + 14)
     g = np.arange(-9, largest, min(STEP, STEP / tau))
     return _integrals(float(n), tau, g, np.exp(-(g**2) / 2) / np.exp(-(g**2) / 2).sum())
@@ -74,9 +76,13 @@ def _integrals(n, tau, g, p):
     Gaussian tokens."""
     most = 7 if n > 2000 else 9 * tau + 7  # beyond that ψ^{n−2} is no float
     s = np.arange(-max(log(n) + 20 + tau**2 / 2, tau * g[-1] + 5), most, STEP)  # log t
+    # Above 50 e^{−tw} is 0 in any case, and without a limit e^x would overflow.
     x = np.minimum(s[:, None] + tau * g, 50.0)  # log tw
     w = np.exp(x)
+    # For a huge n and a small t, ψ^{n−1} hangs on digits of 1 − ψ that a float near 1 has lost: so
+    # 1 − ψ is what is summed.
     log_psi = np.log1p(-np.minimum(-np.expm1(-w) @ p, 1 - 1e-16))
+    # With t = e^s the integral has t² ds in place of t dt: w² e^{−tw} becomes (tw)² e^{−tw}.
     squares = np.exp(2 * x - w)
     weight = squares @ p
     one = n * np.exp((n - 1) * log_psi) * STEP
@@ -97,6 +103,8 @@ def mean_error(n: float, v: float) -> float:
     if not 0 <= v < np.inf:
         raise ValueError(f"v: expected a finite number ≥ 0, got {v!r}")
     step = 0.2 / max(1.0, v)
+    # Beyond, the density is below e^{−20}/n, and the mean error falls no faster than 1/n. The
+    # integrand is even, so that every z > 0 counts twice.
     z = np.arange(0, sqrt(2 * (log(n) + 20)), step)
     density = np.exp(-(z**2) / 2) * step * np.where(z == 0, 1, 2) / sqrt(2 * np.pi)
     return float(sum(p * query_error(n, v * x)[0] for p, x in zip(density, z, strict=True)))
@@ -109,6 +117,7 @@ def query_rate(u: float | Array | list[float]) -> Any:
     The three pieces meet at u² = ⅓ and u = 1.  Source: this book.
     """
     q = np.asarray(u, float) ** 2
+    # Both pieces are evaluated everywhere: the maximum keeps u = 0 out of the denominator.
     return np.where(
         3 * q <= 1, 2 * q - 1, -(np.clip(1 - q, 0, None) ** 2) / (4 * np.maximum(q, 1 / 3))
     )
@@ -122,6 +131,7 @@ def error_matrix(n: float, b: Array, Sigma: Array) -> np.ndarray:
     """
     square, mean = score_variance(b, Sigma), Sigma @ b
     error, share = query_error(n, square**0.5)
+    # For b = 0 the second term is 0, whatever it is divided by.
     return share * Sigma + (error - share) / (square or 1.0) * np.outer(mean, mean)
 
 
@@ -134,6 +144,7 @@ def _curves(n, degree=64):
     """
     most = 1.6 * sqrt(2 * log(n))
     at = most / 2 * (1 + np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1)))
+    # In logarithms, since both span dozens of powers of ten between the two ends.
     logs = np.log([query_error(n, tau) for tau in at])
     tau = np.linspace(0, most, 8001)
     return tau, *(
@@ -153,6 +164,7 @@ def layer_error(n: float, U: Array, V: Array) -> float:
     z = np.stack([part.ravel() for part in np.meshgrid(*[axis] * len(V))], axis=1)
     chance = np.exp(-(z**2).sum(axis=1) / 2) * (step / sqrt(2 * np.pi)) ** len(V)
     at, *logs = _curves(n)
+    # At z = 0 ``along`` would be 0/0; any number will do, since there e_n = q_n.
     tau = np.maximum(np.linalg.norm(z @ V, axis=1), 1e-12)
     error, share = (np.exp(np.interp(tau, at, log_)) for log_ in logs)
     along = (np.linalg.norm(z @ V @ U.T, axis=1) / tau) ** 2
@@ -163,6 +175,7 @@ def _power(values):
     """The power of n in numbers that are near C (ln n)^k n^power at the three n of ``MANY``,
     whatever C and k."""
     first, second, third = np.log(values)
+    # ln n is ℓ, 2ℓ and 4ℓ: the combination cancels ln C and k ln ln n and leaves the power times ℓ.
     return (third - 2 * second + first) / log(MANY[0])
 
 
@@ -221,6 +234,8 @@ def mean_of_queries(U: Array, V: Array) -> Check | Checks:
     late near 1/√2; and with V so scaled that ‖V‖ = 0.75, n E‖f_n − f‖² grows at least tenfold from
     n = 1e20 to 1e40. Source: this book.
     """
+    # For ‖V‖ = 0.6, the largest of the random instances, the integrand at the ends of the grid is
+    # of order e^{−0.14 · 16²}, or e^{−36}.
     axis = np.arange(-16, 16, 0.25)
     z = np.stack([part.ravel() for part in np.meshgrid(*[axis] * len(V))], axis=1)
     weights = np.exp(((z @ V) ** 2).sum(axis=1) - (z**2).sum(axis=1) / 2) * (
@@ -285,9 +300,11 @@ def _moments_of_few(n, b, Sigma, shared):
     d, root = len(b), symmetric_power(Sigma, 0.5)
     # its first column is along Σ^{1/2}b, up to sign
     basis = np.linalg.qr(np.column_stack([root @ b, np.eye(d)]))[0]
+    # The first column is along (1, …, 1): that is the tokens' mean, which the weights do not see.
     apart = np.linalg.qr(np.column_stack([np.ones(n), np.eye(n)[:, 1:]]))[0][:, 1:] * sqrt(
         1 - shared
     )
+    # Four tokens have three differences: the finer grid would have half a million points.
     axis = np.arange(-8, 8, 0.2 if n < 4 else 0.4)
     y = np.stack([part.ravel() for part in np.meshgrid(*[axis] * (n - 1))], axis=1)
     chance = np.exp(-(y**2).sum(axis=1) / 2) / np.exp(-(y**2).sum(axis=1) / 2).sum()
@@ -386,6 +403,8 @@ def rate(u: float, gaussian: bool = True) -> Check | Checks:
 
 def _norm(seed, gaussian=True):
     rng = np.random.default_rng([seed, 99])
+    # Bounded scores have the power −1, as Gaussian ones have for ‖V‖ ≤ 1/√2: only above this does
+    # the twin differ.
     v, d = float(rng.uniform(0.2 if gaussian else 0.8, 3)), int(rng.integers(1, 3))
     V = rng.standard_normal((d, d))
     return {"V": V * v / np.linalg.norm(V, 2), "gaussian": gaussian}
@@ -413,6 +432,7 @@ def mean_rate(V: Array, gaussian: bool = True) -> Check | Checks:
 
     Source: this book.
     """
+    # A maximum inside has a curvature below 20: a grid of step 1/2000 misses less than 1e-6.
     v, u = float(np.linalg.norm(V, 2)), np.linspace(0, 1, 2001 if gaussian else 1)
     found = Check(
         float(abs((query_rate(u) - (u / v) ** 2).max() - exponent(v))),

@@ -33,6 +33,7 @@ def slope(ns: np.ndarray, values: np.ndarray) -> float:
 def spread(ns: np.ndarray, errors: np.ndarray) -> float:
     """The standard error of the slope of the mean: its deviation over 200 resamples of the
     draws."""
+    # Whole draws are resampled: the samples of one draw are nested, and their errors go together.
     resample = np.random.default_rng(0).integers(0, 100, (200, 100))
     return float(np.std([slope(ns, errors[rows].mean(axis=0)) for rows in resample]))
 
@@ -87,6 +88,7 @@ def other_tokens() -> dict[str, tuple[np.ndarray, float]]:
     """100,000 tokens of variance 1 from each of four densities, and the mean that a query at 1 has
     in the limit."""
     rng = np.random.default_rng(0)
+    # The limits are the derivatives of ln E e^{tx} at t = 1; Student's tokens have no such moment.
     return {
         "Gaussian": (rng.standard_normal(100_000), 1.0),
         "uniform": (rng.uniform(-(3**0.5), 3**0.5, 100_000), float(3**0.5 / np.tanh(3**0.5) - 1)),

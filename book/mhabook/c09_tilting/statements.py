@@ -36,6 +36,7 @@ def quadrature(
     covariance."""
     legendre, hermite = np.polynomial.legendre.leggauss, np.polynomial.hermite_e.hermegauss
     at, weight = (legendre if uniform else hermite)(nodes)
+    # On [−√3, √3] a uniform coordinate has variance 1.
     at = sqrt(3) * at if uniform else at
     grid = np.stack(
         [axis.ravel() for axis in np.meshgrid(*[at] * len(Sigma), indexing="ij")], axis=1
@@ -97,6 +98,8 @@ def best_scale(U: Array, V: Array, steps: int = 200) -> float:
         raise ValueError(
             f"U, V: expected two matrices that are not zero, got norms {u:.3g} and {v:.3g}"
         )
+    # In h = 1/c² the excess is log-convex and infinite at both ends (prop-renormalization): it has
+    # one valley, which golden sections keep enclosed.
     low, high = 0.0, 1 / (2 * v**2)
     for _ in range(steps):
         left, right = high - golden * (high - low), low + golden * (high - low)
@@ -121,6 +124,7 @@ def tilted_quadrature(
             f"Sigma: expected a symmetric positive definite matrix, got {Sigma.tolist()}"
         )
     tau = score_variance(b, Sigma) ** 0.5
+    # The exponent of e^{power · xᵀb} has the standard deviation power · τ.
     if not tau <= LARGEST / power:
         raise ValueError(
             f"b, Sigma: expected scores with a standard deviation τ = √(bᵀΣb) up to "
@@ -225,6 +229,7 @@ def _population_loss(A, B, M, Sigma, sigma, turned):
     """With scores x_iᵀ B′ x_j, B′ = ``turned(B)``."""
     (p, d), covariance = M.shape, np.zeros((len(M) + len(Sigma),) * 2)
     covariance[:d, :d], covariance[d:, d:] = Sigma, sigma**2 * np.eye(p)
+    # Three nodes are exact up to degree 5, and the loss is a square of something linear.
     drawn, weights = quadrature(covariance, 3)
     x, noise = drawn[:, :d], drawn[:, d:]
 
@@ -315,8 +320,11 @@ def regression_gradient(A: Array, B: Array, x: Array, y: Array, dA: Array, dB: A
 
 def _derivative(A, B, x, y, dA, dB, centered):
     turned, scores = A + 1e-30j * dA, x @ (B + 1e-30j * dB) @ x.T
+    # The shift is real, so that everything stays analytic in the imaginary step.
     weights = np.exp(scores - scores.real.max(axis=1, keepdims=True))
     r = y - weights / weights.sum(axis=1, keepdims=True) @ x @ turned.T
+    # r², not |r|²: only the first is analytic. Nothing is subtracted, so that a step of 1e-30 costs
+    # no digits.
     want = float((r * r).sum().imag / (2 * len(x)) / 1e-30)
     by_A, by_B = _gradient(A, B, x, y, centered)
     size = np.hypot(np.linalg.norm(by_A), np.linalg.norm(by_B)) * np.hypot(
@@ -354,8 +362,10 @@ def effective(b: Array, Sigma: Array, uniform: bool = False, n: int = 200_000) -
     _, weights, tilted = tilted_quadrature(b, Sigma, uniform, power=2)
     share, variance = (weights @ tilted) ** 2 / (weights @ tilted**2), score_variance(b, Sigma)
     # the scores of n tokens are τ g
+    # Seeded by the instance, so that its check is the same every time.
     g = np.random.default_rng(int(1e6 * variance)).standard_normal(n)
     w = np.exp(variance**0.5 * g)
+    # By the delta method: the variance of 2w/E w − w²/E w², over n, with E w^k = e^{k²τ²/2}.
     error = (
         (np.exp(4 * variance) - 4 * np.exp(2 * variance) + 4 * np.exp(variance) - 1) / n
     ) ** 0.5
@@ -385,6 +395,7 @@ def _scales(seed, least=1.0):
 
 
 def _close_scales():
+    # So near to each other that ln F is almost straight between them.
     return {"U": np.array([[1.0, 0.5]]), "V": np.array([[0.8, 0.1], [0.0, 0.3]]), "c": (2.0, 2.05)}
 
 
@@ -422,6 +433,8 @@ def renormalization(U: Array, V: Array, c: tuple[float, float]) -> Check | Check
     v, (left, right) = np.linalg.norm(V, 2), (at**-2.0 for at in c)
     if not F(left) + F(right) < inf:  # an end that is infinite bounds nothing: then the check fails
         return Check(inf, 0.0, "F(1/c²) is finite")
+    # 60 sections leave 3e-13 of the interval: around its minimum F is constant, up to rounding,
+    # over far more than that.
     best, top = best_scale(U, V, 60) ** -2, 1 / (2 * v**2)
     falls = [(F((h + best) / 2), F(h)) for h in (left, right)]
     alone = v / best_scale(np.linalg.norm(U) * np.eye(1), v * np.eye(1), 60)

@@ -77,6 +77,7 @@ def _lifted(U, V, N, U_, V_):
     )
     slope = (Z @ Z.T - star @ star.T + mirror @ mirror.T) @ Z / 2
     want, wanted = regularized_excess(U, V, N), np.concatenate(gradient(U, V, N))
+    # On the manifold all of these are 0: the floors keep rounding from counting as an error.
     error = abs(lifted - want) / max(want, 1e-12) + np.linalg.norm(slope - wanted) / max(
         np.linalg.norm(wanted), 1e-6
     )
@@ -84,6 +85,8 @@ def _lifted(U, V, N, U_, V_):
 
 
 def _slowest():
+    # Along s_min a step leaves 1 − 4ηs_min of δ², and the theorem allows 1 − (21/32)ηs_min: for a
+    # small s_min both are near 1.
     U, V = optimum(np.diag([1.0, 0.01]))
     away = np.zeros((2, 2))
     away[1, 1] = 1e-3

@@ -70,6 +70,7 @@ def optimum(
     """
     P, S, Wt = np.linalg.svd(N, full_matrices=False)
     turn = np.eye(N.shape[1]) if turn is None else turn
+    # For p < d there are p singular values: zero columns fill both factors up to the width d.
     width = np.eye(len(S), N.shape[1])
     if kept is not None:
         S = np.where(np.isin(np.arange(len(S)), kept), S, 0)
@@ -80,6 +81,7 @@ def distance(U: Array, V: Array, N: Array) -> float:
     """The distance δ of (U, V) from the optimum manifold: min over orthogonal O, by a singular
     value decomposition."""
     both, best = np.concatenate([U, V]), np.concatenate(optimum(N))
+    # The orthogonal Procrustes problem: its O is the polar factor of this product.
     left, _, right = np.linalg.svd(best.T @ both)
     return float(np.linalg.norm(both - best @ (left @ right)))
 
@@ -104,6 +106,7 @@ def _instance(seed, least=1):
     chapter=CHAPTER,
     assumptions="Σ ≻ 0; V = Σ^{1/2} B Σ^{1/2}, not its transpose",
     random=_instance,
+    # From d = 2 on: a 1 × 1 matrix is its own transpose, and the twin would hold.
     broken=lambda seed: _instance(seed, least=2),
     breaks="V = Σ^{1/2} B Σ^{1/2}: the transpose instead",
     false_claim=lambda A, B, M, Sigma: _factorized(A, B, M, Sigma, B.T),

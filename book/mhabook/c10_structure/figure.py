@@ -160,6 +160,7 @@ def stretched(
         begin = AttentionRegression(**Whitening.roots(drawn.Sigma).arrays(U, V, data.x))
         rules = replace(whitened, lr=values["lr"]), GradientDescent(values["plain_lr"])
         path, beside = (run(begin, drawn, rule, steps, None, range(steps + 1)) for rule in rules)
+        # Not ``> MOST``: what is not a number must count as gone, too.
         gone = np.maximum.accumulate(~(fitted(beside.excess, len(path)) <= MOST))
         curves = {
             "loss": path.loss,
@@ -267,6 +268,8 @@ def _plain_end(path, values):
 def _cloud(sample, d, seed):
     """The tokens along the direction in which Σ is largest, and along that in which it is
     smallest."""
+    # linear_regression draws its basis first in this stream, and the variances rise from the first
+    # column to the last.
     basis = rotation(np.random.default_rng([seed, 0]), d)
     return {
         name: lambda path, values, k=k: (sample(values).x @ basis[:, k]).tolist()

@@ -106,6 +106,7 @@ def _instance(n, sizes, seed, stream):
     )
     rotations = {}
     for d in sizes:
+        # linear_regression begins this stream anew for every d, with the three in this order.
         rng = np.random.default_rng([seed, 0])
         rotations[str(d)] = {
             name: rotation(rng, d).ravel().tolist() for name in ("basis", "left", "right")
@@ -147,4 +148,5 @@ def recipe_of(data: Any) -> dict[str, Any]:
 
 
 def _equal(a, b):
+    # Σ and M are made again of numbers that were read off them: samples agree up to rounding.
     return np.allclose(a, b, rtol=1e-9, atol=1e-12)

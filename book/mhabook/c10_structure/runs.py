@@ -30,6 +30,7 @@ def _tables():
 
 def rows(d: int, **wanted: Any) -> Table:
     """The runs of one kind, a row for each seed."""
+    # The runs with d = 20 have a table of their own, the second.
     return _tables()[d == 20].where(d=d, **wanted)
 
 
@@ -158,12 +159,14 @@ def whitened_count(kappa: float, kappa_M: float, seed: int, excess: float = 1e-1
     """The steps of one instance to an ``excess``; all step sizes run side by side, until the first
     arrives."""
     data = linear_regression(n=1, d=5, p=5, kappa=kappa, s_max=0.4, kappa_M=kappa_M, seed=seed)
+    # Stream 104 is that of book/results/conditioning.py: the starts are those of the stored runs.
     N, rng = data.M @ data.truth.root, np.random.default_rng([seed, 104])
     lr = RATES[:, None, None]
     U, V = (part * (1 + 0.3 * rng.standard_normal(part.shape)) for part in factorization.optimum(N))
     U, V = (np.repeat(part[None], len(lr), axis=0) for part in (U, V))
     count, E = 0, U @ V.mT - N
     with np.errstate(over="ignore", invalid="ignore"):  # the longest steps diverge
+        # What a diverged run leaves, infinity or not a number, is never below the target.
         while not ((E**2).sum(axis=(1, 2)) / 2 < excess).any():
             U, V, count = U - lr * E @ V, V - lr * E.mT @ U, count + 1
             E = U @ V.mT - N
@@ -185,6 +188,7 @@ def _steps_for_target(kappa_M, seed):
     N, s = data.M @ data.truth.root, data.truth.singular_values
     rng = np.random.default_rng([seed, 104])
     U, V = (part * (1 + 0.3 * rng.standard_normal(part.shape)) for part in factorization.optimum(N))
+    # 2/(λ_max + λ_min) with the ends 2s_max and 2s_min of the curvatures s_i + s_j at the optimum.
     steps, lr = 0, 1 / (s[0] + s[-1])
     while np.linalg.norm(U @ V.T - N) ** 2 / 2 > 1e-10:
         dU, dV = factorization.gradient(U, V, N)

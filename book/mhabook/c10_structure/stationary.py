@@ -21,6 +21,7 @@ def flat_saddle(s_left: float, s_kept: float, size: float) -> tuple[np.ndarray, 
 
     U = e₂ uᵀ and V = e₂ vᵀ with ‖u‖ = ‖v‖ = size and uᵀv = s_kept ≤ size².
     """
+    # At size² = s_kept rounding may put the ratio above 1, and the root below would be no number.
     cosine = min(1.0, s_kept / size**2)
     rows = size * np.array([[cosine, (1 - cosine**2) ** 0.5], [1.0, 0.0]])
     second = np.array([[0.0], [1.0]])
@@ -60,6 +61,7 @@ def conserved(U: Array, V: Array, N: Array, balance: float = 0.0, lr: float = 0.
     dU, dV = gradient(U, V, N, balance)
     found = imbalance(U - lr * dU, V - lr * dV)
     want = imbalance(U, V) + lr**2 * imbalance(dU, dV)
+    # Relative to the squares of which D is a difference: D itself may be nearly 0.
     size = (
         np.linalg.norm(U) ** 2
         + np.linalg.norm(V) ** 2
@@ -145,6 +147,7 @@ def _missing(seed):
     rng = np.random.default_rng([seed, 94])
     p, d = rng.integers(1, 4, size=2)
     N = rng.standard_normal((p, d))
+    # At least one singular value is left out: with all of them the point would be an optimum.
     kept = rng.permutation(min(p, d))[: rng.integers(0, min(p, d))]
     return dict(zip(("U", "V"), optimum(N, kept=kept), strict=True)) | {
         "N": N,
@@ -166,6 +169,7 @@ def _overshot(seed):
 def _at_a_saddle(U, V, N, **_):
     length = sum(np.linalg.norm(part) for part in gradient(U, V, N))
     return {
+        # The factors are of size ‖N‖^{1/2}, and the gradient is cubic in them.
         "∇Q = 0": length < 1e-12 * np.linalg.norm(N) ** 1.5,
         "E ≠ 0": bool(np.linalg.norm(U @ V.T - N) > 1e-6),
     }
@@ -195,6 +199,8 @@ def saddles(U: Array, V: Array, N: Array, mix: Array, idle: Array) -> Checks:
     missing = np.linalg.norm(U @ V.T - N, 2)
     lowest = np.linalg.eigvalsh(hessian(U, V, N))[0]
     mixed, other = U @ mix, V @ np.linalg.inv(mix).T
+    # A singular value is missing, so V has a rank below d: its last right singular vector is in the
+    # kernel, as w must be.
     pairs = [(U, V), (mixed + np.outer(U @ idle, np.linalg.svd(other)[2][-1]), other)]
     negative = []
     for U_, V_ in pairs:

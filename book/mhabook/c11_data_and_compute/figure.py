@@ -223,6 +223,7 @@ def _mean_path(names, runs, limits):
     first = min(every, key=len)
     k = len(first)
     curves = [np.mean([path.excess[:k] for path in row], axis=0) for row in runs]
+    # With infinitely many samples the loss is the excess itself.
     curves.append(np.mean([np.maximum(fitted(path.loss, k), SMALLEST) for path in limits], axis=0))
     loss = np.mean([path.loss[:k] for path in every], axis=0)
     return replace(first, curves={"loss": loss} | dict(zip(names, curves, strict=True)))
@@ -357,6 +358,7 @@ class _Runs:
 
 def _spectral(values):
     """What n times the excess of the spectral start tends to."""
+    # The singular values depend neither on n nor on the seed.
     return spectral_constant(sample(values, 1, D, 0).truth.singular_values, D, D, FIXED["sigma"])
 
 

@@ -114,6 +114,7 @@ def _place(K: float, n: float) -> Point:
 
 def _cheapest():
     panel = _axes(Panel("What to buy"), "steps K", "samples n")
+    # From just before the step at which a ρ^K alone meets the target: there n < 0 is left out.
     K = np.linspace(13.2, 60, 300)
     n = LAW.floor / (TARGET - LAW.amplitude * LAW.factor**K)
     panel.curve([_place(*pair) for pair in zip(K, n, strict=True) if 0 < pair[1] < 470], width=2.5)

@@ -54,6 +54,7 @@ def over_starts(runs: Table) -> dict[str, Any]:
     return {
         "mean over 4,000 starts": runs["mean"].mean(axis=0),
         "median": np.median(runs["median"], axis=0),
+        # (1 − 2η/κ)² at η = ½ and κ = 4.
         "0.5625 a step": (np.arange(20, 61), 1e-4 * 0.5625 ** np.arange(41)),
         "1/(1 + η/κ) a step": (np.arange(10, 61), 0.015 * theory.slow_mean(4) ** np.arange(51)),
     }
@@ -145,6 +146,8 @@ def floor_limits() -> tuple[dict[str, np.ndarray], dict[str, float]]:
     constant derived."""
     table, floors, derived = stored("data_and_compute_limits.npz"), {}, {}
     for name, (case, change) in CASES.items():
+        # Σ and M do not depend on n. At κ = 16 a step leaves 1 − 2η/κ = 15/16 of the slowest error:
+        # these runs have more steps.
         truth, last = linear_regression(n=2, **change).truth, 200 if case == "kappa_M 16" else 60
         floors[name] = (
             np.stack([table.where(case=case, n=n)["excess"][:, last] for n in SMALL], axis=1)

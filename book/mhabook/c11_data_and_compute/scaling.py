@@ -136,6 +136,7 @@ def fit_law(
             f"{steps.size} steps and {n.size} sizes"
         )
     chosen = np.random.default_rng([seed, 115]).integers(len(excess), size=(resamples, len(excess)))
+    # Row 0 is the measurement itself and the others are resamples: all are fitted side by side.
     means = np.concatenate([excess.mean(axis=0)[None], excess[chosen].mean(axis=1)])
     found, misfit = _least_squares(steps, n, np.log(means))
     return Fit(Law(*map(float, found[0])), found[1:], float(misfit[0]))
@@ -160,6 +161,7 @@ def _least_squares(steps, n, logs, rounds=80):
     def model(t):
         run = t[:, 0, None, None] - np.exp(t[:, 1])[:, None, None] * steps
         end = t[:, 2, None, None] - np.log(n)[:, None]
+        # ln(a ρ^K + φ/n) of logarithms, since a ρ^K may be too small for a float.
         total = np.logaddexp(run, end)
         share = np.exp(run - total)
         slow = -share * np.exp(t[:, 1])[:, None, None] * steps
@@ -172,8 +174,11 @@ def _least_squares(steps, n, logs, rounds=80):
     damping, (away, slopes) = np.full(len(t), 1e-2), model(t)
     for _ in range(rounds):
         J = slopes.mT @ slopes
+        # Marquardt's scaling; 1e-12 keeps J regular where one part of the law has no share in the
+        # excess, so that its column vanishes.
         J = J + damping[:, None, None] * (np.eye(3) * J + 1e-12 * np.eye(3))
         move = np.linalg.solve(J, slopes.mT @ away.reshape(*flat)[:, :, None])[:, :, 0]
+        # At most a factor e² a round: a long step from a poor start would leave the range of exp.
         new = t + np.clip(move, -2, 2)
         away_, slopes_ = model(new)
         better = (away_**2).sum(axis=(1, 2)) <= (away**2).sum(axis=(1, 2))
@@ -205,6 +210,7 @@ def slope(n: Sequence[int] | Array, values: Array, *, resamples: int = 400, seed
         )
     _require_positive("values", values)
     chosen = np.random.default_rng([seed, 116]).integers(len(values), size=(resamples, len(values)))
+    # Centered, so that the logarithms of the means need no intercept.
     at = np.log(n) - np.log(n).mean()
     slopes = (
         np.log(np.concatenate([values.mean(axis=0)[None], values[chosen].mean(axis=1)]))
@@ -253,6 +259,7 @@ def plan(
         return _with_samples(target, law, power, n)
     if steps is not None:
         return _with_steps(target, law, power, steps)
+    # ``least``: with fewer than φ/ε samples no number of steps reaches the target.
     best, K, least = None, 1, max(1.0, law.floor / target)
     while best is None or K * least**power < best.cost:  # no plan with K steps or more is cheaper
         needed = law.samples(target, K)

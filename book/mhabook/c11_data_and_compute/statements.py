@@ -145,14 +145,18 @@ def late_spectrum(
     """
     step, (U, V) = _balanced_step(target, lr, balance), optimum(target, turn)
     at = np.concatenate([(1 + away) * U.ravel(), V.ravel()])
+    # Central differences of step 1e-6 lose about 1e-10 to rounding. The eigenvalues are real, but
+    # rounding may turn equal ones into a complex pair.
     units = 1e-6 * np.eye(len(at))
     found = np.sort(
         np.linalg.eigvals(np.array([step(at + e) - step(at - e) for e in units]).T / 2e-6).real
     )
     want = late_eigenvalues(target, lr)
+    # Along the optimum manifold the factor is 1, which does not slow a run: those are left out.
     moving = found[np.argsort(abs(found - 1))[np.count_nonzero(want == 1) :]]
     factor = late_factor(np.linalg.svd(target)[1], *target.shape, lr)
     aside = 1e-5 * _slowest(target, U, V)
+    # On both sides of the optimum, so that the odd orders of the excess cancel.
     ends = [at + aside, at - aside]
     left = sum(_excess(step(x), target) for x in ends) / sum(_excess(x, target) for x in ends)
     return (
@@ -178,6 +182,7 @@ def _balanced_step(target, lr, balance):
     def step(both):
         model = PopulationRegression(both[: p * d].reshape(p, d), both[p * d :].reshape(d, d))
         model, _ = rule.step(model, model.loss_and_grad(np.eye(d), target)[1], None, 0)
+        # Balancing also undoes the renormalization: (cU, V/c) has the same balanced pair as (U, V).
         alpha = sqrt(np.linalg.norm(model.B, 2) / np.linalg.norm(model.A, 2))
         return np.concatenate([alpha * model.A.ravel(), model.B.ravel() / alpha])
 
@@ -265,6 +270,8 @@ def mean_over_starts(kappa: float, lr: float, tilt: float, least: float = 0.0) -
     """
     h = lr / kappa
     steps = int(np.ceil(9 / np.log1p(h)))
+    # The late mean is decided by starts near 0, of order (1 + h)^{−K}: so the grid is even in ln x,
+    # and the weights have the x of dx = x d(ln x).
     log_x = (
         np.linspace(-3 * steps * h - 12, 0, 4001)
         if least == 0
@@ -301,6 +308,7 @@ def _tokens(seed):
     rng = np.random.default_rng([seed, 111])
     d, p = (int(size) for size in rng.integers(1, 4, size=2))
     return {
+        # From n = d + 8 on tr (ZᵀZ)⁻¹ has four moments, so that its standard error can be trusted.
         "n": int(rng.integers(d + 8, 30)),
         "d": d,
         "p": p,
@@ -335,6 +343,7 @@ def least_squares(
     rng = np.random.default_rng([seed, 112])
     z = rng.standard_normal((draws, n, d))
     if heavy:
+        # 0.7 · 0.1² + 0.3 · (1 − 0.7 · 0.01)/0.3 = 1: the covariance stays I.
         z *= np.where(rng.random((draws, n, 1)) < 0.7, 0.1, sqrt((1 - 0.7 * 0.01) / 0.3))
     found = sigma**2 * p / 2 * np.trace(np.linalg.inv(z.mT @ z), axis1=1, axis2=2)
     error = found.std() / sqrt(draws)
@@ -389,6 +398,7 @@ def spectral_excess(M: Array, Sigma: Array, sigma: float, fourth: float = 3.0) -
     for i, j in zip(*np.triu_indices(d), strict=True):
         H = np.zeros((d, d))
         H[i, j] = H[j, i] = 1
+        # √n (Σ̂ − I) has uncorrelated entries, of variance E g⁴ − 1 on the diagonal and 1 off it.
         found += (fourth - 1 if i == j else 1) * _spectral_form(M, root, H, none)
     for unit in np.eye(p * d):
         found += sigma**2 * _spectral_form(M, root, np.zeros((d, d)), unit.reshape(p, d))
@@ -419,6 +429,7 @@ def _spectral_form(M, root, H, G, step=1e-3):
     over t² as t → 0."""
     d, total = len(root), 0.0
     for t in (step, -step):
+        # d tokens with exactly the wanted second moment; ±t cancel the odd orders.
         x = sqrt(d) * symmetric_power(root @ (np.eye(d) + t * H) @ root, 0.5)
         y = x @ (M + t * np.linalg.solve(root, G.T).T).T
         start = AttentionRegression.spectral(RegressionDataset(x, y))

@@ -17,6 +17,7 @@ from mhalib.models import AttentionLayer
 from mhalib.plots import COLORS, GRAY
 from mhalib.training import Path
 
+# Quarters are exact in binary, so that a key can be compared with == to them.
 PLACES = tuple(k / 4 for k in range(-16, 17))
 """Where the slider can bring the middle key."""
 ALL_PLACES = np.round(np.linspace(-4, 4, 161), 3)
@@ -128,6 +129,7 @@ def _measured(places, keys, c, stretch):
     found = {"middle": [keys[1]]}
     for short, kernel in kernels_of(c).items():
         found[f"{short}_weight"] = kernel(kernel.scores(Q, K))[:, 1].tolist()
+    # The undivided Gaussian kernel is left out: a query on the key gives it the weight 1 anyway.
     for short, width in {"soft": 0.0, "between": c}.items():
         found[f"{short}_all"] = [most_between(stretch * place, ends, width) for place in ALL_PLACES]
         found[f"{short}_most"] = most_between(stretch * keys[1], ends, width)
@@ -135,6 +137,7 @@ def _measured(places, keys, c, stretch):
     return found
 
 
+# A path needs a model; nothing trains here, so any layer will do.
 def _path(found):
     return Path(
         np.array([0]), (AttentionLayer.random(1, 1, 1),), {"loss": np.array([found["soft_most"]])}

@@ -16,6 +16,7 @@ from mhalib.models import AttentionLayer
 from mhalib.plots import COLORS, GRAY
 from mhalib.training import Path
 
+# A quotient of integers: arange with the step 0.1 would gather rounding.
 QUERIES = np.arange(-50, 51) / 10
 KEYS = {"k1": -2.0, "k2": 0.0, "k3": 1.0}
 PLACES = tuple((np.arange(-10, 11) / 2).tolist())
@@ -122,6 +123,7 @@ def _measured(values):
 
 
 def _path(values):
+    # A path has one loss, and softmax gives it; nothing trains, so any layer will do.
     loss = read_by_all(values, values["q"])["soft"]["losses"]
     return Path(np.array([0]), (AttentionLayer.random(1, 1, 1),), {"loss": loss})
 

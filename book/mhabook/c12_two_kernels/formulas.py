@@ -27,12 +27,14 @@ def read(
     S = kernel(kernel.scores(Q, K))
     outputs = S @ values
     away = outputs - y
+    # ∂φ_k/∂S_kj = (o_k − y) u_j.
     losses, dS = away * away / 2, kernel.vjp(S, away[:, None] * values)
     return {
         "loss": losses.sum(),
         "losses": losses,
         "weights": S,
         "outputs": outputs,
+        # Each query has a loss of its own: the gradient of the sum has one derivative for each.
         "grad": kernel.scores_vjp(Q, K, dS)[0][:, 0],
     }
 

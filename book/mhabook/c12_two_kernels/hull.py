@@ -18,6 +18,7 @@ def most_weight(proportions: np.ndarray, others: np.ndarray, c: float = 0.0) -> 
     Source: Proposition "A key among the others is never selected by softmax", Exercise "What the
     distance adds" (this book).
     """
+    # ln 1 = 0 stands in for 0 ln 0.
     positive = np.where(proportions > 0, proportions, 1)
     entropy = -(proportions * np.log(positive)).sum()
     spread = (proportions * ((others - proportions @ others) ** 2).sum(axis=1)).sum()
@@ -38,6 +39,7 @@ def inside(keys: np.ndarray, tolerance: float = 1e-9) -> np.ndarray:
     """Which keys (n, d) are means of the others, (n,): those that softmax cannot select."""
     raised = np.column_stack([keys, np.ones(len(keys))]).T  # the proportions of a mean sum to one
     off = [nnls(np.delete(raised, k, axis=1), raised[:, k])[1] for k in range(len(keys))]
+    # The residual of a mean is rounding in units of the keys and of the row of ones.
     return np.array(off) < tolerance * (1 + abs(keys).max())
 
 

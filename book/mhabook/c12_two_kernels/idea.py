@@ -7,6 +7,7 @@ from mhabook.drawing import Panel, Point, picture
 CORNERS = [(46.0, 122.0), (92.0, 50.0), (196.0, 56.0), (222.0, 128.0), (128.0, 158.0)]
 """Keys in the plane; the one in the middle is a mean of them."""
 MIDDLE = (134.0, 108.0)
+# y counts downward: a negative second entry points up.
 ALONG = (0.8, -0.6)
 """The direction of the query, in the picture."""
 QUERY = (118.0, 92.0)

@@ -30,6 +30,7 @@ def token_jacobians(layer: AttentionLayer, X: Array) -> np.ndarray:
     Q, K = X @ layer.WQ[0], X @ layer.WK[0]
     around = S @ K if layer.kernel.normalized else Q
     return _strength(layer) * (
+        # Σ_j S_kj u_j (k_j − a_k)ᵀ as two sums, without the differences of all pairs.
         np.einsum("nkj,njm,njd->nkmd", S, U, K) - (S @ U)[..., None] * around[:, :, None]
     )
 
@@ -88,6 +89,8 @@ class GaussianQuery(NamedTuple):
         for _ in range(steps):
             slope, hessian = self.derivatives(q)
             bends, axes = np.linalg.eigh(hessian)
+            # Absolute eigenvalues, so that the step goes down where the loss curves down; the floor
+            # has the unit of the Hessian, c̄ ‖u‖².
             step = axes @ ((axes.T @ slope) / np.maximum(abs(bends), 1e-12 * b * sizes.sum() ** 2))
             better = next(
                 (one for k in range(60) if self._lower(one := q - step * 0.5**k, q, radius)), None
@@ -98,6 +101,7 @@ class GaussianQuery(NamedTuple):
         S, away, r = self.errors(q)
         far = np.linalg.norm(away, axis=1) + np.linalg.norm(q - self.keys[0])
         most = 2 * b * np.linalg.norm(r) * (S * sizes) @ far
+        # 1e-300 keeps out 0/0, where the residual is exactly zero.
         return q, float(np.linalg.norm(self.derivatives(q)[0]) / (1e-8 * most + 1e-300))
 
     def _lower(self, one, q, radius):
@@ -135,6 +139,8 @@ def _log(weights, exponents):
     """log of weights; what is too small for its dtype is replaced by the exponent that it was made
     of."""
     xp = namespace(weights)
+    # 0.9 stays clear of subnormal weights, whose logarithms have few digits.
+    # Both sides of `where` are computed: a 1 stands in for weights whose logarithm is not taken.
     seen = exponents > -0.9 * xp.log_max(weights)
     return xp.where(
         seen, xp.log(xp.where(seen, weights, xp.exp(xp.zeros_like(weights)))), exponents
@@ -165,9 +171,11 @@ def same_rank(Q: Array, K: Array, c: float = 0.5) -> Check:
     _require_rows(Q, K)
     kernel, xp, (half_Q, half_K) = Gaussian(c), namespace(Q, K), _halves(Q, K)
     scores, exponents = softmax.scores(Q, K), kernel.scores(Q, K)
+    # The largest score is taken out of the sum: at these scales Z itself overflows.
     top = xp.amax(scores, axis=1, keepdims=True)
     log_Z = top + xp.log(xp.exp(scores - top).sum(axis=1)[:, None])
     found = log_Z + _log(softmax(scores), scores - log_Z) - half_Q - half_K
+    # Exponents of this size carry rounding of eps times it.
     off = abs(found - _log(kernel(exponents), exponents)) / (1 + half_Q + half_K)
     return Check(float(off.max()), room(Q), "G = D_Q^{−1/2} Z S D_K^{−1/2}")
 
@@ -214,6 +222,7 @@ def _apart(Q, K, handicap):
     half_Q, half_K = _halves(Q, K)
     off = abs(
         NormalizedGaussian()(gaussian.scores(Q, K))
+        # log γ_j = −‖k_j‖²/2√d is added to the scores, where γ_j itself would underflow.
         - softmax(softmax.scores(Q, K) - handicap * half_K)
     )
     return float(off.max() / (1 + half_Q.max() + half_K.max()))
@@ -263,10 +272,12 @@ def _force(layer, data, around):
     Q = X @ layer.WQ[0]
     K = X @ layer.WK[0]
     errors = S * (R @ U.mT) / len(X)
+    # Rows of softmax sum to 1 already; the false claim asks for the mean under the Gaussian kernel.
     mean = (S / S.sum(axis=2, keepdims=True)) @ K
     force = _strength(layer) * (errors @ K - errors.sum(axis=2)[..., None] * around(Q, mean))
     want, found = layer.loss_and_grad(X, data.y)[1].WQ[0], (X.mT @ force).sum(axis=0)
     return Check(
+        # One token under softmax has the gradient 0: the floor keeps out 0/0.
         float(np.linalg.norm(found - want) / max(np.linalg.norm(want), 1e-12)),
         room(want, 2**19),
         "∇_{W^Q} f = Xᵀ F",
@@ -280,6 +291,7 @@ def _force(layer, data, around):
     source="this book",
     chapter=FURTHER,
     assumptions="all keys shift; queries shift just if the kernel is Gaussian",
+    # KERNELS is (softmax, gaussian): odd seeds have the Gaussian kernel, and shift queries too.
     random=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 1),
     broken=lambda seed: _shifted(seed, KERNELS[seed % 2], seed % 2 == 0),
     breaks="each kernel with the other's shift",
@@ -331,6 +343,7 @@ def _shifted(seed, kernel, queries):
 def jacobian_rank(layer: AttentionLayer, data: SequenceDataset) -> Check:
     """rank J_k ≤ min(m, n − 1, d) for softmax and min(m, n, d) for the Gaussian kernel. Source:
     this book."""
+    # A bool counts as 1: with normalized rows Σ_j S_kj (k_j − k̄_k) = 0 takes one token away.
     return _ranks(layer, data, data.X.shape[1] - layer.kernel.normalized)
 
 
@@ -341,6 +354,7 @@ def _ranks(layer, data, tokens):
     size = np.linalg.norm(data.X) ** 2 * np.prod(
         [np.linalg.norm(W) for W in (layer.WK, layer.WV, layer.WO)]
     )
+    # Relative to the factors of J and not to J, which may be nothing but rounding.
     rank = max(int(np.linalg.matrix_rank(one, tol=1e-12 * size)) for one in J.reshape(-1, m, d))
     return Check(float(rank), float(most), "rank J_k ≤ min(m, n − 1, d), or min(m, n, d)")
 
@@ -402,6 +416,7 @@ def _flatness(layer, data, covariance):
         apart = np.linalg.norm(U[:, :, None] - U[:, None], axis=3) * np.linalg.norm(
             K[:, :, None] - K[:, None], axis=3
         )
+        # Half of the sum over all pairs is that over j < l.
         most = _strength(layer) / 2 * np.einsum("nkj,nkl,njl->nk", S, S, apart)
     else:
         far = (
@@ -463,6 +478,7 @@ def _wider(layer, data, lr, other):
     by = (2 * layer.kernel.c) ** 0.5
     same = AttentionLayer(by * layer.WQ, by * layer.WK, layer.WV, layer.WO, gaussian)
     (_, slow), (_, fast) = (one.loss_and_grad(data.X, data.y) for one in (layer, same))
+    # In √(2c) W a step of W is √(2c) times as long.
     steps = [(by * lr * getattr(slow, name), other * getattr(fast, name)) for name in ("WQ", "WK")]
     off = sum(np.linalg.norm(a - b) for a, b in steps)
     size = sum(np.linalg.norm(a) for a, _ in steps)
@@ -501,6 +517,7 @@ def _best_query():
     random=_inside,
     extremal=(_best_query,),
     broken=lambda seed: (
+        # Near the middle key itself, which a distance selects.
         _best_query() | {"q": np.array([between(seed, -0.3, 0.3)]), "kernel": gaussian}
     ),
     breaks="softmax: the Gaussian kernel, its rows normalized",

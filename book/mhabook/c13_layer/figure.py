@@ -106,6 +106,8 @@ def _page_data(seed):
 def _stream(seed):
     """The draws of ``AttentionLayer.random`` for the most heads and dimensions, and first numbers
     for fewer."""
+    # W^Q, W^K and W^V have H D d entries each, W^O for one target has H d; [seed, 4] is the stream
+    # of AttentionLayer.random.
     length = max(HEADS) * WIDTH * (3 * max(DIMENSIONS) + 1)
     return {
         "kind": "layer",
@@ -165,6 +167,7 @@ def _both(values, steps, seed):
         default=None,
     )
     if stopped:
+        # Both run again up to the first end: curves of one path need the same recorded steps.
         last = stopped.steps[-1]
         both = paths(last, sorted({*range(0, last + 1, EVERY), last}))
     taken = both["softmax"].steps
@@ -172,6 +175,7 @@ def _both(values, steps, seed):
     for name, path in both.items():
         curves[name] = np.maximum(path.loss / path.loss[0], SMALLEST)
         factor = _factor(values, starts[name], data)
+        # NaN⁰ is 1: without `where` a guarantee that is not there would begin with a point.
         curves[f"{name}_promised"] = np.where(np.isnan(factor), np.nan, factor**taken)
     models = tuple(zip(*(path.models for path in both.values()), strict=True))
     return Path(taken, models, curves, stopped and stopped.stopped)

@@ -62,6 +62,8 @@ def promised(
 
     def begin(values):
         """Data and layer of some values of the controls."""
+        # Entries of variance 1/D for all coordinates get the variance 1/few of a smaller random
+        # layer.
         few, larger = values["D"], (D / values["D"]) ** 0.5
         WQ, WK, WV = (
             larger * W[:, :few] for W in (start.WQ, start.WQ if values["tied"] else keys, start.WV)
@@ -192,6 +194,7 @@ def _keys_of_their_own(start: AttentionLayer) -> Array:
 
 def _sizes(targets, D):
     """Dimensions below and above as many as there are targets."""
+    # Beside the quarters, one dimension to each side of where full row rank begins.
     quarters = {k * targets // 4 for k in range(1, 8)}
     return tuple(sorted({k for k in quarters | {targets - 1, targets + 1} if 1 <= k < D} | {D}))
 
@@ -205,6 +208,7 @@ def _least_loss(layer, data):
     """The least loss over the values as a share of the first: zero where the rows of B are
     independent."""
     B, y = layer.mixed(data.X), data.y.reshape(-1, 1)
+    # Zero itself, not the rounding that a least-squares fit would leave.
     if least_singular(B) > 0:
         return 0.0
     rest = y - B @ np.linalg.lstsq(B, y)[0]

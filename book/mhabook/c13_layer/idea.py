@@ -43,6 +43,7 @@ def rows_of_what_tokens_see() -> HTML:
         y = 52 + 28 * k
         rows.words((54, y + 5), f"token {k + 1}", anchor="end")
         for j, entry in enumerate(row):
+            # The root makes the area of a disc go with the entry.
             rows.dot((72 + CELL * j, y), color=0 if entry > 0 else 1, size=9 * abs(entry) ** 0.5)
         rows.words((160, y + 5), f"· v = target {k + 1}", anchor="start")
     rows.words((130, 184), "each target is an equation for v")
@@ -91,6 +92,8 @@ def descent(B: Array, y: Array) -> list[Point]:
     v, path = np.array(START), [START]
 
     def excess(v):
+        # ‖Bv − y‖² exceeds its least value by this: the least residual is orthogonal to the range
+        # of B.
         return float(((B @ (v - least)) ** 2).sum())
 
     first = excess(v)
@@ -135,6 +138,7 @@ def _three(panel):
 def _two(panel, angles):
     B = rows_at(*angles)
     circle = np.linspace(0, 2 * np.pi, 241)
+    # The level line ‖Bv‖ = 1 is the image of the unit circle under B⁻¹.
     ring = np.linalg.solve(B, np.stack([np.cos(circle), np.sin(circle)])).T
     widest = (REACH / abs(ring).max(axis=0)).min()
     for level in (widest / 3, widest * 2 / 3, widest):

@@ -56,6 +56,7 @@ def _layer(seed):
     rng = np.random.default_rng([seed, 121])
     N, n, m = rng.integers(1, 3, size=3)
     d, H = int(rng.integers(m, 4)), int(rng.integers(1, 3))
+    # HD ≥ Nn, as d ≥ m above: without both α is 0 and the theorem is empty.
     D = int(-(-N * n // H) + rng.integers(0, 3))
     layer = AttentionLayer.random(
         D, d, int(m), H, scale=rng.uniform(0.3, 2), kernel=KERNELS[seed % 2], seed=seed
@@ -65,6 +66,7 @@ def _layer(seed):
 
 def _value_step(seed):
     """A step of at most 1/L, on the first layer of a stream whose B has full row rank."""
+    # Steps of 1000, so that two seeds below that never arrive at one layer.
     drawn = (_layer(seed + 1000 * k) for k in range(9))
     layer, data = next(one for one in drawn if value_rate(one[0], one[1].X) > 1e-12)
     share = np.random.default_rng([seed, 122]).uniform(0.1, 1)
@@ -79,8 +81,10 @@ def _value_step(seed):
     chapter=SUCCEED,
     assumptions="W^V alone moves; 0 < η ≤ 1/L; B has full row rank",
     random=_value_step,
+    # One curvature: α = L, and a step takes exactly (1 − ηα)² of the loss.
     extremal=tuple((lambda share=share: _one_curvature(share)) for share in (0.01, 0.5, 0.9)),
     slack=(1e-9, None, 1e-9),
+    # The loss is all in the token of curvature L, and 3/L makes it (1 − 3)² = 4 times as large.
     broken=lambda seed: _two_curvatures(seed, 3.0),
     breaks="η ≤ 1/L: 3/L",
     hypotheses=lambda layer, data, lr: {
@@ -135,6 +139,7 @@ def _tied(seed):
     "these three for the second claim alone",
     random=_tied,
     extremal=(
+        # One token: S = 1 under softmax, and both sides are ‖x‖ = 5.
         lambda: {"layer": AttentionLayer.random(2, 2, 1, tied=True), "X": np.array([[[3.0, 4.0]]])},
     ),
     broken=lambda seed: _one_query(seed),
@@ -158,6 +163,7 @@ def tied_start(layer: AttentionLayer, X: Array) -> Checks:
     least = least_singular(stacked) * min(least_singular(one) for one in S)
     return (
         Check(least, least_singular(layer.mixed(X)), "σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B)"),
+        # 0 < least as a quotient with the right side 1; 1e-100 keeps out a division by zero.
         Check(1e-12 / max(least, 1e-100), 1.0, "0 < σ_min(X_{1:N}) min_i σ_min(S_i)"),
     )
 
@@ -197,6 +203,7 @@ def _untied(seed):
 
 def _two_heads(seed):
     """Two samples of one token in one dimension, two softmax heads: HD = Nn."""
+    # Over one token softmax is 1: both heads see the same, and B has rank 1.
     X = 1 + random_sequences(2, 1, 1, seed=seed).X ** 2
     return {"layer": AttentionLayer.random(1, 1, 1, H=2, seed=seed), "X": X}
 
@@ -209,6 +216,7 @@ def _two_heads(seed):
     chapter=SUCCEED,
     assumptions="one head; X_{1:N} of full row rank; W^Q and W^K outside a null set",
     random=_untied,
+    # Every good start attains it: B has no more than Nn rows.
     extremal=(lambda: _untied(0), lambda: _untied(1)),
     broken=_two_heads,
     breaks="X_{1:N} of full row rank: one dimension and two heads for two tokens, so that only "
@@ -244,6 +252,7 @@ def _on_a_line(seed):
     chapter=FURTHER,
     assumptions="the Gaussian matrix; equal keys; t ≥ 1",
     random=_spread_out,
+    # A token alone has S = 1 at every scale.
     extremal=(lambda: {"Q": np.ones((1, 1)), "scale": 2.0},),
     broken=_on_a_line,
     breaks="the Gaussian kernel: softmax, six tokens on a line",
@@ -279,6 +288,7 @@ def kernel_moves(layer: AttentionLayer, X: Array, radius: float) -> tuple[np.nda
         )
     size, n, root = np.linalg.norm(X, 2, axis=(1, 2)), X.shape[1], layer.sizes[2] ** 0.5
     if isinstance(layer.kernel, Gaussian):
+        # 2c̄xe^{−c̄x²} is at most (2c̄/e)^½, and ‖q′ − k′‖ at most √2 ‖x‖ a.
         steep = 4 * layer.kernel.c / root
         return (steep * n / np.e) ** 0.5 * size, steep * n**0.5 * size**2
     rho = spread(layer) + radius
@@ -301,6 +311,7 @@ def _moved(seed):
         "layer": layer,
         "X": rng.uniform(0.3, 2) * rng.standard_normal((2, n, D)),
         "along": along / along.norm(),
+        # Half of the shares are above 1 and cut there: these instances lie on the edge of the ball.
         "away": min(share, 1) * radius / away.norm() * away,
         "radius": radius,
     }
@@ -326,7 +337,9 @@ def _pushed(kernel, at, along, away=0.0, radius=0.0):
 _HALF = 0.5**0.5
 # λ₁ of the Gaussian kernel, then its λ₂
 _FASTEST = (
+    # q − k = 1 = (2c̄)^{−½}, where the weight is steepest.
     lambda: _pushed(gaussian, (0.5, -0.5), (_HALF, -_HALF)),
+    # q = k, the top, where the weight curves most.
     lambda: _pushed(gaussian, (0.3, 0.3), (_HALF, -_HALF)),
     # λ₁ of softmax at the end of a ball, then its λ₂
     lambda: _pushed(softmax, (0.7, 0.0), (0, 1), 0.4, 0.4),
@@ -364,10 +377,12 @@ def moves(
     Q, K, Q_, K_ = (X @ W[0] for W in (there.WQ, there.WK, along.WQ, along.WK))
     S = kernel(kernel.scores(Q, K))
     A_ = kernel.scores_along(Q, K, Q_, K_)
+    # Scores are quadratic in (Q, K): their second derivative is `scores_along` at the velocities.
     A__ = kernel.scores_along(Q_, K_, Q_, K_)
     S_ = kernel.vjp(S, A_)
     sizes = [np.linalg.norm(one, axis=(1, 2)) for one in (S_, kernel.vjp_along(S, A_, S_, A__))]
     quotients = [
+        # 0/0 counts as 0: with W^Q = W^K = 0 and r = 0 softmax has λ₁ = 0, and Ṡ = 0.
         np.divide(size, bound, out=np.zeros_like(size), where=size > 0)
         for size, bound in zip(sizes, bounds, strict=True)
     ]
@@ -389,11 +404,13 @@ def neighborhood(layer: AttentionLayer, X: Array) -> float:
     It is 0 where B has no full row rank, as for tokens that are all zero.
     """
     size, half = np.linalg.norm(X, 2, axis=(1, 2)), least_singular(layer.mixed(X)) / 2
+    # λ₁ of the Gaussian kernel is the same for every radius, so 1.0 stands for any.
     move = float(np.linalg.norm(size * kernel_moves(layer, X, 1.0)[0]))
     if isinstance(layer.kernel, Gaussian) or half == 0:
         return half / move if half else 0.0
     # then g (ρ + r) r = half
     g, rho = float(np.linalg.norm(size**3)) / (2 * layer.sizes[2] ** 0.5), spread(layer)
+    # The positive root, in the form without cancellation.
     return 2 * half / (g * rho + (g**2 * rho**2 + 4 * g * half) ** 0.5)
 
 
@@ -408,6 +425,7 @@ def smoothness(layer: AttentionLayer, data: SequenceDataset, radius: float) -> f
     size, (N, n, _) = np.linalg.norm(X, 2, axis=(1, 2)), X.shape
     first, second = kernel_moves(layer, X, radius)
     omega, nu = (float(np.linalg.norm(W, 2, axis=(1, 2)).max()) for W in (layer.WO, layer.WV))
+    # n entries a row of at most 1 allow ‖S‖ = n; rows that sum to 1 allow √n.
     most, nu = n if isinstance(layer.kernel, Gaussian) else n**0.5, nu + radius
     first_squared = (
         layer.sizes[0] * omega**2 * float((size**2 * (first**2 * nu**2 + most**2)).sum())
@@ -426,6 +444,7 @@ def near(layer: AttentionLayer, X: Array, share: float = 1.0, seed: int = 0) -> 
     if not is_positive(share):
         raise ValueError(f"share: expected a finite number > 0, got {share!r}")
     away = np.random.default_rng([seed, 126]).standard_normal((*X.shape[:2], layer.sizes[3]))
+    # 32 = 8 · 4, since α_r is a quarter of α₀; below, f = ‖R‖²/2N gives ‖R‖.
     loss = share * neighborhood(layer, X) ** 2 * value_rate(layer, X) / 32
     return SequenceDataset(
         X, layer(X) + as_like((2 * len(X) * loss) ** 0.5 / np.linalg.norm(away) * away, X)
@@ -435,6 +454,7 @@ def near(layer: AttentionLayer, X: Array, share: float = 1.0, seed: int = 0) -> 
 def _near(seed):
     rng = np.random.default_rng([seed, 127])
     (N, n, m), (share, slower) = rng.integers(1, 3, size=3), rng.uniform(0.1, 1, size=2)
+    # D > Nn, and tied keys: the start is good, α₀ > 0.
     D, H = int(N * n + 2), int(rng.integers(1, 3))
     layer = AttentionLayer.random(
         D, 2, int(m), H, rng.uniform(0.5, 1.5), True, KERNELS[seed % 2], seed
@@ -455,6 +475,7 @@ def _near(seed):
     chapter=FURTHER,
     assumptions="W^Q, W^K, W^V move; α₀ > 0; f₀ ≤ ⅛r²α_r; 0 < η ≤ 1/L",
     random=_near,
+    # A step so short hardly moves the loss or its bound: their quotient is nearly 1.
     extremal=(lambda: _one_token(1e-6),),
     slack=(1e-5,),
     broken=lambda seed: _one_token(3.0, seed),
@@ -527,6 +548,7 @@ def _opposed(seed):
     random=_queries,
     extremal=(
         lambda: {
+            # One token, one output, d = 1: XXᵀ and J are numbers, and both sides are equal.
             "layer": AttentionLayer.random(2, 1, 1, kernel=gaussian),
             "data": random_sequences(1, 1, 2, 1),
         },

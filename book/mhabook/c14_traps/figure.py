@@ -24,6 +24,7 @@ from mhalib.training import Path, recorded_steps, train
 
 Task: TypeAlias = tuple[ArrayLike, ArrayLike, float]
 """Keys, values and a target on a line."""
+# Rounded, since 0.1 · 3 is 0.30000000000000004.
 STARTS = tuple(round(0.1 * k, 1) for k in range(-30, 31))
 WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 BOTH = ("soft", "gauss")
@@ -150,6 +151,7 @@ def _page_data(task):
 
 def _tries(tasks):
     tries: dict[str, dict[str, Any]] = {"As it starts": {}, "From left of zero": {"q": -0.4}}
+    # The second case, if there is one.
     for words in list(tasks)[1:2]:
         tries[f"Values {words}"] = {"case": words, "q": -1.0}
         tries[f"Values {words}, wide kernel"] = {"case": words, "q": -1.0, "c": WIDTHS[0]}
@@ -186,6 +188,7 @@ def _measures(tasks) -> Measures:
             }
         return found
 
+    # The names are the same for all values, so any values tell them.
     names = shown(
         {short: np.zeros(1) for short in BOTH}, {"case": next(iter(tasks)), "q": 0.0, "c": 0.5}
     )
@@ -199,6 +202,7 @@ def _visited(path):
 
 
 def _of_task(task, q):
+    # NaN lifts the pen between two pins.
     stems = (
         [(key, key, np.nan) for key in task.keys],
         [(0.0, value, np.nan) for value in task.values],

@@ -48,12 +48,14 @@ def loss_of_one(name: str, kernel: Kernel, q: ArrayLike) -> np.ndarray:
     )["losses"]
 
 
+# Kernels are frozen and equal if their c is: a new one for the same width finds what is kept.
 @cache
 def minima(name: str, kernel: Kernel) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The minima of the loss of one query: (those with the lowest loss under this kernel, the
     spurious ones)."""
     one = EXAMPLES[name]
     found = Line(np.array(one["keys"]), np.array(one["values"]), kernel).minima(one["y"])
+    # Minima that are equally low may differ by rounding.
     lowest = min(minimum.loss for minimum in found) + 1e-9
     return (
         tuple(minimum.q for minimum in found if minimum.loss < lowest),

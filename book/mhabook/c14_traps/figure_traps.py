@@ -97,6 +97,7 @@ def _points(kind):
 
 
 def _loss_range(path, values):
+    # One range for all kernels, so that their losses can be compared.
     top = max(
         max(_landscape(values["trap"], kernel, None)) for kernel in kernels_of(values["c"]).values()
     )

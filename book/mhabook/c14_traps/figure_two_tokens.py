@@ -87,6 +87,7 @@ def pairs(name: str, kernel: Kernel) -> tuple[list[tuple[float, float]], list[tu
     """The minima in the square: the global ones, and the spurious ones."""
     best, other = ([q for q in found if abs(q) <= reach(name)] for found in minima(name, kernel))
     every = list(product(best + other, repeat=2))
+    # The loss is a sum over both queries: a pair is global only if each of them is.
     return [pair for pair in every if set(pair) <= set(best)], [
         pair for pair in every if set(pair) & set(other)
     ]
@@ -95,6 +96,7 @@ def pairs(name: str, kernel: Kernel) -> tuple[list[tuple[float, float]], list[tu
 def _height(short):
     def measure(path, values):
         found = landscape(values["trap"], values["c"])
+        # Over the largest loss of all kernels: one color is one loss on every map.
         return rounded(np.sqrt(found[short] / max(loss.max() for loss in found.values())), 3)
 
     return measure

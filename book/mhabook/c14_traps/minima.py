@@ -53,6 +53,8 @@ def _refined(cut, a, b, steps=60):
     for _ in range(steps):
         values, basis = np.linalg.eigh(hessian)
         scale = max(scale, float(abs(values).max()))
+        # Absolute eigenvalues, so that the step goes down where the slice curves down; the floor
+        # keeps it finite where the slice is flat.
         step = -basis @ ((basis.T @ gradient) / np.maximum(abs(values), 1e-12 * (scale or 1.0)))
         while True:
             trial = cut.derivatives(*(point + step))
@@ -74,4 +76,5 @@ def _lowest(Z):
         for j in (-1, 0, 1)
         if i or j
     ]
+    # ≤, since two neighbors may tie for the lowest: < would lose them both.
     return np.argwhere(np.all([middle <= other for other in around], axis=0)) + 1

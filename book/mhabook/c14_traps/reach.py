@@ -57,6 +57,7 @@ def corners(layer: AttentionLayer, x: Array) -> np.ndarray:
 
 def _layer(seed, kernel=None):
     rng = np.random.default_rng([seed, 140])
+    # Small, since the set of the Gaussian kernel has 2^{Hn} corners.
     N, n, H, m = (int(size) for size in rng.integers(1, 3, size=4))
     layer = AttentionLayer.random(
         3, 2, m, H, scale=rng.uniform(0.3, 3), kernel=kernel or KERNELS[seed % 2], seed=seed
@@ -94,6 +95,7 @@ def _one_far_key(seed):
     assumptions="any W^Q, W^K; W^V and W^O as they are",
     random=_layer,
     extremal=tuple((lambda kernel=kernel: _vertex(kernel)) for kernel in KERNELS),
+    # The scores ±10 of `_vertex` leave e⁻²⁰ ≈ 2e-9 of the weight to the other key.
     slack=(1e-8, 1e-9),
     broken=_one_far_key,
     breaks="softmax: the Gaussian kernel with the hull of the values",
@@ -118,6 +120,7 @@ def _allowed(layer, data, of):
     ) / (2 * len(data))
     return (
         Check(float(least), float(layer.loss(data.X, data.y)), "Σ dist(y_k, 𝒦_i)²/2N ≤ f"),
+        # `nearest_in_hull` stops at 1e-14 of a square, which is 1e-7 of a distance.
         Check(_outside(sets, layer(data.X)), 1e-6, "every output lies in 𝒦_i"),
         Check(_outside(boxes, sets), 1e-6, "the set of softmax is a part of the other"),
     )
@@ -147,6 +150,8 @@ def _apart(seed):
 def _halfway():
     """A query in the middle of two keys, whose values are orthogonal."""
     return {
+        # Both weights are e^{−cg²/4}, and since the values are orthogonal, the weight of the second
+        # is all of the distance.
         "q": np.zeros(1),
         "keys": np.array([[-2.0], [2.0]]),
         "values": np.eye(2),
@@ -184,10 +189,12 @@ def star(q: Array, keys: Array, values: Array, kernel: Gaussian, g: float | None
     """
     keys, values, q = query_arrays(keys, values, q)
     weights = kernel(kernel.scores(q[None], keys))[0]
+    # The floor keeps out 0/0, for a key without a value.
     out, squares = weights @ values, np.maximum((values**2).sum(axis=1), 1e-300)
     share = np.clip(values @ out / squares, 0, 1)
     off = np.linalg.norm(share[:, None] * values - out, axis=1).min()
     w = np.exp(-kernel.c * (_least_distance(keys) if g is None else g) ** 2 / (4 * len(q) ** 0.5))
     sizes = np.linalg.norm(values, axis=1)
+    # The nearest key has the largest weight, so that it is the one left out.
     most = w * np.delete(sizes, weights.argmax()).sum() + 1e-14 * sizes.sum()  # room for rounding
     return Check(float(off), float(most), "dist(o, ∪ [0, 1] u_j) ≤ e^{−cg²/4√d} Σ ‖u_l‖")

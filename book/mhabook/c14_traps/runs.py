@@ -69,6 +69,7 @@ def two_free(
     found = {}
     for kind, line in seen_by.items():
         alone = line.loss(SIDE, y)
+        # The loss is a sum over the two queries: its minima are the pairs of minima of one.
         pairs = [
             (a, b) for a in line.minima(y) for b in line.minima(y) if max(abs(a.q), abs(b.q)) <= 4
         ]
@@ -107,6 +108,7 @@ def steps_in_b3(q: float = -1.0) -> int:
     5."""
     steps = 0
     while q < 2:
+        # The key at −5 has the value 0, and no part in what the query reads.
         weight = exp(-((q - 5) ** 2) / 2)
         q, steps = q - (weight - 0.9) * weight * (5 - q), steps + 1
     return steps
@@ -133,6 +135,7 @@ def random_table(random: Table) -> None:
     for row in range(len(random)):
         kept, stuck, arrives = (random[name][row] for name in ("kept", "stuck", "arrives"))
         first, second = random["only"][row]
+        # McNemar's statistic: only problems that stop one of the two kernels count.
         z = (second - first) / (first + second) ** 0.5
         print(
             f"{random['n'][row]:4} {random['spread'][row]:6} {kept:8} "

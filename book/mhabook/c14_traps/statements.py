@@ -128,6 +128,7 @@ def waiting_time(
     keys, values, q, y = query_arrays(keys, values, q, y)
     (lr, near), b = _positive(lr=lr, near=near), kernel.c / len(q) ** 0.5
     far, V = _distance(q, keys, values), np.linalg.norm(values, axis=1).sum()
+    # From (2c̄)^{−1/2} on xe^{−c̄x²} falls, so that the pull at ℓ bounds that from farther away.
     if not (2 * b) ** -0.5 * (1 - 1e-12) <= near < far:
         raise ValueError(
             f"near: expected a distance from {(2 * b) ** -0.5:g} = (√d/2c)^½ to below {far:g}, "
@@ -136,6 +137,8 @@ def waiting_time(
     # log 0 of a target 0, and a time beyond all numbers
     with np.errstate(divide="ignore", over="ignore"):
         pull = np.log(V) + np.logaddexp(np.log(np.linalg.norm(y)), np.log(V) - b * near**2)
+        # ln(e^{c̄ℓ₀²} − e^{c̄ℓ²}), with the first power taken out so that none overflows, and ℓ² −
+        # ℓ₀² as a product so that it does not cancel.
         rise = b * far**2 + np.log(-np.expm1(b * (near - far) * (near + far)))
         return float(np.exp(rise - pull - np.log(4) - 2 * np.log(b * far) - np.log(lr)))
 
@@ -168,6 +171,7 @@ def _timed(instance, kernel, steps):
     """With the step size for which the theorem says t* = ``steps``."""
     return instance | {
         "kernel": kernel,
+        # t* goes as 1/η.
         "lr": waiting_time(**instance, lr=1.0, kernel=kernel) / steps,
     }
 
@@ -277,6 +281,7 @@ def _wells(seed):
     while not all(_is_well(w, _spill(w, values), values[0], y).values()):
         w *= 0.8
     if n > 1:
+        # Stretched until the nearest other key is at the distance g for which w = e^{−c̄g²/4}.
         keys *= well_radius(w, kernel, d) / np.linalg.norm(keys[1:] - keys[0], axis=1).min() * 2
     size = 10 ** rng.uniform(-2, 2)
     return {
@@ -396,6 +401,7 @@ def wells(
     ball = [keys[0] + share * (q - keys[0]) for share in (0.3, 0.6, 0.9, 1.0) for q in sphere]
     q, slope = one.bottom(radius)
     starts = [keys[0] + share * (at - keys[0]) for share in (0.0, 0.6, 0.9) for at in sphere[:3]]
+    # At the share 0 the three directions give one point, the key: once is enough.
     starts = [at for at in starts[2:] if one.off(at) < edge - eps]
     claims = {
         "‖o − y‖ ≤ z + ε at the key": (one.off(keys[0]), z + eps),
@@ -405,6 +411,7 @@ def wells(
         "z − ε ≤ ‖o − y‖ at the minimum": (z, one.off(q) + eps),
         "the minimum is within g/2": (np.linalg.norm(q - keys[0]), radius),
         "its slope is rounding": (slope, 1.0),
+        # A step is 5 % of the radius, which is as far as it may overshoot.
         "flow stays within g/2": (_farthest(one, starts, radius), 1.05 * radius),
     }
     return tuple(Check(float(lhs), float(rhs), claim) for claim, (lhs, rhs) in claims.items())
@@ -434,6 +441,7 @@ def _equal_slopes():
     return {
         "q": 0.5,
         "keys": np.array([-1.0, 0.0, 2.0]),
+        # u = 2k: all slopes are χ = 2, and o′ = 2 Var_S(k).
         "values": np.array([-2.0, 0.0, 4.0]),
         "y": 1.0,
     }
@@ -503,6 +511,7 @@ def rising(q: float, keys: Array, values: Array, y: float, kernel: Kernel = soft
     return (
         Check(float(slopes.min() * spread), float(line.slope([q])[0]), "χ Var_S(k) ≤ o′(q)"),
         Check(
+            # Softmax sees the keys through q k alone, so the grid shrinks as they grow.
             _astray(line, y, GRID / np.diff(np.unique(keys)).min()),
             0.5,
             "from no start does −φ′ point away from the one q with o = y",
@@ -556,6 +565,7 @@ def _one_side(seed):
         values.sort()
         values[-2:] = values[-2:][::-1]
     y = top_means(keys, values).max() + rng.exponential()
+    # In any order: the means go by the size of the keys and not by their numbers.
     order = rng.permutation(n)
     return {
         "q": float(rng.exponential(2)) / wide,
@@ -565,6 +575,7 @@ def _one_side(seed):
     }
 
 
+# At q = 40 the other keys have some e⁻⁴⁰ of the weight, which is below rounding: o = A_1.
 def _largest_key(q=40.0):
     return {
         "q": q,
@@ -621,13 +632,16 @@ def barrier(q: float, keys: Array, values: Array, y: float) -> Checks:
         raise ValueError(f"y: expected a number above max A_i = {high:g}, got {y!r}")
     o = float(line.output([q])[0])
     checks = [
+        # Measured from y, which lies above all A_i, so that every right side is positive.
         Check(y - o, y - low, "min_i A_i ≤ o(q)"),
         Check(y - high, y - o, "o(q) ≤ max_i A_i"),
         Check((y - high) ** 2 / 2, (y - o) ** 2 / 2, "½(y − max_i A_i)² ≤ φ(q)"),
     ]
     hills = tops(line)
+    # o(0) = A_n is where the hypothesis ends: closer to it rounding would decide.
     if q > 0 and o > A[-1] + 1e-14 * abs(values).max():
         checks.append(
+            # Where no maximum holds the query the left side is infinite, and the check fails.
             Check(1 - resting_place(line, q, hills) / q, 1.0, "flow from q stays on q > 0")
         )
     if len(keys) > 1 and A[-1] <= A[0] and A[1] > A[0]:  # A₂ > A₁: u₍₂₎ > u₍₁₎

@@ -130,6 +130,7 @@ def _curved(words, layer, data):
         )
     values, vectors = np.linalg.eigh(hessian(layer, data))
     way = as_model(layer, vectors[:, 0])
+    # The sign of an eigenvector is arbitrary: this one is turned downhill.
     uphill = layer.loss_and_grad(data.X, data.y)[1].dot(way) > 0
     return _Curved(
         layer,
@@ -201,6 +202,7 @@ def _measured(one, data, pair, turn, radius):
     return {
         "at": plane.a.tolist(),
         "span": [-edge, edge],
+        # Divided and not shifted: 0, which is white, stays the loss of the network.
         "above": (above / abs(above).max()).tolist(),
         "low_a": [float(plane.a[lowest[1]])],
         "low_b": [float(plane.b[lowest[0]])],
@@ -222,6 +224,7 @@ def _shown(one, data, u, drawn):
     """The least curvature of the plane for every turn, per unit of length: the least eigenvalue of
     its Hessian."""
     found, X, y = [], data.X, data.y
+    # Three products with the Hessian serve all turns.
     H_u, H_drawn, H_way = (one.layer.hvp(X, y, v) for v in (u, drawn, one.way))
     for degrees in DEGREES:
         v, angle = _towards(one, drawn, degrees), np.radians(degrees)
@@ -241,6 +244,7 @@ def _least_of(K, G):
     """The least λ with det(K − λ G) = 0, for symmetric 2 × 2 matrices, G positive definite."""
     a = np.linalg.det(G)
     b = K[0, 0] * G[1, 1] + K[1, 1] * G[0, 0] - 2 * K[0, 1] * G[0, 1]
+    # a = det G > 0, so the smaller root is the one with the minus.
     return float((b - np.sqrt(b**2 - 4 * a * np.linalg.det(K))) / (2 * a))
 
 

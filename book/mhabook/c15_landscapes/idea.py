@@ -32,6 +32,7 @@ def one_saddle() -> HTML:
         "line: the dot stands on a hill between two hollows.",
         [
             above,
+            # Along the two diagonals xy is −s²/2 and s²/2.
             _slice("One slice: a bowl", 0, "6 4", lambda s: (1 + s * s / 2) ** 2 / 2),
             _slice("Another: a way down", 1, "", lambda s: (1 - s * s / 2) ** 2 / 2),
         ],
@@ -73,6 +74,7 @@ def right_angles() -> HTML:
 
 def _fan(p: int, title: str) -> Panel:
     drawn = np.random.default_rng(0).standard_normal((30, p))
+    # Normal draws prefer no direction, so the way down may be the first axis, up to its sign.
     angles = np.degrees(np.arccos(abs(drawn[:, 0]) / np.linalg.norm(drawn, axis=1)))
     rim = [_leaning(angle, LENGTH + 8) for angle in np.linspace(0, OPENING, 30)]
     panel = Panel(title).curve([CORNER, *rim, CORNER], color=1, width=0.5, fill=True)

@@ -86,6 +86,7 @@ class NetworkPoint(Vector):
     def network(self) -> Any:
         """A network of its own with these parameters."""
         network = deepcopy(self.module.network).requires_grad_(True)
+        # Not strict: buffers are no parameters, and stay those of the copy.
         network.load_state_dict(self.parameters, strict=False)
         return network
 
@@ -110,6 +111,7 @@ class NetworkPoint(Vector):
         return self._with(_gradient(slope, tracked))
 
     def _tracked(self):
+        # Detached: asking for gradients must not reach the tensors of the point.
         return {name: p.detach().requires_grad_(True) for name, p in self.parameters.items()}
 
     def _loss(self, parameters, X, y):
@@ -127,6 +129,7 @@ def _settings(network):
         f"{path}.{name}".strip("."): value
         for path, module in network.named_modules()
         for name, value in vars(module).items()
+        # Names with _ are torch's own bookkeeping, the parameters among it.
         if not name.startswith("_") and name != "training"
     }
 
@@ -157,6 +160,7 @@ class _Loss(nn.Module):
 
 
 def _gradient(value, parameters, create_graph=False):
+    # materialize_grads: a parameter that the loss does not reach has the gradient 0, not None.
     found = torch.autograd.grad(
         value, list(parameters.values()), create_graph=create_graph, materialize_grads=True
     )

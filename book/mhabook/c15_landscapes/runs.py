@@ -81,6 +81,7 @@ def bending_down(H: np.ndarray, planes: int = 2000, seed: int = 0) -> float:
     """The share of random planes on which the quadratic form of a Hessian (p, p) has a negative
     eigenvalue."""
     spanned = np.random.default_rng(seed).standard_normal((planes, len(H), 2))
+    # No orthonormal basis is needed: the signs of the eigenvalues are the same in any.
     return float((np.linalg.eigvalsh(spanned.mT @ H @ spanned)[:, 0] < 0).mean())
 
 
@@ -100,6 +101,7 @@ def cut_of(
     data: SequenceDataset, layer: AttentionLayer, radius: float, seed: int, normalize: str
 ) -> Slice:
     """A slice along two random directions of queries and keys."""
+    # 2 seed + k: no two slices share a direction.
     u, v = (random_direction(layer, 2 * seed + k, ("WQ", "WK"), normalize) for k in (0, 1))
     return slice(layer, data, u, v, radius, 13)
 

@@ -74,6 +74,7 @@ def differences(
                 f"{name}: expected evenly spaced numbers in rising order, "
                 f"got gaps from {gaps.min():.3g} to {gaps.max():.3g}"
             )
+        # The mean, since each gap carries the rounding of two numbers.
         steps.append(gaps.mean())
     (h, k), middle = steps, loss[1:-1, 1:-1]
     left, right, below, above = loss[1:-1, :-2], loss[1:-1, 2:], loss[:-2, 1:-1], loss[2:, 1:-1]

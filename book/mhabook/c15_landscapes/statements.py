@@ -41,6 +41,7 @@ def _hessian(seed, least=2, definite=False):
     broken=lambda seed: {"H": _hessian(seed)[1], "moments": ((1.0, 0.5), (-1.0, 0.5))},
     breaks="normal entries: entries ±1, whose variance is smaller",
     hypotheses=lambda H, moments=NORMAL: {
+        # The fourth moment is 3 for a normal number, and 1 for a sign.
         "independent standard normal entries": sum(w * at**4 for at, w in moments) > 2.999
     },
 )
@@ -50,6 +51,7 @@ def mean_curvature(H: Array, moments: Sequence[tuple[float, float]] = NORMAL) ->
     The means are exact: sums over points that have the moments of a normal number. Source: this
     book.
     """
+    # Var vᵀHv has degree 4 in every entry, so that five moments are enough.
     points = np.array(list(product([at for at, _ in moments], repeat=len(H))))
     chance = np.prod(
         np.array(list(product([weight for _, weight in moments], repeat=len(H)))), axis=1
@@ -76,6 +78,7 @@ def _eigenvectors():
 
 def _stretched(seed):
     rng, H = _hessian(seed, least=3, definite=True)
+    # Eigenvalues from 1 to 2 become at least 9 on the plane: above all of the full ones.
     return {"H": H, "frame": 3 * np.linalg.qr(rng.standard_normal((len(H), 2)))[0]}
 
 
@@ -138,6 +141,7 @@ def chances(values: Array, v: Array) -> np.ndarray:
     a_1 the chance of that is the mean of e^{−1/(2b (M⁻¹)_11)}, and over u it is ∏_{i>1} (b/(b +
     μ_i))^½ (Σ μ_i v_i² / Σ μ_i v_i² b/(b + μ_i))^½.
     """
+    # values[0] is −b, so this is b/(b + μ_i).
     kept, weights = values[0] / (values[0] - values[1:]), values[1:] * v**2
     return np.prod(kept) ** 0.5 * (weights.sum(axis=1) / (weights @ kept)) ** 0.5
 
@@ -172,10 +176,12 @@ def missed_saddle(values: Array, down: float, up: float, seed: int) -> Checks:
     uu, uv, vv = (
         (first * second * values).sum(axis=1) for first, second in ((u, u), (u, v), (v, v))
     )
+    # A 2 × 2 form has a negative eigenvalue where its determinant or its first entry is negative.
     share = float(((uu * vv < uv**2) | (uu < 0)).mean())
     chance = float(chances(values, v[:, 1:]).mean())
     even, bound = chances(np.append(-down, np.full(P - 1, up)), v[:, 1:]), missed(P, down, up)
     # rounding may lift a chance above 1
+    # 1/PLANES: of a chance near 0 or 1 a single plane may be more than five standard errors
     room = 5 * (chance * max(0.0, 1 - chance) / PLANES) ** 0.5 + 1 / PLANES
     return (
         Check(chance, bound, "P(seen) ≤ (β/(β+γ))^{(p−2)/2}"),
@@ -198,6 +204,7 @@ def _rescaled(seed, kernel=None):
         "data": random_sequences(2, 3, 4, 2, seed=seed),
         "seed": seed,
         "values": values,
+        # A product of q and k does not see the factor, a distance does.
         "queries": queries if kernel is softmax else np.ones((2, 1, 1)),
     }
 
@@ -283,6 +290,8 @@ def _constant_values(seed, kernel):
         [1.0, 0]
     ) + np.array([0, 1.0])
     layer = AttentionLayer.random(2, 2, 1, kernel=kernel, seed=seed)
+    # A mean of equal values is 1 however far the queries go: with normalized rows the output never
+    # fades.
     layer = layer.with_arrays(WV=np.array([[[0.0, 0], [1, 0]]]), WO=np.array([[[1.0], [0]]]))
     return {"layer": layer, "data": SequenceDataset(X, np.zeros((1, 3, 1))), "seed": seed, "t": 1e3}
 
@@ -292,6 +301,7 @@ def _one_token():
     of numbers."""
     one = np.ones((1, 1, 1))
     layer = AttentionLayer(0 * one, -one, one, one, gaussian)
+    # At t = 2 are q = −2 and k = −1, with δ = Δ = 1: their distance is exactly tδ − Δ.
     direction = layer.with_arrays(WQ=-one, WK=0 * one, WV=0 * one, WO=0 * one)
     return {"layer": layer, "data": SequenceDataset(one, 0 * one), "direction": direction, "t": 2.0}
 
@@ -331,6 +341,7 @@ def gaussian_plateau(
     direction = _away(layer, seed) if direction is None else direction
     width = np.linalg.norm(X[:, None] @ layer.WV @ layer.WO, axis=-1).sum(axis=(1, 2))
     weight = np.exp(
+        # The softmax of the twin has no c: it is held to the bound for the default one.
         -getattr(layer.kernel, "c", 0.5) * (t * delta - reach) ** 2 / layer.sizes[2] ** 0.5
     )
     bound = weight * (n * (width**2).sum() / (2 * N)) ** 0.5

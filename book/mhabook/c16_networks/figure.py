@@ -161,9 +161,11 @@ def _page_data():
 def _other(values, seed):
     """The kernel of the second network, and the seed of its start: another one where the first
     meets itself."""
+    # Seeds are below MOST, so that no start of the second network is one of the first.
     return ("softmax", seed + MOST) if values["other"] == "again" else (values["other"], seed)
 
 
+# A reader who adds a seed or moves one step size keeps all other runs.
 @cache
 def one_run(kernel: str, start: int, seed: int, lr: float, steps: int) -> tuple[Path, float]:
     """A run from the start of one seed on the sentences of another, and the test accuracy at its
@@ -207,6 +209,7 @@ def _measures(steps: int) -> Measures:
 def outcome(first: list[float], second: list[float]) -> dict[str, Any]:
     """What the figure shows of the accuracies of two networks, seed by seed."""
     apart = np.subtract(second, first)
+    # From two seeds on: one difference has no variance.
     count = np.arange(2, len(apart) + 1)
     means = np.array([apart[:k].mean() for k in count])
     halves = np.array([QUANTILES[k - 2] * apart[:k].std(ddof=1) / k**0.5 for k in count])

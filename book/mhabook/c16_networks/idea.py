@@ -60,6 +60,7 @@ def pairs() -> HTML:
         for panel in (clouds, joined):
             panel.dot((80, _height(one)), color=0).dot((180, _height(other)), color=1)
     differences = SECOND - FIRST
+    # 2.571 is the 0.975 quantile of Student's t for five degrees of freedom.
     middle, reach = differences.mean(), 2.571 * differences.std(ddof=1) / len(differences) ** 0.5
     apart.line((130, 30), (130, 165), width=1.5, dash="4 4", opacity=0.6).words((130, 184), "0")
     for k, difference in enumerate(differences):

@@ -61,6 +61,7 @@ def chosen(name: str, rows: Table | None = None, **setting: Any) -> Table:
     """The runs at the step size whose mean accuracy at the end is highest on the validation
     samples."""
     tried = [of_all([name], rows, lr=lr, **setting)[0][1] for lr in rates(rows, **setting)]
+    # NaN counts as 0: comparisons with it would make the choice depend on the order.
     return max(tried, key=lambda runs: np.nan_to_num(runs["validation_accuracy"][:, -1]).mean())
 
 
@@ -93,6 +94,7 @@ def gap(
     name: str, rows: Table | None = None, against: str = "softmax", **setting: Any
 ) -> tuple[float, float]:
     """Mean difference of two kernels over the seeds, and the half-width of its 95 % interval."""
+    # Seed by seed: what a seed does to both kernels cancels.
     apart = final_accuracy(name, rows, **setting) - final_accuracy(against, rows, **setting)
     return apart.mean(), QUANTILE[len(apart)] * apart.std(ddof=1) / len(apart) ** 0.5
 
@@ -125,6 +127,7 @@ def accuracy_figure(rows: Table | None = None, *, title: str, **setting: Any) ->
 def side_by_side(X: Array) -> np.ndarray:
     """Images of nine patches of 4 × 4 pixels (n, 9, 16), with an empty column between them: (12,
     14n − 2)."""
+    # (n, patch row, patch column, row, column): rows of pixels go beside the rows of patches.
     whole = X.reshape(len(X), 3, 3, 4, 4).swapaxes(2, 3).reshape(len(X), 12, 12)
     return np.hstack([part for image in whole for part in (image, np.full((12, 2), np.nan))][:-1])
 

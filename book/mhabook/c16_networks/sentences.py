@@ -34,6 +34,7 @@ def sentences(seed: int) -> tuple[str, ...]:
     def sentence():
         return " ".join(WORDS[k] for k in rng.choice(len(WORDS), LENGTH, p=CHANCES))
 
+    # A score of 0 counts as false, so that no sentence without a label fits.
     trained = drawn(TRAINED, sentence, score)
     return trained + drawn(TESTED, sentence, lambda one: score(one) and one not in trained)
 

@@ -29,6 +29,8 @@ def _pairs(seed):
 def summed_weight(sigma: float, d: int, c: float, tied: float = 0.0) -> float:
     """The mean of exp(−c‖q − k‖²/√d): a sum over one coordinate of q − k, of variance 2σ²(1 −
     tied), to the power d."""
+    # For a smooth function that is zero at both ends a plain sum with equal steps is exact to
+    # rounding.
     x, step = np.linspace(-12, 12, 4001, retstep=True)
     density = np.exp(-(x**2) / 2) * step / (2 * np.pi) ** 0.5
     return (density * np.exp(-2 * c * (1 - tied) * (sigma * x) ** 2 / d**0.5)).sum() ** d
@@ -68,6 +70,7 @@ def mean_of_weights(sigma: float, d: int, c: float, tied: float = 0.0) -> Checks
 
 def _row(seed):
     rng = np.random.default_rng([seed, 161])
+    # At most 8 keys: all 2ⁿ rows of signs are summed.
     n, d = int(rng.integers(2, 9)), int(rng.integers(1, 5))
     return {
         "q": 2 * rng.standard_normal((1, d)),
@@ -89,6 +92,7 @@ def _one_key():
     """Two keys, and a query that reads one of them alone."""
     return {
         "q": np.ones((1, 2)),
+        # The scores differ by 1000/√2, so that the second weight is 0 but for rounding.
         "K": np.array([[500.0, 500.0], [0.0, 0.0]]),
         "kernel": softmax,
         "sigma": 1.0,
@@ -147,6 +151,7 @@ def _two_networks(seed):
 
 def _good_and_alike(seed):
     """Two networks that nearly always agree and are right half of the time."""
+    # On two test sets M Var is ½, far above π_+− + π_−+ ≤ 0.1.
     return {"first": between(seed, 0, 0.05), "second": 0.05, "M": 1 + seed % 9, "same": False}
 
 
@@ -158,6 +163,7 @@ def _good_and_alike(seed):
     chapter=CHAPTER,
     assumptions="one test set; of independent samples; π ≥ 0; π_+− + π_−+ ≤ 1",
     random=_two_networks,
+    # Equally good networks: the square vanishes.
     extremal=(lambda: {"first": 0.1, "second": 0.1, "M": 7, "same": True},),
     broken=_good_and_alike,
     breaks="one test set: each network has its own",
@@ -223,7 +229,9 @@ def best_of(M: int, p: float, T: float) -> float:
     """The mean of the best of several accuracies on M samples each, of T networks that are right
     with chance p."""
     chances = np.array([comb(M, a) * p**a * (1 - p) ** (M - a) for a in range(M + 1)])
+    # E max = Σ_{a>0} P(max ≥ a)/M; the cap keeps out log 0.
     above = np.minimum(np.cumsum(chances[::-1])[::-1], 1 - 1e-16)[1:]
+    # 1 − (1 − above)^T, with its digits for T up to 1e20.
     return float(-np.expm1(T * np.log1p(-above)).sum() / M)
 
 
@@ -245,6 +253,7 @@ def _runs(seed):
     chapter=CHAPTER,
     assumptions="each accuracy from M independent samples; samples that were not seen",
     random=_runs,
+    # M = 1000 is near the end: binomial coefficients exceed all floats from M = 1030 on.
     extremal=(lambda: {"M": 1000, "p": 0.5, "T": 1e20, "gap": 0.0},),
     slack=(0.036,),
     broken=lambda seed: _runs(seed) | {"M": 50, "p": between(seed, 0.1, 0.4), "gap": 1.0},

@@ -144,6 +144,7 @@ def run(values: Mapping[str, Any], file: str | None = None) -> dict[str, Any]:
                 names[inner] = BY_NAME[inner].in_python(values[inner])
         return re.sub(r"{(\w+)}", r"\1", text)
 
+    # Only texts of PIECES run: values and the name of a file come in as variables, never as code.
     for name in LEFT:
         exec(ready(name), names)
     return {name: names[name] for name in LEFT}

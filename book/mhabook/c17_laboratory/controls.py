@@ -67,6 +67,7 @@ def resolve(values: Mapping[str, Any], own: str = "") -> dict[str, Any]:
     ``own`` is the model that the reader's file is for, or "" without one.
     """
     values = dict(values)
+    # Conditions speak of controls before alone, so that one pass in order settles all.
     for control in CONTROLS:
         offered = control.offered(_with(values, own))
         if offered and values[control.name] not in offered:
@@ -105,6 +106,7 @@ HEADS, REGRESSION, LAYER = ({"model": (name,)} for name in ("heads", "regression
 MADE = {"data": GENERATED}
 SEQUENCES = LAYER | {"data": ("sequences",)}
 MIXTURE, PLANTED, LINEAR = ({"data": (name,)} for name in ("mixture", "planted", "linear"))
+# Parsed and not multiplied, so that each is the float that its digits say.
 STEP_SIZES = tuple(float(f"{digit}e{power}") for power in range(-4, 3) for digit in (1, 2, 5)) + (
     1000.0,
 )

@@ -118,9 +118,11 @@ class Laboratory(Widget):
 
         Raises FileNotFoundError or ValueError as ``mha.data.from_file``.
         """
+        # Read first, so that a file that does not fit changes nothing.
         kind, file = KINDS[type(from_file(path))], File(path).expanduser()
         self._file, self._sum, self._last = str(path), f"{zlib.crc32(file.read_bytes()):x}", {}
         begin = {} if kind == self.values["model"] else BEGINNINGS[kind]
+        # Before `values`, whose validation offers "own" only for the model that `own` names.
         self.own = {"file": file.name, "kind": kind, "sum": self._sum}
         self.values = begin | {"model": kind, "data": "own"}
 
@@ -148,6 +150,8 @@ class Laboratory(Widget):
         """All names that the lines of ``code`` leave: data, model, rule, path; raises as
         ``code``."""
         lines = self.code(**values)
+        # The lines say all that a run depends on but the content of a file, and `read` empties
+        # this.
         if lines not in self._last:
             with warnings.catch_warnings():
                 # of a run that diverges; its path says so

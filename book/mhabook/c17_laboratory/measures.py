@@ -15,6 +15,7 @@ from mhalib.landscape import spectrum
 from mhalib.optim import rate
 from mhalib.training import Path
 
+# 2 (1 + β) is 3.8 for the momentum β = 0.9.
 EDGES = {"gd": 2.0, "momentum": 3.8}
 SHOWN = 16
 """A regression shows the attention of so many tokens."""
@@ -40,6 +41,7 @@ def edges(path: Path, run: Mapping[str, Any], values: Mapping[str, Any]) -> np.n
     """2/η for gradient descent, 2(1 + β)/η with momentum: where steps on a quadratic begin to
     grow."""
     sizes = rates(path, run, values)
+    # A schedule may pass through the step size 0, which has no edge.
     known = np.where(sizes > 0, EDGES.get(values["optimizer"], np.nan), np.nan)
     return known / np.where(sizes > 0, sizes, 1)
 
@@ -61,6 +63,7 @@ def _of(measure):
 
 
 def _floor(path, run, values):
+    # ½ E‖ε‖² of noise of variance σ² in each of the p = d outputs.
     return np.full(len(path), values["noise"] ** 2 * values["dimension"] / 2)
 
 
@@ -82,7 +85,9 @@ def weights(model: Any, data: Any, values: Mapping[str, Any]) -> np.ndarray:
     if values["model"] == "regression":
         scores = data.x[:SHOWN] @ model.B @ data.x.T
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        # Cut after the division: weights are shares of all tokens, shown or not.
         return (shares / shares.sum(axis=1, keepdims=True))[:, :SHOWN]
+    # The controls offer more than small data and few heads have: the last one stands in.
     sample, head = min(values["sample"], len(data) - 1), min(values["head"], values["H"] - 1)
     X = data.X[sample : sample + 1]
     return to_numpy(model.attention(X) if values["model"] == "heads" else model.weights(X))[0, head]

@@ -176,6 +176,7 @@ def to_json() -> dict[str, Any]:
     described = {}
     for kind in PANELS:
         figure = frame(kind)
+        # Read off the meta before it is taken away.
         draw = list(places(figure))
         plain = json.loads(figure.update_traces(meta=None).to_json())
         described[kind] = {

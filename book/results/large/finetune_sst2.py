@@ -1,23 +1,19 @@
-"""Fine-tune a pretrained encoder on SST-2, with all of its heads or with some: an optional recipe
-in plain torch.
+"""Fine-tune a pretrained encoder on SST-2, with all of its heads or with some: an optional recipe in plain torch.
 
-    python book/results/large/finetune_sst2.py --data FOLDER --model FOLDER --out all.npz python
-    book/results/large/finetune_sst2.py --data FOLDER --model FOLDER --keep-heads 3 --out three.npz
+    python book/results/large/finetune_sst2.py --data FOLDER --model FOLDER --out all.npz
+    python book/results/large/finetune_sst2.py --data FOLDER --model FOLDER --keep-heads 3 --out three.npz
 
-It is the question of Figure 6 of Deora et al. 2023: SST-2 with RoBERTa models, the number of heads
-varied, AdamW. Of that figure we know its caption and no curve. The learning rate 5e-6 is inferred,
-and how the paper varied the heads we do not know: here ``--model`` takes any encoder, and
-``--keep-heads K`` keeps K heads of every layer, drawn by the seed, and silences the others for
-good. We could not run the recipe on the real model and data: it was run from end to end with a
-small stand-in for an encoder, on generated sentences.
+It is the question of Figure 6 of Deora et al. 2023: SST-2 with RoBERTa models, the number of heads varied, AdamW. Of
+that figure we know its caption and no curve. The learning rate 5e-6 is inferred, and how the paper varied the heads we
+do not know: here ``--model`` takes any encoder, and ``--keep-heads K`` keeps K heads of every layer, drawn by the seed,
+and silences the others for good. We could not run the recipe on the real model and data: it was run from end to end
+with a small stand-in for an encoder, on generated sentences.
 
-Nothing is downloaded. ``--data`` is a local folder with SST-2's train.tsv and dev.tsv
-(mhabook.c08_digits.sst2 says where they come from), ``--model`` one with a model and its tokenizer
-as the package transformers saves them.
+Nothing is downloaded. ``--data`` is a local folder with SST-2's train.tsv and dev.tsv (mhabook.c08_digits.sst2 says
+where they come from), ``--model`` one with a model and its tokenizer as the package transformers saves them.
 
-A run is fixed by its arguments. Every ``--every`` steps it is measured on the dev set, and what it
-needs to go on is saved beside ``--out``; the same command takes it up again and ends with the same
-numbers on a CPU.
+A run is fixed by its arguments. Every ``--every`` steps it is measured on the dev set, and what it needs to go on is
+saved beside ``--out``; the same command takes it up again and ends with the same numbers on a CPU.
 """
 
 import argparse

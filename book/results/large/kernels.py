@@ -1,29 +1,25 @@
-"""The two tasks of chapter 16 at full size, in plain torch: text as bytes, and Pathfinder pixel by
-pixel; for a GPU.
+"""The two tasks of chapter 16 at full size, in plain torch: text as bytes, and Pathfinder pixel by pixel; for a GPU.
 
-    python book/results/large/kernels.py text --data aclImdb --kernel gaussian --device cuda --out
-    text-0.npz python book/results/large/kernels.py pathfinder --kernel softmax --device cuda --seed
-    1 --out pathfinder-1.npz python book/results/large/kernels.py text --toy --out toy.npz
+    python book/results/large/kernels.py text --data aclImdb --kernel gaussian --device cuda --out text-0.npz
+    python book/results/large/kernels.py pathfinder --kernel softmax --device cuda --seed 1 --out pathfinder-1.npz
+    python book/results/large/kernels.py text --toy --out toy.npz
 
-The network has 2 layers, width 64, hidden width 128 and 2 heads, as reported of Song et al. 2024,
-who trained on text by SGD and on Pathfinder by Adam. Their step sizes, numbers of steps and batches
-we do not know: those here are ours. Compare kernels at several step sizes, seeds and with the
-controls ``--kernel normalized`` and ``--scale``.
+The network has 2 layers, width 64, hidden width 128 and 2 heads, as reported of Song et al. 2024, who trained on text
+by SGD and on Pathfinder by Adam. Their step sizes, numbers of steps and batches we do not know: those here are ours.
+Compare kernels at several step sizes, seeds and with the controls ``--kernel normalized`` and ``--scale``.
 
 We had no GPU: this was run from end to end at toy size on a CPU, and not yet at full size.
 
-Data: for text, the folder aclImdb that the "Large Movie Review Dataset", version 1.0, unpacks to;
-its page at Stanford, https://ai.stanford.edu/~amaas/data/sentiment/, has the archive. For
-Pathfinder, 200,000 images of the book's own generator, made on all cores, once, into the folder
-pathfinder-images; 80 % are trained on, 10 % tested on.
+Data: for text, the folder aclImdb that the "Large Movie Review Dataset", version 1.0, unpacks to; its page at Stanford,
+https://ai.stanford.edu/~amaas/data/sentiment/, has the archive. For Pathfinder, 200,000 images of the book's own
+generator, made on all cores, once, into the folder pathfinder-images; 80 % are trained on, 10 % tested on.
 
-Memory: the weights of one layer and sample are heads × tokens² numbers, and a step holds eleven
-such arrays or more: 1.5 GB for a review of 4,096 bytes, 0.1 GB for an image. ``--at-once`` says how
-many samples go through the network together; the minibatch stays as it is. Numbers are in single
-precision throughout.
+Memory: the weights of one layer and sample are heads × tokens² numbers, and a step holds eleven such arrays or more:
+1.5 GB for a review of 4,096 bytes, 0.1 GB for an image. ``--at-once`` says how many samples go through the network
+together; the minibatch stays as it is. Numbers are in single precision throughout.
 
-Every ``--every`` steps the run is measured, and what it needs to go on is saved beside ``--out``:
-the same command goes on where it was killed, to the same numbers on a CPU.
+Every ``--every`` steps the run is measured, and what it needs to go on is saved beside ``--out``: the same command goes
+on where it was killed, to the same numbers on a CPU.
 """
 
 import argparse
