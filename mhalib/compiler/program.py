@@ -14,7 +14,7 @@ from mhalib.compiler import cpp, javascript
 from mhalib.compiler.loops import product_of
 from mhalib.compiler.record import Record
 from mhalib.compiler.sizes import PRIMES, Place, Sizes
-from mhalib.compiler.trace import Traced, array, in_order, strictly
+from mhalib.compiler.trace import array, in_order, strictly
 
 
 @dataclass(eq=False)
@@ -92,10 +92,11 @@ class Program:
             dict(zip(self.sizes, primes, strict=False)) for primes in PRIMES
         ]
         with strictly():
-            one, two = map(self._record, values)
+            first, second = map(self._results, values)
+            one, two = map(_outputs, (first, second))
         sizes = Sizes(
-            _results(one),
-            _results(two),
+            _flat(one),
+            _flat(two),
             {size: (values[0][size], values[1][size]) for size in self.sizes},
         )
         lengths = {name: product_of(shape.split()) for name, shape in self.shapes.items()}
@@ -110,19 +111,25 @@ class Program:
             for name, shape in self.shapes.items()
             if shape.split()[:1] == [self.sample]
         }
-        return Record(one, sizes, arrays, self.sizes, self.number, self.sample, self.places, lanes)
+        # An axis of length 1 is none of a recorded array, so its stride is not asked for, either.
+        kept = {
+            name: [size != "1" for size in shape.split()] for name, shape in self.shapes.items()
+        }
+        for results in first.values():
+            kept |= {name: [size != 1 for size in np.shape(x)] for name, x in results.items()}
+        places = {
+            name: place.only(kept[name]) for name, place in self.places.items() if name in kept
+        }
+        return Record(one, sizes, arrays, self.sizes, self.number, self.sample, places, lanes)
 
-    def _record(self, values: Mapping[str, int]) -> dict[str, dict[str, Traced]]:
+    def _results(self, values: Mapping[str, int]) -> Mapping[str, Mapping[str, Any]]:
         given: dict[str, Any] = {
             name: array(name, self.shape(name, values), mask=name in self.masks)
             for name in self.shapes
         }
         if self.number:
             given[self.number] = float(values[self.number])
-        return {
-            entry: {name: in_order(x, "output", name) for name, x in results.items()}
-            for entry, results in self.formulas(given).items()
-        }
+        return self.formulas(given)
 
     def text(self) -> str:
         """The program in C++."""
@@ -133,6 +140,14 @@ class Program:
         return javascript.module(self.record)
 
 
-def _results(record):
+def _outputs(results):
+    """The results of a formula as the outputs of a program."""
+    return {
+        entry: {name: in_order(x, "output", name) for name, x in found.items()}
+        for entry, found in results.items()
+    }
+
+
+def _flat(record):
     """All results of a record, one after the other."""
     return [x for results in record.values() for x in results.values()]

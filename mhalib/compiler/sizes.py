@@ -132,6 +132,11 @@ class Place(NamedTuple):
     begin: str
     strides: Sequence[str]
 
+    def only(self, kept: Sequence[bool]) -> "Place":
+        """The same of an array without some of its axes, which have length 1."""
+        strides = [stride for stride, is_kept in zip(self.strides, kept, strict=True) if is_kept]
+        return self._replace(strides=strides)
+
     def index(self, shape: Sequence[int], sizes: Mapping[str, float]) -> np.ndarray:
         """Where each entry of an array of this shape lies in the longer one, given the values of
         sizes."""

@@ -52,6 +52,12 @@ def two_layers(n):
     return model, rng.standard_normal((n, 3, 5)), np.where(rng.random(n) < 0.5, -1.0, 1.0)
 
 
+def narrow():
+    """Weights with axes of length 1: a loop of one round is none."""
+    model, X, y = everything(7)
+    return Everything(model.W[:, :1], model.b[:1], model.s), X, y
+
+
 CASES = {
     **{
         f"heads {sizes} {name}": ("heads", lambda sizes=sizes, scales=scales: heads(sizes, scales))
@@ -75,6 +81,7 @@ CASES = {
         for sizes in REGRESSIONS
     },
     **{f"own, every function, {n}": ("own", lambda n=n: everything(n)) for n in SAMPLES},
+    "own, axes of length 1": ("own", narrow),
     **{f"own, two layers, {n}": ("own", lambda n=n: two_layers(n)) for n in SAMPLES},
 }
 """Name → the kind of a model, and what makes one with its samples."""

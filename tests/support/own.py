@@ -104,6 +104,9 @@ FIGURES = {
         40,
         {"lr": [0.1, 0.3], "beta": [0.0, 0.9]},
     ),
+    "one head, an axis of length 1": lambda: mha.live.figure(
+        mha.MultiHeadAttention.random(1, 4, 6), DATA, mha.GradientDescent(lr=0.1), 40
+    ),
     "a layer": lambda: mha.live.figure(
         mha.AttentionLayer.random(D=5, d=3, m=2, H=2, kernel=mha.gaussian),
         mha.data.random_sequences(4, 3, 5, 2),
