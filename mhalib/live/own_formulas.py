@@ -11,6 +11,7 @@ import numpy as np
 from mhalib.compiler import Place, Program, gradient, webassembly
 from mhalib.compiler.trace import Traced, array, recorded, strictly, topological
 from mhalib.live.given import Read, doubles_of, require_number, weights_of
+from mhalib.models.programs import sizes_of
 from mhalib.models.vector import Vector
 from mhalib.models.weights import with_attributes
 
@@ -158,10 +159,10 @@ class Formulas:
         return self._program(None)
 
     def _program(self, samples):
-        shapes = {self.thetas[name]: _sizes(a.shape) for name, a in self.weights.items()}
+        shapes = {self.thetas[name]: sizes_of(a.shape) for name, a in self.weights.items()}
         for number, a in self.read.items():
             of_samples = samples is not None and a.ndim and len(a) == samples
-            shapes[number] = _sizes(["n", *a.shape[1:]] if of_samples else a.shape)
+            shapes[number] = sizes_of(["n", *a.shape[1:]] if of_samples else a.shape)
         places = {}
         length = str(max(part.stop for part in self.parts.values()))
         for name, a in self.weights.items():
@@ -226,7 +227,3 @@ def _numbered(prefix, names):
     """Name → how the program calls it. A name itself, which may come from anywhere, is never
     printed."""
     return {name: f"{prefix}_{k}" for k, name in enumerate(names)}
-
-
-def _sizes(shape):
-    return " ".join(map(str, shape))

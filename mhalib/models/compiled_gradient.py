@@ -15,7 +15,7 @@ from mhalib._array import Array
 from mhalib.compiler import native
 from mhalib.compiler.numeric import Evaluator
 from mhalib.models.axes import Axes
-from mhalib.models.programs import parts, program
+from mhalib.models.programs import parts, program, sizes_of
 
 Executor = Callable[[Mapping[str, np.ndarray]], list[Any]]
 """What gives a loss and its derivatives, from weights and samples by name."""
@@ -77,8 +77,8 @@ def _program(model, X, y):
     """The program of a model's loss and its derivatives; of its sizes only the number of samples is
     open."""
     axes = Axes(
-        {f"theta_{name}": _sizes(a.shape) for name, a in model.arrays().items()},
-        {"X": f"n {_sizes(X.shape[1:])}", "y": f"n {_sizes(y.shape[1:])}"},
+        {f"theta_{name}": sizes_of(a.shape) for name, a in model.arrays().items()},
+        {"X": f"n {sizes_of(X.shape[1:])}", "y": f"n {sizes_of(y.shape[1:])}"},
     )
 
     def formulas(a):
@@ -96,10 +96,6 @@ def _program(model, X, y):
     return program(
         axes, formulas, {"theta": ""}, {"slope": "d"}, name=type(model).__name__, examples=examples
     )
-
-
-def _sizes(shape):
-    return " ".join(map(str, shape))
 
 
 class Gradient:

@@ -65,6 +65,11 @@ def parts(prefix: str, point: Any) -> dict[str, Any]:
     return {f"{prefix}{name}": a for name, a in point.arrays().items()}
 
 
+def sizes_of(shape: Iterable[int | str]) -> str:
+    """The sizes of an array as programs have them: (3, 5) is "3 5"."""
+    return " ".join(map(str, shape))
+
+
 def _sum(lengths: Iterable[str]) -> str:
     counted = Counter(lengths)
     return (
