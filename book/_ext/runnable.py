@@ -295,7 +295,7 @@ def code_cell(
     made = new_code_cell(cell.source, id=cell.id)
     if solution or FOLDED & set(cell.metadata.get("tags", ())):
         code = on_demand(cell.source, printed) if solution else cell.source
-        folded(made).source = f"#@title {title_of(cell, piece, solution)}\n{code}"
+        folded(made).source = f"# @title {title_of(cell, piece, solution)}\n{code}"
     if solution:
         return made
     made.outputs = [picture(image) for image in piece.select("svg[png]")]

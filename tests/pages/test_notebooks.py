@@ -92,7 +92,7 @@ def test_each_statement_proof_exercise_and_solution_of_the_page_is_there(page):
     assert boxes == [re.match(rf"(?:{kinds}) S?[\d.]*\d", title)[0] for title in titles]
     folds = re.findall(r"<summary><b>(.*?)</b>", text)
     # some are code alone
-    folds += [notebooks.lines(cell)[0].removeprefix("#@title ") for cell in notebooks.code(read)]
+    folds += [notebooks.lines(cell)[0].removeprefix("# @title ") for cell in notebooks.code(read)]
     shut = [title.get_text() for title in built.select("div.dropdown > .admonition-title")]
     for kind in ("Proof", "Solution to Exercise"):
         ours, theirs = (
@@ -116,7 +116,7 @@ def test_every_code_cell_of_the_source_is_there_in_its_order(page):
 
 def same_code(cell, source):
     """Has a cell the code of the source, behind a switch if it is a solution?"""
-    if not notebooks.source(cell).startswith("#@title Solution"):
+    if not notebooks.source(cell).startswith("# @title Solution"):
         return notebooks.source(cell).endswith(notebooks.source(source))
     off, branch = ast.parse(notebooks.source(cell)).body
     body = "\n".join(map(ast.unparse, branch.body))
@@ -151,10 +151,10 @@ def test_folded_code_says_what_it_does(page):
         if "cellView" in cell["metadata"]
     ]
     assert all(
-        re.fullmatch(r"#@title (Figure: )?[^a-z\s].{3,}", title) and "hidden" not in title
+        re.fullmatch(r"# @title (Figure: )?[^a-z\s].{3,}", title) and "hidden" not in title
         for title in titles
     )
-    own = [title for title in titles if not re.match("#@title (Your answer|Solution)", title)]
+    own = [title for title in titles if not re.match("# @title (Your answer|Solution)", title)]
     assert sorted(own) == sorted(set(own))
 
 
