@@ -206,6 +206,11 @@ def is_tensor(a: object) -> bool:
     return torch is not None and isinstance(a, torch.Tensor)
 
 
+def on_device(a: Array) -> bool:
+    """Whether an array is a tensor that lives elsewhere than in the memory of the CPU."""
+    return is_tensor(a) and a.device.type != "cpu"
+
+
 def torch_gradient(
     loss: Callable[[dict[str, Array]], Any], arrays: dict[str, Array]
 ) -> tuple[float, dict[str, Array]]:

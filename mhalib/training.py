@@ -156,11 +156,11 @@ def train(
 
     ``MultiHeadAttention`` and ``AttentionLayer`` in numpy's double precision run compiled, equal up
     to rounding and faster, where there is a compiler and tokens are short enough: up to 24 numbers,
-    for a single head 50, for a layer
-    64. So does a model that writes its loss alone, where its steps would take numpy more than about a second. The first
-    run on a machine compiles, which takes a second or two; ``mha.native.warm()`` does it ahead for
-    the package's own. ``mha.native.status()`` says whether runs are compiled. The same call gives
-    the same bits, whatever ran before.
+    for a single head 50, for a layer 64. So does a model that writes its loss alone, where its
+    steps would take numpy more than about a second. The first run on a machine compiles, which
+    takes a second or two; ``mha.native.warm()`` does it ahead for the package's own.
+    ``mha.native.status()`` says whether runs are compiled. The same call gives the same bits,
+    whatever ran before.
 
     Returns a ``Path``. If the loss or its gradient stops being finite, if the rule returns NaN, or
     if you interrupt the run (Ctrl-C, or the stop button of a notebook), the path up to there, with

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mhalib._array import Array, as_like, namespace, to_numpy
+from mhalib._array import Array, as_like, namespace, on_device, to_numpy
 from mhalib.losses import logistic
 from mhalib.models.workspace import ClassifierWorkspace
 
@@ -15,6 +15,9 @@ cache."""
 HELD_BYTES = 1 << 28
 """A batch whose arrays would take more than this goes through in parts: the weights and readings of
 all heads are kept from the way forward to the way back."""
+DEVICE_BYTES = 1 << 30
+"""Both, for tensors on a GPU: its cores have no such cache, and a small product leaves most of them
+idle."""
 
 
 Groups: TypeAlias = tuple[list[int], list[int]]
@@ -24,10 +27,11 @@ number of its group."""
 
 def workspace_of(model: Any, X: Array, y: Array, groups: Groups) -> ClassifierWorkspace:
     """The workspace of a batch: in one part, or in as many as keep its memory near
-    ``HELD_BYTES``."""
+    ``HELD_BYTES``, or ``DEVICE_BYTES`` on a GPU."""
     _, T, d = X.shape
     # Bytes of one sample: mostly E and P of all groups, 2 G T², and its tokens in three layouts.
-    rows = max(1, HELD_BYTES // (T * (2 * len(groups[0]) * T + T + 3 * d) * X.itemsize))
+    held = DEVICE_BYTES if on_device(X) else HELD_BYTES
+    rows = max(1, held // (T * (2 * len(groups[0]) * T + T + 3 * d) * X.itemsize))
     if len(X) <= rows:
         return MultiHeadWorkspace(model, X, y, groups)
     return MultiHeadParts(model, X, y, groups, rows)
@@ -128,7 +132,8 @@ class MultiHeadWorkspace(Packing):
         self._share = y / (n * H**0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
         self._grad = self._xp.new_empty((d, groups * (d + T)), X)
         # R (n T, G d) or E (n T, G T) is the largest buffer to divide; −(−a // b) rounds up.
-        count = min(groups, -(-groups * n * T * max(d, T) * X.itemsize // BLOCK_BYTES))
+        limit = DEVICE_BYTES if on_device(X) else BLOCK_BYTES
+        count = min(groups, -(-groups * n * T * max(d, T) * X.itemsize // limit))
         size = -(-groups // count)  # groups per block, the last one perhaps fewer
         # θ, its logits and, once their gradient was taken, its g
         self._seen: tuple[Any, Any, Any] = None, None, None

@@ -13,6 +13,7 @@ import mhabook
 from mhabook.c08_digits import sst2, text
 from scripts import loaded
 
+KERNELS = ("softmax", "gaussian", "normalized")
 VOCABULARY = text.reviews(1).vocabulary
 
 
@@ -69,6 +70,26 @@ def test_the_networks_of_chapter_16_train_and_go_on(recipe, line):
     table = mhabook.Table.load("whole.npz")
     assert table["step"].tolist() == [0, 5, 10, 12]
     assert {"loss", "accuracy", "test_loss", "test_accuracy"} < set(table.columns)
+
+
+def test_what_a_step_costs_is_measured_for_each_task_and_kernel(tmp_path, capsys):
+    out = tmp_path / "cost.npz"
+    with loaded("book/results/large/cost.py") as cost:
+        cost.main(["--toy", "--out", str(out)])
+        with pytest.raises(SystemExit):
+            cost.main(["--toy", "--out", str(out)])
+    assert "--overwrite" in capsys.readouterr().err
+    table = mhabook.Table.load(out)
+    asked = [(task, kernel) for task in ("text", "pathfinder") for kernel in KERNELS]
+    assert list(zip(table["task"], table["kernel"], strict=True)) == asked
+    assert (table["seconds"] > 0).all() and set(table["tokens"]) == {32}
+
+
+@pytest.mark.parametrize("images", [0, 700])
+def test_images_are_made_in_blocks(recipe, capsys, images):
+    with pytest.raises(SystemExit):
+        recipe("kernels", f"pathfinder --images {images} --out some.npz")
+    assert f"--images: expected a multiple of 500, got {images}" in capsys.readouterr().err
 
 
 def test_text_needs_the_reviews(recipe, tmp_path, capsys):

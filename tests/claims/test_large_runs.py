@@ -1,4 +1,6 @@
-"""What the page large_runs says, held against its stored table and what its cells leave."""
+"""What the page large_runs says, held against its stored tables and what its cells leave."""
+
+from collections import namedtuple
 
 import numpy as np
 
@@ -13,6 +15,13 @@ def large(table):
     pair."""
     pairs = table["n"] * table["H"]
     return pairs[pairs >= 1e5], table["seconds"][pairs >= 1e5] / pairs[pairs >= 1e5]
+
+
+def rows(table):
+    """The rows of a table, with names."""
+    names = ("n", "H", "seconds", "first_loss", "last_loss")
+    Row = namedtuple("Row", names)
+    return [Row(*values) for values in zip(*(table[name] for name in names), strict=True)]
 
 
 @page.after("table")
@@ -40,6 +49,33 @@ def test_memory_stops_growing_below_what_a_whole_pass_would_keep(table):
 def test_the_row_that_was_not_run_would_take_more_than_an_hour(table):
     _, pace = large(table)
     assert 4 * 4096 * 100_000 * np.median(pace) / 3600 > 1
+
+
+@page.after("gpu-table")
+def test_from_ten_thousand_pairs_on_the_gpu_is_faster_and_up_to_two_thousand_the_cpu(table, on_gpu):
+    cpu, gpu = ({(row.n, row.H): row.seconds for row in rows(part)} for part in (table, on_gpu))
+    faster = {n * H: gpu[n, H] < cpu[n, H] for n, H in cpu}
+    assert {faster[pairs] for pairs in faster if pairs >= 10_000} == {True}
+    assert {faster[pairs] for pairs in faster if pairs < 2_000} == {False}
+
+
+@page.after("gpu-table")
+def test_a_small_step_takes_two_or_three_milliseconds_and_a_pair_four_nanoseconds(on_gpu):
+    pairs = on_gpu["n"] * on_gpu["H"]
+    small = on_gpu["seconds"][pairs < 2_000]
+    assert set(np.round(1e3 * small)) == {2, 3}
+    assert round(on_gpu["seconds"].max(), 1) == 1.8
+    assert round(1e9 * on_gpu["seconds"].max() / pairs.max()) == 4
+    assert round(on_gpu["megabytes"].max() / 1e3, 1) == 2.2
+
+
+@page.after("gpu-table")
+def test_the_losses_on_the_gpu_are_those_of_the_cpu(table, on_gpu):
+    for name in ("first_loss", "last_loss"):
+        cpu, gpu = (
+            {(row.n, row.H): getattr(row, name) for row in rows(t)} for t in (table, on_gpu)
+        )
+        assert max(abs(gpu[key] - loss) for key, loss in cpu.items()) < 3e-7
 
 
 @page.after("torch-agrees")

@@ -31,7 +31,7 @@ def assert_refused(call, error, words):
 
 def as_numpy(a):
     """A number, an array or a tensor of torch, as an array."""
-    return a.detach().numpy() if hasattr(a, "detach") else np.asarray(a)
+    return a.detach().cpu().numpy() if hasattr(a, "detach") else np.asarray(a)
 
 
 def missing(what):

@@ -1,5 +1,5 @@
-"""The page *Large runs*: what a step costs, from the table that ``book/results/scale.py``
-stores."""
+"""The page *Large runs*: what a step costs, from the tables that ``book/results/scale.py`` and
+``book/results/large/cost.py`` store."""
 
 from itertools import product
 
@@ -19,11 +19,39 @@ def costs(measured: Table) -> str:
         [f"{H:,}", f"{n:,}", *cells.get((H, n), ["not run", "not run"])]
         for H, n in product((1, 16, 256, 4096), (100, 1_000, 10_000, 100_000))
     )
+    return (
+        table("| heads $H$ | sequences $n$ | a step | memory |\n|--:|--:|--:|--:|", rows)
+        + f"\n\n{made_by(measured)}"
+    )
+
+
+def networks(measured: Table, steps: int = 50_000) -> str:
+    """The table of time and memory of the networks of chapter 16 at full size, and what made it."""
+    rows = (
+        [
+            f"{task}, {tokens:,} tokens",
+            kernel,
+            f"{batch}",
+            f"{1e3 * seconds:.0f} ms",
+            f"{steps * seconds / 60:.0f} minutes",
+            f"{held / 1e3:.1f} GB",
+        ]
+        for task, kernel, tokens, batch, seconds, held in zip(
+            *map(
+                measured.__getitem__, ("task", "kernel", "tokens", "batch", "seconds", "megabytes")
+            ),
+            strict=True,
+        )
+    )
+    head = f"| task | kernel | samples a step | a step | {steps:,} steps | memory |"
+    return table(f"{head}\n|:--|:--|--:|--:|--:|--:|", rows) + f"\n\n{made_by(measured)}"
+
+
+def made_by(measured: Table) -> str:
+    """The sentence that names the command, the hardware and the versions behind a table."""
     versions = ", ".join(
         f"{name} {version}" for name, version in measured.about["versions"][0].items()
     )
-    return (
-        table("| heads $H$ | sequences $n$ | a step | memory |\n|--:|--:|--:|--:|", rows)
-        + f"\n\nMade by `{measured.about['command']}` on one core of {measured['hardware'][0]}, "
-        f"with {versions}."
-    )
+    hardware = measured["hardware"][0]
+    where = f"one {hardware}" if hardware.startswith("NVIDIA") else f"one core of {hardware}"
+    return f"Made by `{measured.about['command']}` on {where}, with {versions}."
