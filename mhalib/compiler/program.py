@@ -133,6 +133,10 @@ class Program:
 
     def text(self) -> str:
         """The program in C++."""
+        return self._cpp
+
+    @cached_property
+    def _cpp(self):
         return cpp.module(self.record)
 
     def javascript(self) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from mhalib._array import is_array, require_own_meaning, same_value, shown
 from mhalib.compiler.trace import Traced, Untraceable
 from mhalib.live.spec import Control
-from mhalib.models.weights import attributes, require_weights, weights, with_attributes
+from mhalib.models.weights import attributes, probe, require_weights, weights, with_attributes
 from mhalib.training import Path
 
 USED = {"loss", "steps", "stopped", "optimizer", "scaling"}
@@ -335,7 +335,7 @@ def weights_of(start: Any) -> dict[str, np.ndarray]:
 
 def _require_plain_operators(start, found):
     """Check that points are added and multiplied number by number, which is how a page steps."""
-    numbers = {name: np.cos(np.arange(a.size) + 1.0).reshape(a.shape) for name, a in found.items()}
+    numbers = {name: probe(a.shape) for name, a in found.items()}
     other = with_attributes(start, numbers)
     moved = weights(start - other * 0.5)
     for name, a in found.items():

@@ -20,12 +20,12 @@ from mhalib.live.given import (
     require_text,
     tries_of,
 )
-from mhalib.live.own_checks import NEAR, compare, probe
+from mhalib.live.own_checks import NEAR, compare
 from mhalib.live.own_formulas import Formulas, module
 from mhalib.live.payload import numbers
 from mhalib.live.spec import FigureSpec
 from mhalib.live.widget import LiveFigure
-from mhalib.models.weights import with_attributes
+from mhalib.models.weights import probe, with_attributes
 from mhalib.optim.rules import Rule
 from mhalib.training import Path, recorded_steps, train
 
@@ -172,7 +172,7 @@ def _start_and_check(formulas: Formulas):
     check = {
         "by": NEAR,
         "scale": scale,
-        "wanted": [loss, float(probe(theta.size) @ slope), *curves],
+        "wanted": [loss, float(probe(theta.shape) @ slope), *curves],
     }
     return {
         "theta": numbers(theta),

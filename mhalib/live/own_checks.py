@@ -10,17 +10,12 @@ from mhalib.compiler.numeric import evaluate, origin
 from mhalib.compiler.trace import HIDDEN
 from mhalib.live.own_formulas import Formulas
 from mhalib.models.vector import Vector
-from mhalib.models.weights import weights, with_attributes
+from mhalib.models.weights import probe, weights, with_attributes
 from mhalib.optim import GradientDescent
 from mhalib.training import train
 
 NEAR = 0.1
 """How far from the start the record is compared, along ``probe``."""
-
-
-def probe(size: int) -> np.ndarray:
-    """A direction that moves all weights, and each by another number."""
-    return np.cos(np.arange(size) + 1.0)
 
 
 def compare(
@@ -37,7 +32,7 @@ def compare(
     at = "".join(f", with {name} = {value:g}," for name, value in numbers.items())
     _compare_at_start(formulas, numbers, at)
     theta = formulas.vector()
-    moved = theta + NEAR * probe(theta.size)
+    moved = theta + NEAR * probe(theta.shape)
     near = formulas.model(moved, numbers)
     inputs = formulas.values(near, numbers)
     loss, *curves = map(float, evaluate([formulas.loss, *formulas.measured], inputs))
@@ -81,7 +76,7 @@ def _require_values(formulas, near, at, loss, slope, curves):
 def _require_slopes(formulas, numbers, at, moved, loss, slope):
     """The slope in each weight, and along itself, is that of differences of the loss."""
     data, steepness = formulas.data, float(np.linalg.norm(slope))
-    ways = {f"in {name}": _only(probe(slope.size), part) for name, part in formulas.parts.items()}
+    ways = {f"in {name}": _only(probe(slope.shape), part) for name, part in formulas.parts.items()}
     ways["along itself"] = slope
     for name, way in ways.items():
         way = way / (np.linalg.norm(way) or 1.0)
@@ -138,7 +133,7 @@ def _compare_slope_at_start(formulas, start, numbers, loss, at):
                 f"at the start{at} the gradient in {name} is another one by the formula in numpy "
                 f"than by its record: {HIDDEN} {_suspects(formulas)}"
             )
-        way = _only(probe(theta.size), part)
+        way = _only(probe(theta.shape), part)
         way = way / (np.linalg.norm(way) or 1.0)
         sides = [
             (float(formulas.model(theta + side * way, numbers).loss(data.X, data.y)) - loss) / side

@@ -3,15 +3,15 @@ without WebAssembly."""
 
 from collections.abc import Callable, Mapping
 from itertools import accumulate
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from mhalib.compiler import Place, Program, gradient, webassembly
+from mhalib.compiler import Program, Untraceable, gradient, webassembly
 from mhalib.compiler.trace import Traced, array, recorded, strictly, topological
 from mhalib.live.given import Read, doubles_of, require_number, weights_of
-from mhalib.models.programs import sizes_of
+from mhalib.models.axes import Axes
+from mhalib.models.programs import places, sizes_of
 from mhalib.models.vector import Vector
 from mhalib.models.weights import with_attributes
 
@@ -148,30 +148,15 @@ class Formulas:
         """Loss, gradient and curves as one program: of any number of samples where the formulas
         allow that, so that samples can stand side by side in a register."""
         samples = len(self.arrays["X"]) if self.arrays["X"].ndim else 0
-        if samples:
-            open_ended = self._program(samples)
-            try:
-                open_ended.text()
-                return open_ended
-            # whatever a formula does at another number of samples, or has no compiled form
-            except Exception:
-                pass
-        return self._program(None)
+        open_ended = self._program(samples)
+        return open_ended if samples and _is_compiled(open_ended) else self._program(None)
 
     def _program(self, samples):
         shapes = {self.thetas[name]: sizes_of(a.shape) for name, a in self.weights.items()}
         for number, a in self.read.items():
             of_samples = samples is not None and a.ndim and len(a) == samples
             shapes[number] = sizes_of(["n", *a.shape[1:]] if of_samples else a.shape)
-        places = {}
-        length = str(max(part.stop for part in self.parts.values()))
-        for name, a in self.weights.items():
-            # Row by row, as ``vector`` lays the weights out.
-            strides = [str(prod(a.shape[axis + 1 :])) for axis in range(a.ndim)]
-            for buffer, prefix in (("theta", ""), ("slope", "d")):
-                places[prefix + self.thetas[name]] = Place(
-                    buffer, length, str(self.parts[name].start), strides
-                )
+        axes = Axes({number: shapes[number] for number in self.thetas.values()})
         masks = [number for name, number in self.inputs.items() if self._is_mask(name)]
         # The second recording needs another size than the data's: what differs shows where n is.
         at = None if samples is None else ({"n": samples}, {"n": OTHERS[samples == OTHERS[0]]})
@@ -179,10 +164,23 @@ class Formulas:
             self,
             shapes | dict.fromkeys(self.sets.values(), ""),
             "n",
-            places,
+            places(axes, "theta") | places(axes, "slope", "d"),
             masks=masks,
             recorded_at=at,
         )
+
+
+def _is_compiled(program):
+    """Whether formulas can be recorded at another number of samples, and have a compiled form."""
+    try:
+        program.record
+    except Exception:  # they are a reader's, and may raise anything there
+        return False
+    try:
+        program.text()
+    except Untraceable:
+        return False
+    return True
 
 
 def module(program: Program) -> str:

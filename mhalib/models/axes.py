@@ -2,7 +2,7 @@
 made of that."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -19,5 +19,5 @@ class Axes:
     """
 
     weights: Mapping[str, str]
-    samples: Mapping[str, str]
+    samples: Mapping[str, str] = field(default_factory=dict)
     by_head: bool = False

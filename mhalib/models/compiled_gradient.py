@@ -16,6 +16,7 @@ from mhalib.compiler import native
 from mhalib.compiler.numeric import Evaluator
 from mhalib.models.axes import Axes
 from mhalib.models.programs import parts, program, sizes_of
+from mhalib.models.weights import probe
 
 Executor = Callable[[Mapping[str, np.ndarray]], list[Any]]
 """What gives a loss and its derivatives, from weights and samples by name."""
@@ -88,7 +89,7 @@ def _program(model, X, y):
 
     def example(samples, by):
         """The weights moved a little, and the first samples."""
-        beside = model.map(lambda a: a + by * np.cos(np.arange(1.0, a.size + 1)).reshape(a.shape))
+        beside = model.map(lambda a: a + by * probe(a.shape))
         return parts("theta_", beside) | {"X": X[:samples], "y": y[:samples]}
 
     # The number of samples is the one open size: two values of it show that nothing depends on one.

@@ -11,6 +11,7 @@ from mhalib.compiler.derivatives import gradient
 from mhalib.compiler.numeric import Evaluator, evaluate, origin
 from mhalib.compiler.trace import HIDDEN, Traced, array, strictly
 from mhalib.models.compiled_gradient import Executor, compiled_or
+from mhalib.models.weights import probe
 from mhalib.models.workspace import Workspace
 
 
@@ -153,11 +154,8 @@ def _loss_and_slopes(model, X, y, theta):
     with strictly():
         loss = model.with_arrays(**theta).loss(_input("X", X), _input("y", y))
     slopes = gradient(loss, list(theta.values()))
-    # Two functions may agree at a special point, such as weights that are all zero; the cosines
-    # move every entry of an array by its own amount.
-    beside = model.map(
-        lambda a: a + 0.1 * np.cos(np.arange(1.0, a.size + 1)).reshape(a.shape).astype(a.dtype)
-    )
+    # Two functions may agree at a special point, such as weights that are all zero.
+    beside = model.map(lambda a: a + 0.1 * probe(a.shape).astype(a.dtype))
     # The record is evaluated in double precision, the formula in the model's own: half the digits
     # of the latter tell rounding from another function.
     precision = max(np.finfo(a.dtype).eps for a in model.arrays().values())

@@ -7,7 +7,7 @@ import numpy as np
 
 from mhalib._array import Array, as_like, to_numpy
 from mhalib.models.vector import Vector
-from mhalib.models.weights import weights, with_weights
+from mhalib.models.weights import probe, weights, with_weights
 
 # Well above √ε, so the rounding of a difference, about ε/step, stays far below TOLERANCES.
 STEPS = {8: 1e-6, 4: 3e-3}
@@ -53,11 +53,10 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
             f"loss_and_grad: {CURE}"
         )
     far = STEPS[size] * max(1.0, float(model.dot(model)) ** 0.5)
-    # The cosine of a whole number is never 0, so every weight moves, and no seed is needed.
     way = with_weights(
         model,
         {
-            name: as_like(np.cos(np.arange(a.size) + k + 1.0).reshape(a.shape), moving[name])
+            name: as_like(probe(a.shape, first=k + 1), moving[name])
             for k, (name, a) in enumerate(slopes.items())
         },
     )

@@ -34,6 +34,16 @@ def attributes(model: Any) -> dict[str, Any]:
     return {name: getattr(model, name) for name in names if hasattr(model, name)}
 
 
+def probe(shape: tuple[int, ...], first: int = 1) -> np.ndarray:
+    """A direction that moves every entry of an array, and each by another number: the cosines of
+    ``first``, ``first`` + 1, …
+
+    The cosine of a whole number is never 0, and no seed is needed.
+    """
+    a = np.empty(shape)
+    return np.cos(np.arange(a.size) + float(first)).reshape(shape)
+
+
 def with_attributes(model: Any, changes: dict[str, Any]) -> Any:
     """The same object with some of its attributes replaced, unchecked: a diverging run may reach
     infinity."""

@@ -73,7 +73,7 @@ BUGS = {
     "a factor": ("const number0 = 1.0 * n;", "const number0 = 1.1 * n;"),
     "a sign": ("= ((-", "= ((+"),
     "a function": ("Math.exp(theta_2", "Math.sin(theta_2"),
-    "a place": ("theta_1[36 + ", "theta_1[35 + "),
+    "a place": ("theta_1[6 * 6 + ", "theta_1[6 * 6 - 1 + "),
 }
 
 
