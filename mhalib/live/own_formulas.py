@@ -173,7 +173,7 @@ class Formulas:
 def _is_compiled(program):
     """Whether formulas can be recorded at another number of samples, and have a compiled form."""
     try:
-        program.record
+        _ = program.record
     except Exception:  # they are a reader's, and may raise anything there
         return False
     try:

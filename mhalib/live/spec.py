@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
 from mhalib._array import matching
+from mhalib.live.drawing import floored, places, put
 from mhalib.training import Path
 
 
@@ -235,7 +235,7 @@ class FigureSpec:
                 now = first if values == self.defaults else self.results(values)
             put(figure, place, first if place.get("once") else now)
         return (
-            _floored(figure)
+            floored(figure)
             .update_traces(meta=None)
             .update_layout(title=None, meta={"alt": self.alt})
         )
@@ -276,55 +276,3 @@ def _require_known(names, known, what, instead):
         raise ValueError(
             f"{what} {', '.join(sorted(unknown))}; {instead} {', '.join(sorted(known))}"
         )
-
-
-FLOOR = 1e-12
-"""A logarithmic axis without a range ends at this part of the largest number that its lines have at
-the start."""
-
-
-def _floored(figure):
-    for axis in figure.select_yaxes(lambda axis: axis.type == "log" and axis.range is None):
-        lines = [
-            np.asarray(line.y, dtype=float)
-            for line in figure.data
-            if axis.plotly_name == f"yaxis{(line.yaxis or 'y')[1:]}"
-            and line.y is not None
-            and len(line.y)
-        ]
-        tops = [max(line[np.isfinite(line)], default=0.0) for line in lines]
-        axis.autorangeoptions.clipmin = FLOOR * (max(tops, default=0.0) or 1.0)
-    return figure
-
-
-def places(frame: go.Figure) -> tuple[dict[str, Any], ...]:
-    """Where numbers go, by what the traces of a frame say in their ``meta``.
-
-    An entry is ``{"trace": 0, "x": "steps", "y": "loss"}``, or ``{"layout": "xaxis.ticktext",
-    "from": name}``.
-    """
-    found = []
-    for k, trace in enumerate(frame.data):
-        shown = dict(trace.meta or {})
-        shown.pop("drag", None)
-        shown.pop("guess", None)
-        axes = {letter: shown.pop(f"{letter}axis", {}) for letter in "xy"}
-        if shown:
-            found.append({"trace": k} | shown)
-        for letter, parts in axes.items():
-            # plotly calls the first axis "x", the next "x2"; in the layout "xaxis", "xaxis2".
-            number = (trace[f"{letter}axis"] or letter)[1:]
-            found += [
-                {"layout": f"{letter}axis{number}.{part}", "from": name}
-                for part, name in parts.items()
-            ]
-    return tuple(found)
-
-
-def put(figure: go.Figure, place: Mapping[str, Any], results: Mapping[str, Any]) -> None:
-    """Put results, by name, where an entry of ``places`` says."""
-    if "layout" in place:
-        figure.update_layout({place["layout"].replace(".", "_"): results[place["from"]]})
-        return
-    parts = {part: results[name] for part, name in place.items() if part not in ("trace", "once")}
-    figure.data[place["trace"]].update(parts)

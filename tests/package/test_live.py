@@ -22,8 +22,9 @@ from engines import LIVE, exposed
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
 from mhabook.c08_digits import figure as c08
+from mhalib.live.drawing import places
 from mhalib.live.frames import line, panels
-from mhalib.live.spec import Control, places
+from mhalib.live.spec import Control
 from optional import nbclient, nbformat, torch
 
 DATA = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)

@@ -27,8 +27,8 @@ from mhabook.c17_laboratory.controls import (
 from mhabook.c17_laboratory.experiments import EXPERIMENTS
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
+from mhalib.live.drawing import places, put
 from mhalib.live.modules import widget_module
-from mhalib.live.spec import places, put
 from mhalib.live.widget import Widget, mark
 from mhalib.training import Path, recorded_steps
 
