@@ -32,7 +32,7 @@ from mhabook.c14_traps import figure_traps, figure_two_tokens
 from mhabook.c15_landscapes import figure as c15
 from mhabook.c16_networks import figure as c16
 from mhabook.start import figure_linearized, figure_scores, figure_surface, figure_words
-from visits import begins_with
+from visits import KINDS, begins_with
 
 
 def of_one_head(make):
@@ -195,18 +195,13 @@ FIGURES = {
 PLACES = [(page, k) for page, figures in FIGURES.items() for k in range(len(figures))]
 
 
-KINDS = ("index", "01_a", "09_att", "14_further", "15_land", "your_own")
-"""How the pages begin on which every behavior of live figures is tested that is the same code for
-all."""
-
-
-def of_each_kind(places, kinds=KINDS, name=str):
-    """The places as parameters of a test; those on pages of no kind that is named are tested every
+def of_each_kind(places, name=str):
+    """The places as parameters of a test; those on pages that stand for no kind are tested every
     week alone."""
 
     def marks(place):
         page = place if isinstance(place, str) else place[0]
-        return () if begins_with(page, kinds) else pytest.mark.weekly
+        return () if begins_with(page, KINDS) else pytest.mark.weekly
 
     return [pytest.param(place, marks=marks(place), id=name(place)) for place in places]
 
