@@ -81,6 +81,7 @@ lint: $(READY)   ## style of the code, who imports whom, and types
 	@for package in mhalib mhabook; do \
 	    said=$$(PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=.:book $(BIN)/basedpyright --verifytypes $$package \
 	        --ignoreexternal) || { echo "$$said" | grep -B1 error; exit 1; }; done
+	@$(BIN)/shellcheck $$(grep -lsE '^#!.*sh$$' .ci/*)
 	@.ci/javascript
 
 stripped: $(READY)   #: are the notebooks committed without outputs?

@@ -2,6 +2,7 @@
 refuse."""
 
 import sys
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import torch
 
 import mhabook
 from mhabook.c08_digits import sst2, text
+from mhabook.pages import large_runs
 from scripts import loaded
 
 KERNELS = ("softmax", "gaussian", "normalized")
@@ -83,6 +85,13 @@ def test_what_a_step_costs_is_measured_for_each_task_and_kernel(tmp_path, capsys
     asked = [(task, kernel) for task in ("text", "pathfinder") for kernel in KERNELS]
     assert list(zip(table["task"], table["kernel"], strict=True)) == asked
     assert (table["seconds"] > 0).all() and set(table["tokens"]) == {32}
+
+
+def test_the_page_counts_the_steps_and_the_sizes_of_the_command():
+    with loaded("book/results/large/kernels.py") as kernels:
+        asked = kernels.arguments(["pathfinder", "--out", "some.npz"])
+    assert asked.steps == signature(large_runs.networks).parameters["steps"].default == 50_000
+    assert (kernels.SIZES["layers"], kernels.SIZES["d"]) == (2, 64)
 
 
 @pytest.mark.parametrize("images", [0, 700])

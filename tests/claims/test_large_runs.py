@@ -60,17 +60,17 @@ def test_from_ten_thousand_pairs_on_the_gpu_is_faster_and_up_to_two_thousand_the
 
 
 @page.after("gpu-table")
-def test_a_small_step_takes_two_or_three_milliseconds_and_a_pair_four_nanoseconds(on_gpu):
+def test_the_smallest_steps_take_1_7_to_2_8_milliseconds_and_a_pair_four_nanoseconds(on_gpu):
     pairs = on_gpu["n"] * on_gpu["H"]
-    small = on_gpu["seconds"][pairs < 2_000]
-    assert set(np.round(1e3 * small)) == {2, 3}
+    small = 1e3 * on_gpu["seconds"][pairs < 2_000]
+    assert (round(small.min(), 1), round(small.max(), 1)) == (1.7, 2.8)
     assert round(on_gpu["seconds"].max(), 1) == 1.8
     assert round(1e9 * on_gpu["seconds"].max() / pairs.max()) == 4
     assert round(on_gpu["megabytes"].max() / 1e3, 1) == 2.2
 
 
 @page.after("gpu-table")
-def test_the_losses_on_the_gpu_are_those_of_the_cpu(table, on_gpu):
+def test_where_both_were_run_the_losses_agree_to_3e_7(table, on_gpu):
     for name in ("first_loss", "last_loss"):
         cpu, gpu = (
             {(row.n, row.H): getattr(row, name) for row in rows(t)} for t in (table, on_gpu)
