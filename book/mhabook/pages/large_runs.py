@@ -32,9 +32,9 @@ def networks(measured: Table, steps: int = 50_000) -> str:
             f"{task}, {tokens:,} tokens",
             kernel,
             f"{batch}",
-            f"{1e3 * seconds:.0f} ms",
-            f"{steps * seconds / 60:.0f} minutes",
-            f"{held / 1e3:.1f} GB",
+            f"{1e3 * seconds:.0f}",
+            f"{steps * seconds / 60:.0f}",
+            f"{held / 1e3:.1f}",
         ]
         for task, kernel, tokens, batch, seconds, held in zip(
             *map(
@@ -43,7 +43,7 @@ def networks(measured: Table, steps: int = 50_000) -> str:
             strict=True,
         )
     )
-    head = f"| task | kernel | samples a step | a step | {steps:,} steps | memory |"
+    head = f"| task | kernel | samples a step | ms a step | {steps:,} steps, minutes | memory, GB |"
     return table(f"{head}\n|:--|:--|--:|--:|--:|--:|", rows) + f"\n\n{made_by(measured)}"
 
 
