@@ -19,7 +19,7 @@ def test_every_table_of_the_book_says_where_it_comes_from(path):
     assert len(table) > 0
     python, script, *_ = table.about["command"].split()
     assert python == "python" and script.startswith("book/results/")
-    assert (RESULTS / Path(script).name).exists()
+    assert (RESULTS / Path(script).relative_to("book/results")).exists()
     assert {"numpy", "python", "mhalib"} <= set(table.about["versions"][0])
 
 
