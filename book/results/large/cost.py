@@ -19,8 +19,6 @@ import numpy as np
 import torch
 
 import kernels  # beside this file
-import mhabook
-import mhalib as mha
 from mhabook.c08_digits import PatchTransformer, TextTransformer
 from mhabook.studies import add_overwrite, refuse_overwriting, refuse_unwritable
 
@@ -90,16 +88,7 @@ def main(argv=None):
         for kernel in kernels.KERNELS:
             rows.append(row(task, kernel, args.device, args.toy))
             print(rows[-1], flush=True)
-    versions = {
-        "mhalib": mha.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-    }
-    table = mhabook.Table(
-        {name: np.array([one[name] for one in rows]) for name in rows[0]},
-        {"configurations": [{"toy": args.toy}], "versions": [versions]},
-    )
+    table = kernels.table_of(rows, {"toy": args.toy})
     table.save(args.out, command=f"python book/results/large/cost.py --device {args.device}")
 
 

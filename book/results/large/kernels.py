@@ -8,8 +8,8 @@ The network has 2 layers, width 64, hidden width 128 and 2 heads, as reported of
 by SGD and on Pathfinder by Adam. Their step sizes, numbers of steps and batches we do not know: those here are ours.
 Compare kernels at several step sizes, seeds and with the controls ``--kernel normalized`` and ``--scale``.
 
-It was run from end to end at toy size on a CPU, and on an NVIDIA H200 with ``--images 4000 --steps 800``, where both
-kernels still guess; not yet to its end. ``cost.py`` beside it says what a step takes.
+It was run from end to end at toy size on a CPU, and on an NVIDIA H200 with ``pathfinder --kernel gaussian --images 4000
+--steps 800``, where it still guesses; not yet at full size. ``cost.py`` beside it says what a step takes.
 
 Data: for text, the folder aclImdb that the "Large Movie Review Dataset", version 1.0, unpacks to; its page at Stanford,
 https://ai.stanford.edu/~amaas/data/sentiment/, has the archive. For Pathfinder, 200,000 images of the book's own
@@ -199,22 +199,27 @@ def settings(args):
     return {name: value for name, value in vars(args).items() if name not in left_out}
 
 
-def main(argv=None):
-    """Train, and write what came out."""
-    args = arguments(argv)
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    parts, model = {"text": text, "pathfinder": pathfinder}[args.task](args)
-    rows = train(args, parts, model.to(args.device))
+def table_of(rows, configuration):
+    """Rows of one command as a table that says with what they were made."""
     versions = {
         "mhalib": mha.__version__,
         "numpy": np.__version__,
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
-    table = mhabook.Table(
+    return mhabook.Table(
         {name: np.array([row[name] for row in rows]) for name in rows[0]},
-        {"configurations": [settings(args)], "versions": [versions]},
+        {"configurations": [configuration], "versions": [versions]},
     )
+
+
+def main(argv=None):
+    """Train, and write what came out."""
+    args = arguments(argv)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    parts, model = {"text": text, "pathfinder": pathfinder}[args.task](args)
+    rows = train(args, parts, model.to(args.device))
+    table = table_of(rows, settings(args))
     table.save(args.out, command=f"python book/results/large/kernels.py {args.task}")
 
 
