@@ -25,6 +25,7 @@ def run(*, kappa, seed):
     """One instance: the least number of steps of each method, and its step size."""
     data = mha.data.linear_regression(n=1, d=5, p=5, kappa=kappa, s_max=0.4, kappa_M=4, seed=seed)
     N, inverse = data.M @ data.truth.root, np.linalg.inv(data.truth.root)
+    # a stream of its own, apart from the instance of the same seed
     rng = np.random.default_rng([seed, 104])
     U, V = (part * (1 + 0.3 * rng.standard_normal(part.shape)) for part in optimum(N))
     A, B = U @ inverse, inverse @ V @ inverse
@@ -86,6 +87,7 @@ def condition(data, N, inverse):
         image = model.hvp(data.Sigma, data.M, there)
         columns.append(np.concatenate([image.A.ravel(), image.B.ravel()]))
     eigenvalues = np.linalg.eigvalsh(np.array(columns))
+    # what is left out is zero but for rounding: directions in which A Σ Bᵀ stays as it is
     return float(eigenvalues[-1] / eigenvalues[eigenvalues > 1e-9 * eigenvalues[-1]][0])
 
 

@@ -65,6 +65,7 @@ def run(*, rule, s_max, n, seed):
         excess, last = curve(
             mha.Preconditioned(0.2 / s_max), mha.AttentionRegression.spectral(data), data, 40
         )
+        # a column of the table has one length, and SA2 takes ten steps more
         excess = np.concatenate([excess, np.full(10, np.nan)])
     return {"excess": excess} | ended(last, data)
 
@@ -76,6 +77,7 @@ def limit(*, case, n, seed):
     rule = mha.StructureAware(radius=np.inf if "inf" in case else 0.5)
     steps = 200 if case == "kappa_M 16" else 60
     excess, last = curve(rule, mha.AttentionRegression.random(d, p, seed=seed), data, steps)
+    # a run that diverged ends in no model to measure
     if not np.isfinite(excess[steps]):
         return {
             "excess": np.concatenate([excess, np.full(200 - steps, np.nan)]),
@@ -93,6 +95,7 @@ def starts(*, kappa, seed, count=500, steps=60, lr=0.5):
     for _ in range(steps + 1):
         excess.append(((U @ V.mT - N) ** 2).sum(axis=(1, 2)) / 2)
         u, v = (np.linalg.norm(part, 2, axis=(1, 2), keepdims=True) for part in (U, V))
+        # SA2's renormalization; from here ‖U‖² = ‖V‖² = u v, by which its step is divided
         U, V = np.sqrt(v / u) * U, np.sqrt(u / v) * V
         dU, dV = gradient(U, V, N)
         U, V = U - lr / (u * v) * dU, V - lr / (u * v) * dV

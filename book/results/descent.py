@@ -51,6 +51,7 @@ def begin(start, data, seed):
 def run(*, d, method, start, lr, steps, seed):
     """One run, recorded at some forty steps."""
     data = problem(d, seed)
+    # each step at first, where SA2 arrives; then geometrically, for the long run of plain descent
     record = sorted({*range(21), *np.rint(np.geomspace(20, steps, KEPT - 20)).astype(int).tolist()})
     batch = BATCH if method in ("sgd", "SA2 minibatch") else None
     return measured(

@@ -43,6 +43,7 @@ def gap(*, start, n, sigma, seed, left=4):
         "first_part": (run.path.test_loss[:, None] - run.left_test_loss).mean(axis=1),
         "left_loss": run.left_loss.mean(axis=1),
         "own_loss": run.loss.mean(axis=1),
+        # doubles end at exp(709): a factor that is larger is written as exp(700)
         "paid": (run.loss * np.exp(np.minimum(1.5 * run.G**2 * run.received, 700))).mean(axis=1),
         "total": run.total,
         "distance": run.distance.mean(axis=1),

@@ -32,7 +32,7 @@ LR, PAIRS, RADIUS, RESOLUTION, SAMPLES = 0.002, 3, 1.0, 11, 64
 
 def run(*, first, task, seed):
     """All slices after one first stage."""
-    torch.set_num_threads(1)
+    torch.set_num_threads(1)  # runs go side by side, one to a core
     data, test, start = problem(task, seed)
     before, after = STEPS[task]
     start = trained(put(start, KERNELS[first]), data, before, seed, None)

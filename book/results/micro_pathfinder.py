@@ -52,7 +52,7 @@ def images(part):
 
 def run(*, kernel, scale, lr, seed):
     """One run: its curves on the training, test and validation images."""
-    torch.set_num_threads(1)
+    torch.set_num_threads(1)  # runs go side by side, one to a core
     data, test, validation = (images(part) for part in ("train", "test", "validation"))
     start = PatchTransformer(
         data.X.shape[2],

@@ -23,7 +23,7 @@ STEPS = (0, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450, 500, 550, 600)
 
 def run(*, lr, H, seed):
     """One run: its curves, and the version of torch that computed them."""
-    torch.set_num_threads(1)
+    torch.set_num_threads(1)  # runs go side by side, one to a core
     data = text.reviews(1000, seed)
     start = TextTransformer(len(data.vocabulary), data.tokens.shape[1], H=H, seed=seed)
     path = train_network(
@@ -35,7 +35,7 @@ def run(*, lr, H, seed):
 
 def kinds(*, kernel, H, seed):
     """One run: its accuracy in training, and its ``shares`` of 500 other reviews."""
-    torch.set_num_threads(1)
+    torch.set_num_threads(1)  # runs go side by side, one to a core
     data = text.reviews(1000, seed)
     start = TextTransformer(
         len(data.vocabulary), data.tokens.shape[1], H=H, kernel=getattr(mha, kernel), seed=seed

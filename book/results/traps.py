@@ -39,6 +39,7 @@ KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian}
 ALL = ["WQ", "WQ WK WV"]
 STEPS = np.array([1000, 5000, 20_000])
 DRAWS, CHUNK = 8000, 500
+# dense about 0, where keys and starts lie, and far enough out to see the limits
 GRID = 400 * np.sinh(np.linspace(-7, 7, 3001)) / np.sinh(7)
 
 
@@ -86,8 +87,10 @@ def _seen(line, y, start):
     (row, q, top), limits = line.turns(GRID), line.limits()
     out = line.rows(row).output(q[:, None])[:, 0]
     low, high = limits.min(axis=1), limits.max(axis=1)
+    # a problem has any number of turns: low[row] = … would keep its last one
     np.minimum.at(low, row, out)
     np.maximum.at(high, row, out)
+    # a turn is a minimum of the loss if the output peaks below the target, or dips above it
     stuck = np.bincount(row, top == (out < y[row]), len(y)) > 0
     rising = line.trend(GRID[[0, -1]]) > 0
     outward = np.stack([rising[:, 0] == (limits[:, 0] > y), rising[:, 1] == (limits[:, 1] < y)], 1)
@@ -140,6 +143,7 @@ def problems(*, spread, n, seed):
 def lesson(*, teacher, student, only, seed):
     """One run of a student."""
     start = mha.AttentionLayer.random(16, 4, 1, kernel=KERNELS[student], seed=seed)
+    # no student has this seed
     master = mha.AttentionLayer.random(16, 4, 1, kernel=KERNELS[teacher], seed=seed + 1000)
     master = replace(start, WQ=master.WQ, kernel=KERNELS[teacher]) if only == "WQ" else master
     data = mha.data.random_sequences(4, 4, 16, 1, seed=seed, teacher=master)

@@ -27,7 +27,7 @@ TORCH = 3**-0.5
 def run(*, length, kernel, scale, rule, lr, embedding, gain, steps, seed):
     """One run: its curves on the training, test and validation sentences; after a loss that is not
     finite, nan."""
-    torch.set_num_threads(1)
+    torch.set_num_threads(1)  # runs go side by side, one to a core
     data = text.words(8000, length, seed)
     test, validation = data.fresh(1000, seed=1), data.fresh(500, seed=2)
     start = TextTransformer(
