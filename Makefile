@@ -19,12 +19,12 @@ book test tests: export MHALIB_FIGURES := book
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
-quick: .venv-quick/.ready   ## a contributor's first minute: style, who imports whom, and the package without torch
+quick: .venv-quick/.ready   ## a contributor's first minute: style, who imports whom, and the package without torch and compiler
 	@.venv-quick/bin/python -m ruff check .
 	@.venv-quick/bin/python -m ruff format --check --quiet .
 	@PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo >/dev/null \
 	    || PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo
-	@env -u CI .venv-quick/bin/python -m pytest tests/package -n 2 -q -rs -W ignore $(ARGS)
+	@env -u CI .venv-quick/bin/python -m pytest tests/package -n 2 -q -rs -m "not long" -W ignore $(ARGS)
 
 .venv-quick/.ready: pyproject.toml
 	@python=$$(.ci/python) && { [ -x .venv-quick/bin/python ] || "$$python" -m venv .venv-quick; }

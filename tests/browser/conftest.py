@@ -29,10 +29,11 @@ def pytest_collection_modifyitems(items):
     """What is the same code for all pages is tested on a page of each kind, and on the others every
     week."""
     for item in items:
-        if item.get_closest_marker("of_each_kind") and not begins_with(
-            item.callspec.params["visit"] or "", KINDS
-        ):
-            item.add_marker("weekly")
+        if item.get_closest_marker("of_each_kind"):
+            given = item.callspec.params
+            page = given["visit"] if "visit" in given else given["name"]
+            if not begins_with(page or "", KINDS):
+                item.add_marker("weekly")
 
 
 @pytest.fixture(scope="session")

@@ -243,8 +243,13 @@ def test_words_of_figures_are_readable_in_light(opened):
         assert opened.page.evaluate(LOWEST_CONTRAST) >= 4.5
 
 
-def test_axe_finds_nothing_serious_in_light(opened):
-    assert not axe.serious(opened.page)
+def test_axe_finds_nothing_serious_but_for_colors(opened):
+    assert not axe.serious(opened.page, without=axe.COLORS)
+
+
+@pytest.mark.of_each_kind
+def test_axe_finds_no_faint_color_in_light(opened):
+    assert not axe.serious(opened.page, axe.COLORS)
 
 
 def test_a_desk_never_scrolls_sideways(opened):
@@ -369,7 +374,7 @@ def test_words_of_figures_are_readable_in_dark(dark):
 
 
 @pytest.mark.of_each_kind
-def test_axe_finds_nothing_serious_in_dark(dark):
+def test_axe_finds_no_faint_color_in_dark(dark):
     assert not axe.serious(dark.page, axe.COLORS)
 
 

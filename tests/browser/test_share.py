@@ -19,6 +19,10 @@ SHARING = [
     and any(mark in (BUILD / page).read_text("utf-8") for mark in MARKS)
 ]
 ALONE = sorted(path.name for path in (BUILD / "figures").glob("*.html"))
+# The code around a figure alone is one: every sixth is opened at each push, all of them every week.
+SOME_ALONE = [
+    pytest.param(name, marks=pytest.mark.weekly if k % 6 else ()) for k, name in enumerate(ALONE)
+]
 SPEC = "() => JSON.parse(document.getElementById('state').textContent).spec.controls"
 LIVE = ".mha-live[data-state=done]"
 NOW = """(name) => new URLSearchParams(document.querySelector('.mha-live').mhaLink().split('?')[1]).get(name)"""
@@ -66,6 +70,7 @@ def copied(page, menu, item):
     return page.evaluate("() => navigator.clipboard.readText()")
 
 
+@pytest.mark.of_each_kind
 @pytest.mark.parametrize("name", SHARING or [None])
 def test_every_figure_of_a_page_is_saved_as_svg_and_as_a_png_for_a_slide(sharing, name):
     page = sharing(name).page
@@ -146,7 +151,7 @@ def test_a_page_on_a_disk_offers_no_link_and_says_why(chromium):
     context.close()
 
 
-@pytest.mark.parametrize("name", ALONE or [None])
+@pytest.mark.parametrize("name", SOME_ALONE or [None])
 def test_a_live_figure_alone_fits_a_strict_frame_and_trains_there_and_from_a_disk(
     new_visit, chromium, name
 ):

@@ -5,6 +5,8 @@ import pytest
 
 from brought import COLUMNS, THINGS, outcome
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("thing", THINGS, ids=lambda thing: f"{thing.group}: {thing.words}")
 def test_it_is_right_or_refused(thing):

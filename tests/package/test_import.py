@@ -56,6 +56,7 @@ def test_the_compiler_comes_with_the_first_run():
         assert said.strip() == there
 
 
+@pytest.mark.long
 def test_warming_up_needs_no_run_before(tmp_path):
     code = "import mhalib as mha; print(mha.native.warm(seconds=120))"
     said = subprocess.run(

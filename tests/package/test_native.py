@@ -27,6 +27,8 @@ from mhalib.models.compiled_workspace import compiled_workspace
 from optional import torch
 from strategies import problem
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 DATA, TEST = (mha.data.tokenized_mixture(n=n, T=6, d=5, M=2, zeta=1 / 3, seed=n) for n in (37, 16))
 START = mha.MultiHeadAttention.random(H=3, T=6, d=5, scale=0.3, seed=1)

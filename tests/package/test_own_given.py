@@ -171,6 +171,7 @@ def plain(make):
     return make("plain")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
 @pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
 def test_a_text_of_the_reader_is_no_code(make, sample, tmp_path, monkeypatch):

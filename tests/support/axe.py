@@ -9,7 +9,7 @@ from importlib.resources import files
 # entries of the page of the package, which are of one pattern. That what scrolls is a stop of the
 # keyboard has a test of its own. Where only colors are asked for, drawings go as well: axe does not
 # measure their words, and a test of the pages does.
-RUN = """async (rules) => {
+RUN = """async ([rules, without]) => {
   const finite = document.getAnimations().filter((a) => a.effect?.getComputedTiming().endTime < Infinity);
   await Promise.allSettled(finite.map((animation) => animation.finished));
   const entries = [...document.querySelectorAll("section > dl.py > dd")].slice(40);
@@ -28,6 +28,7 @@ RUN = """async (rules) => {
     const { violations } = await axe.run(document, {
       resultTypes: ["violations"], elementRef: false, preload: false,
       ...(rules && { runOnly: { type: "rule", values: rules } }),
+      rules: Object.fromEntries(without.map((name) => [name, { enabled: false }])),
     });
     return violations.filter(({ impact }) => impact === "serious" || impact === "critical").flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}: ${failureSummary.slice(0, 300)}`));
@@ -52,8 +53,9 @@ COLORS = ["color-contrast", "link-in-text-block"]
 """The rules that another theme can break."""
 
 
-def serious(page, rules=None):
-    """What axe finds serious or critical on a page as it stands, by all of its rules or by some."""
+def serious(page, rules=None, without=()):
+    """What axe finds serious or critical on a page as it stands, by all of its rules, by some, or
+    without some."""
     if not page.evaluate("() => Boolean(window.axe)"):
         page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8") + "; 0")
-    return page.evaluate(RUN, rules)
+    return page.evaluate(RUN, [rules, [*without]])
