@@ -373,7 +373,17 @@ def title_of(cell: NotebookNode, piece: Tag, solution: str) -> str:
         return f"Figure: {titles[0] if titles else words}"
     if piece.select_one(".cell_output"):
         return f"Result: {words}"
-    return f"Prepare {', '.join(names(tree)) or words}"
+    defined, said = [*names(tree)], [*kept_words(tree)]
+    if said and not defined:
+        return f"Numbers of the text: {', '.join(said)}"
+    return f"Prepare {', '.join(defined) or words}"
+
+
+def kept_words(tree):
+    """The names under which a cell keeps words for the text."""
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "mhabook.say":
+            yield from (keyword.arg for keyword in call.keywords if keyword.arg)
 
 
 def names(tree):

@@ -285,6 +285,7 @@ def test_a_small_picture_keeps_a_color_that_few_dots_have():
         ("mha.plots.curves(x, y, title='It falls', alt='A.')", "Figure: It falls"),
         ("a, b = 1, 2\n\n\ndef f(x):\n    return x", "Prepare a, b, f"),
         ("if True:\n    %pip install x", "Prepare one cell"),
+        ("mhabook.say(low=f'{a:.1f}', high=f'{b:.1f}')", "Numbers of the text: low, high"),
     ],
 )
 def test_the_title_of_a_folded_cell(code, title):

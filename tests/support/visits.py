@@ -14,21 +14,30 @@ PATIENCE = 240_000
 # Where the axes of a figure begin and end.
 RANGES = """(box) => Object.entries(box._fullLayout).filter(([key]) => /^[xy]axis\\d*$/.test(key))
   .map(([key, { range }]) => [key, ...range])"""
-FRAMES = """(count) => new Promise((resolve) => {
-  const next = () => (count-- > 0 ? requestAnimationFrame(next) : resolve());
-  next();
-})"""
+STALLED = "Chromium draws no more frames of this page"
+# The next frame. Once in some thousand openings Chromium stops drawing a page, in the midst of scrolling it:
+# it is in sight, others are drawn, and neither input nor a picture wakes it, but loading it again does. So
+# nobody waits for a frame for ever.
+FRAME = f"""const frame = () => new Promise((drawn, failed) => {{
+  const late = setTimeout(() => failed(new Error("{STALLED}")), 60_000);
+  requestAnimationFrame(() => {{ clearTimeout(late); drawn(); }});
+}});"""
+FRAMES = """async (count) => {
+  FRAME
+  while (count-- > 0) await frame();
+}""".replace("FRAME", FRAME)
 AT_REST = """async (calm) => {
+  FRAME
   const boxes = () => [...document.querySelectorAll(".main-svg, .bd-article > *, .mha-live")]
     .map((el) => Object.values(el.getBoundingClientRect().toJSON()).join()).join()
     + document.getElementsByTagName("*").length;
   for (let still = 0, before = ""; still < calm; ) {
-    await new Promise(requestAnimationFrame);
+    await frame();
     const now = boxes();
     still = now === before ? still + 1 : 0;
     before = now;
   }
-}"""
+}""".replace("FRAME", FRAME)
 # What moves on a page without its reader's doing: how much, from where to where, and what it is.
 SHIFTS = """window.shifts = [];
 new PerformanceObserver((list) => list.getEntries().filter((entry) => !entry.hadRecentInput).forEach((entry) => {
@@ -38,12 +47,13 @@ new PerformanceObserver((list) => list.getEntries().filter((entry) => !entry.had
   window.shifts.push([entry.value, ...entry.sources.map(moved)]);
 })).observe({ type: "layout-shift", buffered: true });"""
 TO_THE_END = """async () => {
+  FRAME
   const page = document.scrollingElement;
   for (let y = 0; y < page.scrollHeight; y += innerHeight / 2) {
     window.scrollTo(0, y);
-    await new Promise(requestAnimationFrame);
+    await frame();
   }
-}"""
+}""".replace("FRAME", FRAME)
 
 
 def frames(page, count):
@@ -68,11 +78,24 @@ def eventually(page, check):
     return check()
 
 
+def drawn_again(look, load=lambda: None):
+    """What ``look`` finds; where Chromium has stopped drawing its page, ``load`` loads that again, and
+    ``look`` looks again, twice at most."""
+    for _ in range(2):
+        try:
+            return look()
+        except Exception as error:
+            if STALLED not in str(error):
+                raise
+            load()
+    return look()
+
+
 def assert_nothing_moves(page):
     """Scroll an opened page to its end; all of its shifts together are below the fifth of what
     Chromium calls good."""
     page.evaluate(TO_THE_END)
-    page.wait_for_function(DRAWN)
+    page.wait_for_function(DRAWN, polling=50)
     at_rest(page)
     shifts = sorted(page.evaluate("shifts"), reverse=True)
     assert sum(value for value, *_ in shifts) <= 0.02, shifts[:5]
@@ -165,8 +188,12 @@ class Visit:
 
     def open(self):
         """Load the page and wait for its figures and its fonts."""
+        return drawn_again(self.load)
+
+    def load(self):
+        """Load the page once."""
         self.page.goto(self.site + self.name, wait_until="load")
-        self.page.wait_for_function(DRAWN)
+        self.page.wait_for_function(DRAWN, polling=50)  # not by frames, which may not come
         self.page.evaluate("() => document.fonts.ready.then(() => null)")
         at_rest(self.page)  # plotly and what is hidden are put in order a moment later
         return self
