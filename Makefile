@@ -19,7 +19,7 @@ book test tests: export MHALIB_FIGURES := book
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
-quick: .venv-quick/.ready   ## a contributor's first minute: style, who imports whom, and the package without torch and compiler
+quick: .venv-quick/.ready   ## a contributor's first minute: style, who imports whom, and the package without torch and long tests
 	@.venv-quick/bin/python -m ruff check .
 	@.venv-quick/bin/python -m ruff format --check --quiet .
 	@PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo >/dev/null \

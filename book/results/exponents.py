@@ -33,7 +33,7 @@ SCALES = [0.5, 0.71, 1.0, 1.5, 1.75, 2.0, 2.25, 2.5, 3.0, 4.0, 5.0, 8.0, 16.0]
 def errors(*, v, seed):
     """The mean squared error of nested samples, and the exact means."""
     g = np.random.default_rng([seed, 10]).standard_normal(N[-1])
-    # sums between two sizes, which nested samples share, are made once
+    # the larger samples contain the smaller: what lies between two sizes is summed once
     parts = np.concatenate([[0], N[:-1]])
     total = np.zeros(len(N))
     for z in QUERIES:

@@ -10,6 +10,7 @@ from pathlib import Path
 import plotly.offline
 import pytest
 
+from visits import frames
 from widgets import CLOSE, FINISHED, MADE, MOUNT
 
 LIVE_JS = Path(__file__).parents[2] / "book" / "_static" / "live.js"
@@ -66,9 +67,7 @@ def test_the_first_thing_drawn_is_a_run(open_widget):
 
 def assert_nothing_left(page):
     """What was opened is closed, nothing is drawn any more, and nothing went wrong."""
-    page.evaluate(
-        "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
-    )
+    frames(page, 2)
     assert set(page.evaluate("() => Object.values(window.counts)")) == {0}, page.evaluate(
         "() => window.counts"
     )

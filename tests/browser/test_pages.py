@@ -412,14 +412,14 @@ def test_search_finds_a_word(new_visit):
     visit.context.close()
 
 
-# At its first opening a page gets no frame; what waits a minute for one waits a moment.
+# At its first opening a page gets no frame, and what waits for one is patient for a moment alone.
 ASLEEP = """
 sessionStorage.opened = Number(sessionStorage.opened ?? 0) + 1;
 if (sessionStorage.opened === "1") {
   const later = window.setTimeout;
   window.requestAnimationFrame = () => 0;
-  window.setTimeout = (call, wait, ...rest) => later(call, wait === 60_000 ? 1 : wait, ...rest);
-}"""
+  window.setTimeout = (call, wait, ...rest) => later(call, wait === PATIENCE ? 1 : wait, ...rest);
+}""".replace("PATIENCE", str(PATIENCE))
 
 
 def test_a_page_that_chromium_stops_drawing_is_loaded_again(new_visit):

@@ -3,6 +3,8 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from visits import frames
+
 PAGE = "book/laboratory/17_laboratory.html"
 SETTLED = """() => ["done", "failed"].includes(document.querySelector(".mha-laboratory")?.dataset.state)"""
 MOVES = """async (count) => {
@@ -48,9 +50,7 @@ class Lab:
         self.root.get_by_role("button", name=text, exact=True).click()
 
     def settle(self):
-        self.page.evaluate(
-            "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
-        )
+        frames(self.page, 2)
         self.page.wait_for_function(SETTLED)
 
     def choose(self, name, text):

@@ -5,6 +5,7 @@ import numpy as np
 
 from figures import figure, followed, pictured
 from legends import by_name
+from visits import frames
 
 DRAWN = """(root) => {
   const { data, layout } = root.querySelector(".js-plotly-plot"),
@@ -46,9 +47,7 @@ class Live:
     def settle(self):
         """Wait for the last run to be drawn; two frames later, so that a move just made has
         begun."""
-        self.page.evaluate(
-            "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
-        )
+        frames(self.page, 2)
         self.root.and_(self.page.locator("[data-state=done]")).wait_for()
 
     def press_reset(self):

@@ -19,7 +19,7 @@ STALLED = "Chromium draws no more frames of this page"
 # it is in sight, others are drawn, and neither input nor a picture wakes it, but loading it again does. So
 # nobody waits for a frame for ever.
 FRAME = f"""const frame = () => new Promise((drawn, failed) => {{
-  const late = setTimeout(() => failed(new Error("{STALLED}")), 60_000);
+  const late = setTimeout(() => failed(new Error("{STALLED}")), {PATIENCE});
   requestAnimationFrame(() => {{ clearTimeout(late); drawn(); }});
 }});"""
 FRAMES = """async (count) => {
