@@ -1,19 +1,24 @@
 # The commands of this repository. Each makes its own environment in .venv the first time, and again when the
-# pins change; a Python from 3.11 to 3.13, git and make are all that a machine needs. Choose one with PYTHON=...
+# pins change; a Python from 3.11 to 3.14 and make are all that a machine needs. Choose one with PYTHON=...
 
 VENV   := .venv
 BIN    := $(VENV)/bin
 PY     := $(BIN)/python
 READY  := $(VENV)/.ready
-JUPYTER_BOOK = BOOK_CACHE="$(CURDIR)/_build/executed" $(PY) -c 'from jupyter_book.cli.main import main; main()' build .
+TOOLS  := $(VENV)/.tools
+BUILT  := _build/complete
 SOURCES = $(shell find book -name '*.ipynb' -not -path '*/.*')
+# What the pages are made of: a book that is older than any of it is built again where a command needs one.
+BOOK    = $(shell find book mhalib -type f -not -path '*/.*' -not -path '*/__pycache__/*')
+# Containers have no other user; Jupyter wants to be told.
+JUPYTER = $(PY) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # Small products on many threads fight each other: one thread is faster, and the same everywhere.
-book test tests lab edit bench descent results: export OPENBLAS_NUM_THREADS := 1
-book test tests lab edit bench descent results: export OMP_NUM_THREADS := 1
-book test tests lab edit bench descent results: export MKL_NUM_THREADS := 1
+book $(BUILT) test tests lab edit bench descent results: export OPENBLAS_NUM_THREADS := 1
+book $(BUILT) test tests lab edit bench descent results: export OMP_NUM_THREADS := 1
+book $(BUILT) test tests lab edit bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
-book test tests: export MHALIB_FIGURES := book
+book $(BUILT) test tests: export MHALIB_FIGURES := book
 
 .PHONY: help more quick book notebooks kit pdf test tests lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening measures mutants kernel address authors clean
 .NOTPARALLEL:
@@ -38,41 +43,30 @@ more:
 	@sed -nE 's/^([a-z]+):[^#]*#: */  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 book: $(READY)   ## build the book from scratch, warnings as errors
-	@echo "== executing the notebooks (some minutes)"
-	@rm -rf _build
-	@$(PY) book/_ext/execute.py _build/executed
-	@echo "== setting the pages (half a minute); a warning is an error"
-	@$(JUPYTER_BOOK) -W --keep-going -n -q >/dev/null
-	@echo "== drawing its figures for where no script runs (half a minute)"
-	@$(PY) book/_ext/pictures.py
-	@echo "== its live figures for slides and frames"
-	@$(PY) book/_ext/alone.py
-	@echo "== slides, sheets, solutions and quizzes of the course"
-	@$(PY) book/_ext/kit.py
-	@echo "== writing its runnable notebooks"
-	@$(PY) book/_ext/runnable.py
-	@echo "== the book: _build/html/index.html"
+	@$(PY) book/_ext/build.py
 
-notebooks: $(READY)  ## the pages of the built book as notebooks for Colab and JupyterLab: _build/notebooks
-	@$(PY) book/_ext/runnable.py
+$(BUILT): $(BOOK) _config.yml _toc.yml requirements.txt pyproject.toml | $(READY)
+	@$(PY) book/_ext/build.py
 
-kit: $(READY) chromium   ## what a lecturer takes along, a zip for each week of the course: _build/kit
-	@[ -d _build/html/kit ] || $(MAKE) book
+notebooks: $(BUILT)  ## the pages of the book as notebooks for Colab and JupyterLab: _build/notebooks
+	@echo "== the notebooks: _build/notebooks"
+
+kit: $(TOOLS) chromium $(BUILT)   ## what a lecturer takes along, a zip for each week of the course: _build/kit
 	@$(PY) book/_ext/kit.py --pdf
 
-pdf: $(READY) chromium   ## print the built book: _build/pdf/how-attention-learns.pdf
+pdf: $(TOOLS) chromium $(BUILT)   ## print the book: _build/pdf/how-attention-learns.pdf
 	@echo "== printing the book (some minutes)"
 	@$(PY) book/_ext/pdf.py
 
-test: lint stripped chromium book tests   ## everything that is checked: style, book, notebooks, code, pages
+test: lint stripped chromium $(BUILT) tests   ## everything that is checked: style, book, notebooks, code, pages
 
-tests: $(READY)  #: the tests and every notebook cell, on the book as it was last built
+tests: $(TOOLS) $(BUILT)  #: the tests and every notebook cell
 	@echo "== running the tests and every notebook cell"
 	@$(PY) -m pytest tests/browser _build/notebooks tests \
 	    -n 2 --dist loadfile --no-loadscope-reorder -rs --durations 40 \
 	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300 $(ARGS)
 
-lint: $(READY)   ## style of the code, who imports whom, and types
+lint: $(TOOLS)   ## style of the code, who imports whom, and types
 	@echo "== style"
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check --quiet . || { echo "laid out otherwise: run ruff format ."; exit 1; }
@@ -84,15 +78,14 @@ lint: $(READY)   ## style of the code, who imports whom, and types
 	@$(BIN)/shellcheck $$(grep -lsE '^#!.*sh$$' .ci/*)
 	@.ci/javascript
 
-stripped: $(READY)   #: are the notebooks committed without outputs?
+stripped: $(TOOLS)   #: are the notebooks committed without outputs?
 	@echo "== notebooks without outputs"
 	@$(PY) -m nbstripout --keep-id --verify $(SOURCES)
 
-chromium:        #: the browser that the page tests drive
-	@.ci/chromium
+chromium: $(TOOLS)  #: the browser that the tests drive, and that prints: looked for, and installed where it may be
+	@$(PY) book/_ext/chromium.py
 
-colab:           #: every notebook on the versions that Colab ships, mhalib from its wheel
-	@[ -d _build/notebooks ] || $(MAKE) book
+colab: $(BUILT)  #: every notebook on the versions that Colab ships, mhalib from its wheel
 	@.ci/colab
 
 colabpins:       #: renew those versions, .ci/colab.txt, from the list that Colab publishes; LIST=... reads a copy
@@ -104,30 +97,30 @@ hashes:          #: renew the hashes of the pins, .ci/hashes, after a pin has ch
 newest:          #: the tests and the notebooks on the newest versions that the lower bounds allow
 	@.ci/newest
 
-everywhere: $(READY)  #: do the claims hold on other processors, Pythons and libraries? ARGS=--list says which can be tried
+everywhere: $(TOOLS)  #: do the claims hold on other processors, Pythons and libraries? ARGS=--list says which can be tried
 	@$(PY) .ci/everywhere.py $(ARGS)
 
 links: $(READY)  #: follow every link of the book to other hosts; those inside it are tested
-	@$(JUPYTER_BOOK) -q --builder custom --custom-builder linkcheck
+	@BOOK_CACHE="$(CURDIR)/_build/executed" $(PY) -c 'from jupyter_book.cli.main import main; main()' build . \
+	    -q --builder custom --custom-builder linkcheck
 
-browsers: $(READY)  #: the built book in Firefox; BROWSER=webkit takes WebKitGTK, which has Safari's engine
+browsers: $(TOOLS) $(BUILT)  #: the built book in Firefox; BROWSER=webkit takes WebKitGTK, which has Safari's engine
 	@.ci/hashed $(PY) browsers --quiet
 	@$(PY) .ci/browsers.py $(or $(BROWSER),firefox)
 
-lab: $(READY)    ## read and run the book in JupyterLab, in notebooks/, a copy of your own; NEW=1 renews it
-	@[ -d _build/notebooks ] || $(MAKE) book
+lab: $(BUILT)    ## read and run the book in JupyterLab, in notebooks/, a copy of your own; NEW=1 renews it
 	@.ci/working_copy $(NEW)
-	@$(PY) -m jupyterlab notebooks
+	@$(JUPYTER) notebooks
 
 edit: $(READY)   ## write the book: its sources in JupyterLab, which shows them set
 	@.ci/hashed $(PY) edit --quiet --prefix .venv-edit
-	@JUPYTER_PATH=.venv-edit/share/jupyter $(PY) -m jupyterlab book
+	@JUPYTER_PATH=.venv-edit/share/jupyter $(JUPYTER) book
 
-bench: $(READY)  #: this engine against what one would write by hand, and against JAX, torch.func and curvlinops
+bench: $(TOOLS)  #: this engine against what one would write by hand, and against JAX, torch.func and curvlinops
 	@.ci/hashed $(PY) bench --quiet || echo "== comparing with what is there"
 	@$(PY) -m benchmarks
 
-mutants: $(READY)  #: which changes of a formula does no test of the package see? ARGS="--count 60 --seed 1"
+mutants: $(TOOLS)  #: which changes of a formula does no test of the package see? ARGS="--count 60 --seed 1"
 	@$(PY) tests/mutants.py $(ARGS)
 
 descent: $(READY)  #: steps of plain and structure-aware descent to the noise floor, and the cost of 10,000 tokens
@@ -139,13 +132,13 @@ results: $(READY)  #: all stored tables again, nearly three hours of one core; A
 measures:        #: how large and how dense the code is; ARGS="--at COMMIT" as it was then
 	@python=$$(.ci/python) && "$$python" .ci/measures.py $(ARGS)
 
-kernel: $(READY) #: the formulas that live figures train by, as WebAssembly and JavaScript
+kernel: $(TOOLS) #: the formulas that live figures train by, as WebAssembly and JavaScript
 	@$(PY) .ci/kernel.py
 
-latency: chromium book   #: how long a live figure of the built book lets its reader wait
+latency: chromium $(BUILT)   #: how long a live figure of the built book lets its reader wait
 	@$(PY) -m benchmarks.latency
 
-opening: chromium book   #: how long a page of the built book, opened cold, takes to its first live curve
+opening: chromium $(BUILT)   #: how long a page of the built book, opened cold, takes to its first live curve
 	@$(PY) -m benchmarks.opening
 
 address:         #: set the repository's address everywhere: make address URL=https://github.com/NAME/REPOSITORY
@@ -169,4 +162,9 @@ endif
 
 $(READY): requirements.txt .ci/hashes/book.txt .ci/hashes/torch.txt pyproject.toml
 	@.ci/venv $(VENV)
+	@touch $@
+
+$(TOOLS): .ci/hashes/tools.txt $(READY)
+	@echo "== installing what lints, tests and prints (0.9 GB)"
+	@.ci/hashed $(PY) tools --quiet
 	@touch $@

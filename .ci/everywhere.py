@@ -93,7 +93,7 @@ def environments():
         yield Environment(
             f"Python {each}",
             folder=f".venv-{each}",
-            made_by=(".ci/venv", f".venv-{each}"),
+            made_by=(".ci/venv", f".venv-{each}", "tools"),
             python=path,
         )
     for age in ("oldest", "newest"):  # these alone are not pinned

@@ -35,14 +35,11 @@ def compiled(text: str) -> bytes:
     """The WebAssembly module of a program; ends the program with what the compiler says, or if it
     is another one."""
     pinned = re.search(
-        r"^ziglang==(\S+)$", (ROOT / "requirements.txt").read_text("utf-8"), re.MULTILINE
+        r"^ziglang==(\S+)$", (ROOT / ".ci/tools.txt").read_text("utf-8"), re.MULTILINE
     )[1]
     installed = next((found.version for found in metadata.distributions(name="ziglang")), "none")
     if installed != pinned:  # another may give other bytes
-        fail(
-            f"programs are compiled by ziglang {pinned} (requirements.txt), installed is "
-            f"{installed}"
-        )
+        fail(f"programs are compiled by ziglang {pinned} (.ci/tools.txt), installed is {installed}")
     try:
         return webassembly.assembled(text, WARNINGS)
     except webassembly.Refused as error:

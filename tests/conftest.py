@@ -134,6 +134,18 @@ def pytest_collection_modifyitems(config, items):
         items.sort(key=place)
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session):
+    """Say below all else that no page was opened: a number of skipped tests does not."""
+    done = yield
+    if reporter := session.config.pluginmanager.get_plugin("terminalreporter"):
+        skipped = [report.longrepr[-1] for report in reporter.stats.get("skipped", ())]
+        unseen = [words for words in skipped if "NO PAGE WAS OPENED" in words]
+        if unseen:
+            reporter.write_line(f"== {len(unseen)} tests of pages did not run. {unseen[0]}")
+    return done
+
+
 @pytest.fixture(scope="session")
 def address():
     """The repository's address, from the one place that decides it."""

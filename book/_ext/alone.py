@@ -60,5 +60,9 @@ def without_scripts(spec: dict[str, Any]) -> str:
     return f"<noscript><p>{title}</p><p>{words}</p></noscript>"
 
 
-if __name__ == "__main__":
+def main() -> None:
     print(f"   {write(HTML)} live figures, each on a page of its own")
+
+
+if __name__ == "__main__":
+    main()

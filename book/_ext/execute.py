@@ -1,22 +1,25 @@
-"""Execute every notebook of the book's contents, two or more at once: ``python book/_ext/execute.py
-FOLDER``.
+"""Execute every notebook of the book's contents, two or more at once: how ``make book`` begins.
 
-Their outputs go to a fresh cache in FOLDER, from which Sphinx, which would execute one notebook
+Their outputs go to a fresh cache in a folder, from which Sphinx, which would execute one notebook
 after the other, takes them when the variable BOOK_CACHE names it (see bookext.py).
 """
 
-import multiprocessing
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
+from contextlib import closing
+from multiprocessing import get_context
 from pathlib import Path
 
 import edition
 import nbformat
 import yaml
 import zmq
+from ending import Unbuilt, end_children
 from jupyter_cache import get_cache
 from jupyter_cache.cache.main import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
@@ -38,20 +41,29 @@ def notebooks():
     return sorted(found, key=lambda path: -path.stat().st_size)
 
 
+def alone():
+    """Make a worker deaf to Ctrl-C in the terminal: who began it ends it."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
 def execute(path):
     """One notebook in a kernel of its own: its path, what jupyter-cache stores of it, and what
-    failed, in words."""
+    failed, in words. Nothing is stored of a kernel that died, or did not begin."""
     notebook, folder = nbformat.read(path, nbformat.NO_CONVERT), str(path.parent)
     timeout = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["execute"]["timeout"]
-    # a port may be taken by another program while the kernel begins
-    with tempfile.TemporaryDirectory() as sockets:
-        listen = {"transport": "ipc", "ip": f"{sockets}/kernel"} if os.name == "posix" else KEYS
+    # A port may be taken by another program while the kernel begins; and what a reader's own
+    # IPython runs at its start is no part of the book.
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["IPYTHONDIR"] = place
+        listen = {"transport": "ipc", "ip": f"{place}/kernel"} if os.name == "posix" else KEYS
         try:
             config = Config({"KernelManager": listen})
             result = single_nb_execution(
                 notebook, cwd=folder, timeout=timeout, allow_errors=False, config=config
             )
-        except Exception as error:  # the kernel died, or did not begin
+        except Exception as error:
             return path, None, failed_cell(notebook, error)
     bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": result.time})
     return path, bundle, result.err and failed_cell(notebook, result.err)
@@ -69,13 +81,36 @@ def failed_cell(notebook, error):
     return f"{reached}\n{said}"
 
 
+def each(paths):
+    """What ``execute`` gives for each path, as it comes; whatever ends this ends all processes."""
+    workers = ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), alone)
+    try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until each worker is alone
+        began = [workers.submit(execute, path) for path in paths]
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        for one in as_completed(began):
+            yield one.result()
+    except BrokenExecutor as error:
+        raise Unbuilt(
+            "a process that ran notebooks was ended, perhaps for want of memory"
+        ) from error
+    finally:
+        end_children()
+        workers.shutdown(wait=False, cancel_futures=True)
+
+
 def main(folder):
-    """Execute all, a line for each; say what failed, and by the exit status that something did."""
+    """Execute all, a line for each.
+
+    Raises Unbuilt where some failed, once it has said why; at once where a kernel died.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     cache, failures = get_cache(folder), {}
-    with multiprocessing.Pool() as pool:
-        for path, bundle, failure in pool.imap_unordered(execute, notebooks()):
+    with closing(each(notebooks())) as done:
+        for path, bundle, failure in done:
             name = path.relative_to(ROOT).with_suffix("").as_posix()
+            if not bundle:
+                raise Unbuilt(f"the kernel of {name} ended, perhaps for want of memory: {failure}")
             if failure:
                 failures[name] = failure
             else:
@@ -86,8 +121,4 @@ def main(folder):
         print(f"\n{name}, {failure}", file=sys.stderr)
     if failures:
         print(ADVICE, file=sys.stderr)
-    return bool(failures)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+        raise Unbuilt(f"{', '.join(failures)} failed, as is said above")

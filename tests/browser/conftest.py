@@ -9,12 +9,7 @@ import pytest
 import widgets
 from checks import missing
 from scripts import load
-from visits import BUILD, KINDS, NO_BUILD, PATIENCE, Visit, begins_with
-
-NO_CHROMIUM = (
-    "no Chromium, so NO PAGE WAS OPENED: install it (Debian: `apt-get install chromium`) "
-    "or give its path in the environment variable CHROMIUM"
-)
+from visits import BUILD, KINDS, NO_BUILD, NOT_OPENED, PATIENCE, Visit, begins_with
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -53,7 +48,7 @@ def chromium():
     """Start one browser for all pages."""
     ours = load("book/_ext/chromium.py")
     if ours.path() is None:
-        missing(NO_CHROMIUM)
+        missing(f"{NOT_OPENED}: {ours.ABSENT}")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

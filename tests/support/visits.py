@@ -4,7 +4,8 @@ clock."""
 from pathlib import Path
 
 BUILD = Path(__file__).parents[2] / "_build" / "html"
-NO_BUILD = "no built book at _build/html, so NO PAGE WAS OPENED: run `make book` first"
+NOT_OPENED = "NO PAGE WAS OPENED"  # tests/conftest.py says it once more at the very end
+NO_BUILD = f"{NOT_OPENED}: no built book at _build/html, run `make book` first"
 
 
 PATIENCE = 240_000

@@ -74,6 +74,7 @@ def test_newest_holds_what_the_tests_import():
 # Linux needs.
 LISTS = {
     "book": "requirements.txt",
+    "tools": ".ci/tools.txt",
     "bench": "benchmarks/requirements.txt",
     "browsers": ".ci/browsers.txt",
     "edit": ".ci/edit.txt",
@@ -140,16 +141,22 @@ def needs(name, extra, environment):
 
 @pytest.mark.parametrize("system", ["linux", "darwin"])
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
-def test_the_pins_need_nothing_beyond_them_and_fit_each_other(python, system):
-    """Installing them looks up and compares nothing (--no-deps), so this is where it is seen."""
+@pytest.mark.parametrize("lists", [["book"], ["book", "tools"]], ids=" and ".join)
+def test_the_pins_need_nothing_beyond_them_and_fit_each_other(python, system, lists):
+    """Installing them looks up and compares nothing (--no-deps), so this is where it is seen.
+
+    What torch needs beside the pins hangs on its build: a CPU build nothing, the default one for
+    Linux what .ci/hashes/torch.txt adds.
+    """
     environment = {
         "python_version": python,
         "python_full_version": f"{python}.0",
         "sys_platform": system,
         "platform_system": system.capitalize(),
     }
-    pinned, _ = pins("requirements.txt")
+    pinned = {name: pin for each in lists for name, pin in pins(LISTS[each])[0].items()}
     asked, missing = [(name, "") for name, (_, marker) in pinned.items() if marker == "None"], []
+    pinned = pins(".ci/hashes/torch.txt")[0] | pinned
     for name, extra in asked:  # which grows meanwhile
         for requirement in needs(name, extra, environment):
             wanted = spelled(requirement.name)
@@ -169,7 +176,8 @@ case "$*" in
     -) ;;  # is it fit? It says nothing against it
     *" install "*) echo "$*" >>"${{SAID:-/dev/null}}"
         case "$*" in
-            *+cpu) exit "${{CPU:-0}}" ;;  # is there a CPU build?
+            *--index-url*+cpu) exit "${{INDEX:-0}}" ;;  # has PyTorch's index a CPU build, and is it reached?
+            *+cpu) exit "${{CPU:-0}}" ;;  # do pip's own settings lead to one?
             *hashes/book.txt) [ -z "${{PIP:-}}" ] || exec "$PIP" "$@" ;;
         esac ;;
     *) echo "BOOK_CACHE=$BOOK_CACHE" >&2 ;;
@@ -194,6 +202,7 @@ def folder(tmp_path):
         shutil.copy(ROOT / file, root)
     stand_in(root / ".venv/bin/python", "3.11.2")
     (root / ".venv/.ready").touch()
+    (root / ".venv/.tools").touch()
     return root
 
 
@@ -216,7 +225,7 @@ def make(folder, *arguments):
 
 
 def test_a_folder_with_a_space_builds_its_book(folder):
-    assert f"BOOK_CACHE={folder}/_build/executed\n" in make(folder, "book")
+    assert f"BOOK_CACHE={folder}/_build/executed\n" in make(folder, "links")
 
 
 def test_an_environment_stays_until_another_python_is_named(folder, tmp_path):
@@ -270,12 +279,27 @@ def test_an_index_of_torch_is_asked_for_torch_alone(folder):
     assert len(said) == 3, "the book's packages, torch, and mhalib from this folder"
 
 
-@pytest.mark.parametrize(("cpu", "asked"), [("0", 0), ("1", 1)])
-def test_torch_has_a_hash_where_it_is_the_default_build(folder, cpu, asked):
-    status, _, said = install(folder, TORCH_INDEX="", CPU=cpu)
+OWN = r" install --no-deps torch==[\d.]+\+cpu$"
+INDEX = r" --index-url https://download\.pytorch\.org/whl/cpu torch==[\d.]+\+cpu$"
+DEFAULT = r" --require-hashes -r \.ci/hashes/torch\.txt$"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the default build is a CPU build")
+@pytest.mark.parametrize(
+    ("asked", "variables"),
+    [
+        ([OWN], {}),
+        ([OWN, INDEX], {"CPU": "1"}),
+        ([OWN, INDEX, DEFAULT], {"CPU": "1", "INDEX": "1"}),
+        ([DEFAULT], {"TORCH_INDEX": "pypi"}),
+    ],
+)
+def test_a_cpu_build_of_torch_is_taken_where_there_is_one(folder, asked, variables):
+    status, words, said = install(folder, **{"TORCH_INDEX": "", **variables})
     assert status == 0
-    assert sum("--require-hashes -r .ci/hashes/torch.txt" in line for line in said) == asked
-    assert sum("torch==" in line for line in said) == 1
+    torch = [line for line in said if "torch" in line]
+    assert len(torch) == len(asked) and all(map(re.search, asked, torch))
+    assert ("torch comes with CUDA" in words) is (len(asked) == 3)
 
 
 def test_a_pin_without_hashes_is_refused(folder):

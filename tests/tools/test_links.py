@@ -18,7 +18,8 @@ CONFIG = yaml.safe_load((Path(__file__).parents[2] / "_config.yml").read_text("u
 
 
 class Page(HTMLParser):
-    """The links and the names of places of one page."""
+    """What one page asks for, its links and its pictures, scripts and frames, and the names of its
+    places."""
 
     def __init__(self, path):
         super().__init__()
@@ -29,10 +30,12 @@ class Page(HTMLParser):
         attributes = dict(attributes)
         self.names |= {attributes.get("id"), attributes.get("name") if tag == "a" else None}
         self.links |= {attributes.get("href", "")} if tag == "a" else set()
+        asks = ("src", "data-src", "data-background-iframe", "poster") + ("href",) * (tag == "link")
+        self.links |= {attributes[name] for name in asks if attributes.get(name)}
 
 
 def faults(build):
-    """The links to pages, files or places of the book that are not there."""
+    """Links to pages or places of the book, and pictures, scripts and frames, that are not there."""
     pages = {
         path: Page(path) for path in sorted(build.rglob("*.html")) if "_static" not in path.parts
     }
@@ -41,20 +44,22 @@ def faults(build):
             link for link in page.links if not re.match("(https?|mailto|javascript|data):", link)
         ):
             target, anchor = urldefrag(unquote(link))
-            to = (path.parent / target).resolve() if target else path
+            to = (path.parent / target.split("?")[0]).resolve() if target else path
             state = not anchor or "=" in anchor  # of a live figure, which reads it
             if not to.is_file() or not (state or to not in pages or anchor in pages[to].names):
                 yield f"{path.name}: {link}"
 
 
-def test_links_inside_the_built_book_lead_somewhere(tmp_path):
+def test_links_and_pictures_of_the_built_book_lead_somewhere(tmp_path):
     (tmp_path / "a.html").write_text(
         '<a href="b.html#here">x</a><a href="b.html#gone">x</a><a href="c.html">x</a>'
+        '<img src="d.svg"><iframe data-src="b.html?slides"></iframe><iframe data-src="e.html?x">'
     )
     (tmp_path / "b.html").write_text(
         '<p id="here"><a href="#here">x</a><a href="#x=1">x</a><a href="https://x.y">x</a>'
     )
-    assert list(faults(tmp_path)) == ["a.html: b.html#gone", "a.html: c.html"]
+    gone = ["b.html#gone", "c.html", "d.svg", "e.html?x"]
+    assert list(faults(tmp_path)) == [f"a.html: {link}" for link in gone]
     if not BUILD.is_dir():
         missing(NO_BUILD)
     assert list(faults(BUILD)) == []
