@@ -5,15 +5,16 @@ after the other, takes them when the variable BOOK_CACHE names it (see bookext.p
 """
 
 import os
+import pickle
 import re
 import shutil
-import signal
 import sys
 import tempfile
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
-from contextlib import closing
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing, suppress
 from pathlib import Path
+from queue import SimpleQueue
+from subprocess import PIPE, Popen
 
 import edition
 import nbformat
@@ -39,13 +40,6 @@ def notebooks():
     """The notebooks of _toc.yml, the largest first: what takes long begins early."""
     found = [path for page in edition.pages(ROOT) if (path := ROOT / f"{page.name}.ipynb").exists()]
     return sorted(found, key=lambda path: -path.stat().st_size)
-
-
-def alone():
-    """Make a worker deaf to Ctrl-C in the terminal: who began it ends it."""
-    os.setsid()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def execute(path):
@@ -81,22 +75,57 @@ def failed_cell(notebook, error):
     return f"{reached}\n{said}"
 
 
+class Worker:
+    """A process that executes notebooks, in a session of its own, where no Ctrl-C reaches it."""
+
+    def __init__(self):
+        command = [sys.executable, __file__]
+        self.process = Popen(command, stdin=PIPE, stdout=PIPE, start_new_session=True)
+
+    def execute(self, path):
+        """What ``execute`` returns there.
+
+        Raises Unbuilt where the process ended.
+        """
+        try:
+            pickle.dump(path, self.process.stdin)
+            self.process.stdin.flush()
+            return pickle.load(self.process.stdout)
+        except (BrokenPipeError, EOFError) as error:
+            name = path.relative_to(ROOT)
+            raise Unbuilt(f"what executed {name} was ended, perhaps for want of memory") from error
+
+
+def serve():
+    """What a worker does: execute each path that comes, and answer; what is printed is no answer."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with suppress(EOFError):
+        while path := pickle.load(sys.stdin.buffer):
+            pickle.dump(execute(path), answers)
+            answers.flush()
+
+
 def each(paths):
-    """What ``execute`` gives for each path, as it comes; whatever ends this ends all processes."""
-    workers = ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), alone)
+    """What ``execute`` returns of each path, as it comes; whatever ends this ends the workers."""
+    idle, count = SimpleQueue(), min(os.cpu_count(), len(paths))
+    for _ in range(count):
+        idle.put(Worker())
+
+    def one(path):
+        worker = idle.get()
+        try:
+            return worker.execute(path)
+        finally:
+            idle.put(worker)
+
+    threads = ThreadPoolExecutor(count)
     try:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until each worker is alone
-        began = [workers.submit(execute, path) for path in paths]
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        for one in as_completed(began):
-            yield one.result()
-    except BrokenExecutor as error:
-        raise Unbuilt(
-            "a process that ran notebooks was ended, perhaps for want of memory"
-        ) from error
+        for done in as_completed([threads.submit(one, path) for path in paths]):
+            yield done.result()
     finally:
         end_children()
-        workers.shutdown(wait=False, cancel_futures=True)
+        threads.shutdown(cancel_futures=True)
 
 
 def main(folder):
@@ -110,7 +139,8 @@ def main(folder):
         for path, bundle, failure in done:
             name = path.relative_to(ROOT).with_suffix("").as_posix()
             if not bundle:
-                raise Unbuilt(f"the kernel of {name} ended, perhaps for want of memory: {failure}")
+                where = failure.replace("\n", ": ")
+                raise Unbuilt(f"the kernel of {name} ended, perhaps for want of memory ({where})")
             if failure:
                 failures[name] = failure
             else:
@@ -122,3 +152,7 @@ def main(folder):
     if failures:
         print(ADVICE, file=sys.stderr)
         raise Unbuilt(f"{', '.join(failures)} failed, as is said above")
+
+
+if __name__ == "__main__":
+    serve()
