@@ -115,7 +115,8 @@ def test_a_folder_that_cannot_be_written_ends_a_build(book, tmp_path_factory):
     folder = book("1")
     (folder / "_build").mkdir()
     (folder / "_build/kept").touch()
-    bound = f'mount --bind -o ro "{folder}/_build" "{folder}/_build" && mount -o remount,ro,bind "{folder}/_build" && make book'
+    here = f'"{folder}/_build"'
+    bound = f"mount --bind {here} {here} && mount -o remount,ro,bind {here} && make book"
     locked = ["unshare", "--map-root-user", "--mount", "sh", "-c", bound]
     if subprocess.run([*locked[:3], "true"]).returncode:
         pytest.skip("this system lets no one mount")
