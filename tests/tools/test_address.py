@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 NEW = "https://github.com/someone/a-new.home"
 FILES = ["pyproject.toml", "_config.yml", "CITATION.cff", "README.md", ".ci/address.py"]
+NEEDED = "book/mhabook/_address.py"
 WRONG = [
     "",
     "http://github.com/a/b",
@@ -26,7 +27,8 @@ def root(tmp_path):
         ROOT / "book", tmp_path / "book", ignore=ignore_patterns("_*", ".*", "mhabook", "results")
     )
     (tmp_path / ".ci").mkdir()
-    for name in FILES:
+    (tmp_path / NEEDED).parent.mkdir()
+    for name in [*FILES, NEEDED]:
         copy(ROOT / name, tmp_path / name)
     return tmp_path
 
@@ -51,6 +53,7 @@ def test_command_sets_every_place_and_nothing_else(root, address):
         assert {path for path in before if after[path] != before[path]} == holders
         assert not [path for path, text in after.items() if old in text]
     assert b"colab.research.google.com/github/someone/a-new.home" in after[Path("README.md")]
+    assert b"https://someone.github.io/a-new.home/" in after[Path("README.md")]
     set_address(root, address)
     assert contents(root) == before
 

@@ -93,7 +93,8 @@ def test_an_index_of_torch_answers_for_torch_alone(path):
     """pip takes a name from whichever of its indexes has the highest version: a second one may
     answer for all names."""
     assert not re.search(r"PIP_|index-url", path.read_text("utf-8"))
-    assert WORKFLOWS[path.name]["env"] == {"TORCH_INDEX": "${{ vars.TORCH_INDEX }}"}
+    index = WORKFLOWS[path.name].get("env", {})
+    assert index in ({}, {"TORCH_INDEX": "https://download.pytorch.org/whl/cpu"})
 
 
 def test_lanes_leave_no_cache_to_other_runs():
