@@ -10,8 +10,9 @@ BUILT  := _build/complete
 SOURCES = $(shell find book -name '*.ipynb' -not -path '*/.*')
 # What the pages are made of: a book that is older than any of it is built again where a command needs one.
 BOOK    = $(shell find book mhalib -type f -not -path '*/.*' -not -path '*/__pycache__/*')
-# Containers have no other user; Jupyter wants to be told.
-JUPYTER = $(PY) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root)
+# Jupyter wants to be told that it is root, as in a container, and writes to its user's home, or to .venv if it cannot.
+JUPYTER = $(shell [ -w "$$HOME" ] || echo 'HOME="$(CURDIR)/$(VENV)"') $(PY) -m jupyterlab \
+    $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # Small products on many threads fight each other: one thread is faster, and the same everywhere.
 book $(BUILT) test tests lab edit bench descent results: export OPENBLAS_NUM_THREADS := 1
@@ -33,7 +34,8 @@ quick: .venv-quick/.ready   ## a contributor's first minute: style, who imports 
 
 .venv-quick/.ready: pyproject.toml
 	@python=$$(.ci/python) && { [ -x .venv-quick/bin/python ] || "$$python" -m venv .venv-quick; }
-	@.venv-quick/bin/python -m pip install --quiet --editable '.[test]'
+	@.venv-quick/bin/python -m pip install --quiet --editable '.[test]' \
+	    || { echo "pip could not install what the tests need: its lines above say why"; exit 1; }
 	@touch $@
 
 help:            ## this list; `make more` has what is needed now and then
