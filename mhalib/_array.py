@@ -9,7 +9,8 @@ is a tensor, its owner did that.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
 from math import cos, inf, isclose, isfinite, log10
 from numbers import Real
@@ -211,40 +212,63 @@ def on_device(a: Array) -> bool:
     return is_tensor(a) and a.device.type != "cpu"
 
 
+@contextmanager
+def derivatives_on() -> Iterator[None]:
+    """Let torch derive in here, although a reader has switched that off around it: by no_grad,
+    inference_mode or set_grad_enabled(False)."""
+    torch = _torch()
+    with torch.inference_mode(False), torch.enable_grad():
+        yield
+
+
+def derivable(a: "torch.Tensor") -> "torch.Tensor":
+    """The tensor; a copy of one that was made in inference_mode, of which torch derives nothing."""
+    return a.clone() if a.is_inference() else a
+
+
+def leaves(arrays: dict[str, "torch.Tensor"]) -> dict[str, "torch.Tensor"]:
+    """The same numbers as tensors with respect to which torch derives."""
+    # Detached first, so that the flag is set on a new tensor and not on the model's own.
+    return {name: derivable(a).detach().requires_grad_() for name, a in arrays.items()}
+
+
+@derivatives_on()
 def torch_gradient(
     loss: Callable[[dict[str, Array]], Any], arrays: dict[str, Array]
 ) -> tuple[float, dict[str, Array]]:
     """The loss of named tensors, a number, and its derivatives by torch's own reverse mode; zeros
     where it has none."""
-    # Detached first, so that the flag is set on a new tensor and not on the model's own.
-    leaves = {name: a.detach().requires_grad_() for name, a in arrays.items()}
-    value = _one_number(loss, leaves)
+    at = leaves(arrays)
+    value = _one_number(loss, at)
     slopes = _torch().autograd.grad(
-        value, list(leaves.values()), allow_unused=True, materialize_grads=True
+        value, list(at.values()), allow_unused=True, materialize_grads=True
     )
-    return value.item(), dict(zip(leaves, slopes, strict=True))
+    return value.item(), dict(zip(at, slopes, strict=True))
 
 
+@derivatives_on()
 def torch_hvp(
     loss: Callable[[dict[str, Array]], Any], arrays: dict[str, Array], along: dict[str, Array]
 ) -> dict[str, Array]:
     """∇² of a loss of named tensors, times a direction, by torch's own reverse mode, twice."""
-    leaves = {name: a.detach().requires_grad_() for name, a in arrays.items()}
+    at = leaves(arrays)
     options = {"allow_unused": True, "materialize_grads": True}
     slopes = _torch().autograd.grad(
-        _one_number(loss, leaves), list(leaves.values()), create_graph=True, **options
+        _one_number(loss, at), list(at.values()), create_graph=True, **options
     )
     # ∇⟨∇L(θ), V⟩ = ∇²L(θ) V, because V does not move with θ.
-    product = sum((slope * along[name]).sum() for name, slope in zip(leaves, slopes, strict=True))
+    product = sum(
+        (slope * derivable(along[name])).sum() for name, slope in zip(at, slopes, strict=True)
+    )
     if not product.requires_grad:  # a loss that is linear
         return {name: 0 * a for name, a in arrays.items()}
-    products = _torch().autograd.grad(product, list(leaves.values()), **options)
-    return dict(zip(leaves, products, strict=True))
+    products = _torch().autograd.grad(product, list(at.values()), **options)
+    return dict(zip(at, products, strict=True))
 
 
-def _one_number(loss, leaves):
+def _one_number(loss, at):
     try:
-        value = loss(leaves)
+        value = loss(at)
     except RuntimeError as error:
         if "requires grad" not in str(error):
             raise
@@ -323,7 +347,8 @@ def require_values(name: str, a: Array) -> None:
     """Check that this is an array whose numbers a run can compute on.
 
     Raises TypeError if it is no array of numpy or torch, masked, sparse or of anything but real
-    numbers, or if it is a tensor that requires a gradient, or lives on the meta device.
+    numbers, or if it is a tensor that requires a gradient, or lives on the meta device; ValueError
+    if it is empty.
     """
     if _kind(name, a) == "numpy":
         require_own_meaning(name, a)
@@ -331,6 +356,10 @@ def require_values(name: str, a: Array) -> None:
     if getattr(a, "is_meta", False):
         raise TypeError(
             f"{name}: expected numbers, got a tensor on torch's meta device, which has none"
+        )
+    if 0 in a.shape:
+        raise ValueError(
+            f"{name}: expected at least one sample, got an empty array of shape {tuple(a.shape)}"
         )
 
 

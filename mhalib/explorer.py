@@ -20,6 +20,7 @@ from html import escape
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import plotly.graph_objects as go
 from plotly.basedatatypes import BaseFigure
@@ -27,6 +28,7 @@ from plotly.io.json import to_json_plotly
 
 from mhalib._array import matching, shown
 from mhalib._book import alt_text, book_is_asked, require_alt_text
+from mhalib._console import printed
 
 DELAY = 0.15  # the function is called when its controls have rested for so many seconds
 
@@ -83,6 +85,7 @@ def explore(f: Callable[..., Any], /, **controls: Any) -> "Explorer":
     return explorer
 
 
+@printed
 class Explorer:
     """A function, the controls of its parameters and its figure: what ``mha.explore`` makes and a
     notebook displays.
@@ -121,9 +124,16 @@ class Explorer:
         widgets = {
             name: control.widget(self._values[name]) for name, control in self._allowed.items()
         }
-        for name, widget in widgets.items():
-            widget.observe(partial(self._changed, name), "value")
+        # A widget of the reader's outlives its explorers, so it is not to keep them.
+        self._heard = [
+            (widget, partial(_tell, ref(self), name)) for name, widget in widgets.items()
+        ]
+        self._listen(True)
         return widgets
+
+    def _listen(self, on):
+        for widget, heard in self._heard:
+            (widget.observe if on else widget.unobserve)(heard, "value")
 
     @cached_property
     def panel(self) -> "_Panel":
@@ -131,6 +141,8 @@ class Explorer:
         panel = _Panel(self.controls.values(), self.figure, self._words())
         if self.error:
             panel.complain(self.error, _in_words(self._values))
+        # What is displayed goes on when nobody has the explorer by a name.
+        panel.box.explorer = self
         return panel
 
     def set(self, **values: Any) -> None:
@@ -231,12 +243,49 @@ class Explorer:
             drawn = self.figure._repr_mimebundle_()["text/html"]  # by the renderer of mhabook
             bundle = {"text/html": drawn + self._note()}
         else:
+            self._replace_earlier()
             view = {"version_major": 2, "version_minor": 0, "model_id": self.panel.box.model_id}
             bundle = {"text/plain": repr(self), "application/vnd.jupyter.widget-view+json": view}
         display(bundle, raw=True)
 
+    def _replace_earlier(self):
+        """Be what the running cell displays, in place of what it displayed when it ran before: that
+        is no longer seen, and listens no more."""
+        cell, count = _running_cell()
+        counted, displayed = _displayed.get(cell, (count, []))
+        if counted != count:
+            for earlier in displayed:
+                earlier._listen(False)
+            displayed = []
+        self._listen(True)
+        if cell is not None:
+            _displayed[cell] = count, [*displayed, self]
+
     def __repr__(self) -> str:
         return f"Explorer of {_name(self.f)} at {_in_words(self._values)}"
+
+
+_displayed: dict[Any, tuple[int, list[Explorer]]] = {}
+"""Cell of the notebook → the number of its last run, and what that displayed."""
+
+
+def _running_cell():
+    """The cell of a notebook that runs, and the number of this run; None and 0 in plain Python.
+
+    The cell is known by its id, or by its text where the notebook's program does not send that.
+    """
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return None, 0
+    sent = getattr(shell, "get_parent", dict)()
+    cell = sent.get("metadata", {}).get("cellId") or shell.history_manager.input_hist_raw[-1]
+    return cell, shell.execution_count
+
+
+def _tell(explorer, name, change):
+    """Tell an explorer of a change, if it is still there."""
+    if (listener := explorer()) is not None:
+        listener._changed(name, change)
 
 
 def _defaults(f, controls):

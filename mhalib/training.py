@@ -4,6 +4,7 @@ leave."""
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, repeat
@@ -24,12 +25,13 @@ from mhalib._array import (
     shown,
     to_numpy,
 )
+from mhalib._console import printed
 from mhalib.data.foreign import marks
 from mhalib.models.given_gradient import require_gradient
 from mhalib.models.weights import require_weights, weights, with_weights
 from mhalib.models.workspace import Workspace
 from mhalib.optim import ENTRYWISE, GradientDescent, Rule
-from mhalib.own_rule import NotANumber, on_models, require_steady
+from mhalib.own_rule import NotANumber, fingerprint, on_models, require_steady
 from mhalib.stopping import at_the_start, nan_gradient, overshot
 
 OF_EVERY_PATH = ("steps", "models", "curves", "stopped", "loss", "grad_norm", "test_loss")
@@ -78,6 +80,7 @@ class Data(Protocol):
         ...
 
 
+@printed
 @dataclass(frozen=True, eq=False, repr=False)
 class Path:
     """What a training run left behind, at the recorded steps.
@@ -110,10 +113,11 @@ class Path:
         # Copying and unpickling ask for attributes of an object that has no fields yet: plain
         # access to ``self.curves`` would come back here without end.
         curves = self.__dict__.get("curves", {})
+        nothing = f"nothing: {self.__dict__.get('stopped')}"
         if name in curves:
             return curves[name]
         raise AttributeError(
-            f"this Path has no curve {name!r}; it recorded {', '.join(sorted(curves)) or 'nothing'}"
+            f"this Path has no curve {name!r}; it recorded {', '.join(sorted(curves)) or nothing}"
         )
 
     def __dir__(self) -> list[str]:
@@ -219,9 +223,10 @@ def run(
     optimizer = _given_data(optimizer, data)
     recorder = _Recorder(model, data, optimizer, test, steps)
     samples = _samples(data, optimizer, batch, seed)
+    space, before = recorder.train_space, _known(model, data)
     require_gradient(model, data.X, data.y)
-    space = recorder.train_space
     ask, step = _ask_and_step(model, data, optimizer, space, only)
+    ask = _leaving_data(ask, model, data, before)
     own = _copied(model)  # the path keeps no array of the reader's
     # An entrywise rule steps on the workspace's form of θ, so its moments take that form; any other
     # sees models, and may keep or overwrite what it is given.
@@ -291,7 +296,7 @@ class _Walk:
         except NotANumber as error:
             stopped = str(error)
         except KeyboardInterrupt:
-            if self.last is None or _interrupts_raise:
+            if self.last is None or _interrupts_raise.get():
                 raise
             stopped = f"Interrupted after step {self.last.k}: the path up to there is kept."
         last = self.last
@@ -367,19 +372,18 @@ class _Walk:
         )
 
 
-_interrupts_raise = False
+_interrupts_raise: ContextVar[bool] = ContextVar("interrupts_raise", default=False)
 
 
 @contextmanager
 def interrupts_raised() -> Iterator[None]:
     """In here an interrupt ends ``train`` with KeyboardInterrupt, for callers that must not mistake
     half a run for a whole one."""
-    global _interrupts_raise
-    before, _interrupts_raise = _interrupts_raise, True
+    before = _interrupts_raise.set(True)
     try:
         yield
     finally:
-        _interrupts_raise = before
+        _interrupts_raise.reset(before)
 
 
 def _given_data(optimizer, data):
@@ -439,6 +443,30 @@ def _rows(data):
 def _loss_and_grad(workspace, theta, rows):
     """The loss and gradient of some rows, or of all samples."""
     return workspace.loss_and_grad(theta) if rows is None else workspace.partial(theta, rows)
+
+
+def _known(model, data):
+    """What the data are, if a loss may change them: one of the package's own does not."""
+    return None if type(model).__module__.startswith("mhalib.") else fingerprint(data)
+
+
+def _leaving_data(ask, model, data, before):
+    """The same; its first call checks that the loss has left the data as they were before the
+    run."""
+
+    def leaving(theta, rows):
+        nonlocal before
+        found = ask(theta, rows)
+        if before is not None and fingerprint(data) != before:
+            raise TypeError(
+                f"data: expected a loss of {type(model).__name__} that leaves X and y as they are, "
+                "got others after its first call; make a new array, as in X = X - X.mean(0), in "
+                "place of X -= X.mean(0), and load your data again"
+            )
+        before = None
+        return found
+
+    return leaving
 
 
 def _restricted(ask, workspace, names):

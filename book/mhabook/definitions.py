@@ -12,8 +12,10 @@ from mhabook.c09_tilting import statements as tilting
 from mhabook.c10_structure import factorization
 from mhabook.c12_two_kernels import statements as two_kernels
 from mhabook.ledger import number_in_paper
+from mhalib._console import printed
 
 
+@printed
 class Definition(NamedTuple):
     """A numbered definition: its label in the chapter, its title, its mark and its source."""
 

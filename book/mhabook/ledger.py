@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from mhalib._console import printed
+
 if TYPE_CHECKING:
     from mhalib.data import Dataset
     from mhalib.training import Path
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
 MARKS = ("paper", "second-hand", "recalled", "ours")
 ROUNDING: float = 1e-9
 """Relative room for rounding in ``Check.holds``."""
+BREAK = "\n      "
+"""Between a statement and what was found, where a line has no room for both."""
+AMPLE: float = 0.9
+"""Checks that leave so much of their bound unused are as good as each other: an error of 1e-16
+where 1e-12 is allowed."""
 NUMBER = re.compile(
     r"(\w+ et al\. \d{4}), ((?:Theorem|Lemma|Proposition|Corollary|Definition) \d+)"
 )
@@ -28,6 +35,7 @@ def number_in_paper(source: str) -> str:
     return f"{found[2]} of {found[1]}" if found else ""
 
 
+@printed
 class Check(NamedTuple):
     """One statement lhs ≤ rhs on one instance.
 
@@ -70,8 +78,9 @@ class Check(NamedTuple):
         finite = isfinite(self.lhs) and isfinite(self.rhs)
         relation = "≤" if self.holds else ">" if finite else "against"
         found = f"{'holds' if self.holds else 'fails'}: {f' {relation} '.join(sides)}"
-        one_line = f"{self.statement} {found}"
-        return one_line if len(one_line) < 85 else f"{self.statement}\n      {found}"
+        # By the longest numbers that there are: rounding is not to decide where a line ends.
+        fits = len(f"{self.statement} holds: 1.23456e-17 ≤ 1.23456e-17") < 85
+        return f"{self.statement}{' ' if fits else BREAK}{found}"
 
 
 Checks: TypeAlias = tuple[Check, ...]
@@ -87,11 +96,21 @@ def _several(found: Check | Checks) -> Checks:
 
 
 def _worst(checks: Iterable[Check]) -> Check:
+    """A failure, or the check with the least slack; the first of several that are as good."""
+    return min(checks, key=_grade)
+
+
+def _grade(check):
+    # Which of several rounding errors is the largest differs by processor, and so would the claim
+    # that is named: slacks are compared to the digits that rounding leaves, and where most of the
+    # bound is unused not at all.
+    slack = min(float(f"{round(check.slack, 9):.6g}"), AMPLE)
     # A bound that is infinite or not a number has no small slack, but it fails: failures come
     # first.
-    return min(checks, key=lambda check: (check.holds, check.slack))
+    return check.holds, slack
 
 
+@printed
 @dataclass(frozen=True)
 class Statement:
     """A numbered statement of the book with its check.
@@ -220,7 +239,7 @@ def _row(statement: Statement, seeds: int) -> dict[str, Any]:
         "assumptions": statement.assumptions,
         "instances": seeds + len(statement.extremal),
         "holds": worst.holds,
-        "slack": worst.slack,
+        "slack": min(check.slack for check in checks if check.holds == worst.holds),
         "breaks": statement.breaks,
         "test": statement.test,
         "twins": len(twins),
@@ -245,6 +264,7 @@ def statement(**entry: Any) -> Callable[[F], F]:
     return register
 
 
+@printed
 class Along(NamedTuple):
     """One statement along a training path: ``lhs`` and ``rhs`` at the recorded ``steps``."""
 

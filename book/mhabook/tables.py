@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mhalib._console import printed
 from mhalib.compiler._files import whole_file
 
 RESERVED = ("about", "allow_pickle", "file")
@@ -19,6 +20,7 @@ _INSTALLED = Path(__file__).parent / "results"
 FOLDER = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[1] / "results"
 
 
+@printed
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Rows of a sweep, in the order of its grid; the seeds of a configuration follow one another.

@@ -127,12 +127,9 @@ def gradient(value: Traced, wrt: Sequence[Traced]) -> list[Traced]:
     for v in reversed(order):
         if v not in slopes or not v.args:
             continue
-        deriving.append(v)
-        try:
+        with deriving(v):
             for arg, slope in _handed_on(v, slopes[v], needed):
                 slopes[arg] = slopes[arg] + slope if arg in slopes else slope
-        finally:
-            deriving.pop()
     return [
         slopes[w.node].reshape(w.shape) if w.node in slopes else filled(0.0, w.shape) for w in wrt
     ]

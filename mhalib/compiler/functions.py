@@ -229,6 +229,8 @@ def _outer(a, b):
 @function("einsum")
 def einsum(subscripts: str, *arrays: Traced, **_: Any) -> Traced:
     """As np.einsum, with its result spelled out; several arrays are multiplied from the left."""
+    if not isinstance(subscripts, str):
+        refuse("einsum with lists of axes; write letters: np.einsum('ij,j->i', X, w)")
     labels, arrow, target = subscripts.replace(" ", "").partition("->")
     own = labels.split(",")
     if (

@@ -40,6 +40,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from mhalib._console import printable
 from mhalib.compiler import _commands, _trial
 from mhalib.compiler._files import open_own, own_folder, whole_file
 from mhalib.compiler.program import Program
@@ -163,8 +164,9 @@ def status() -> str:
     if not switched_on():
         return "numpy: MHALIB_COMPILED=0"
     said = _version(_compiler())
-    return (
-        "\n".join(_line(name, found, said) for name, found in _found.items())
+    return printable(
+        # Copied, because another thread may begin to train.
+        "\n".join(_line(name, found, said) for name, found in dict(_found).items())
         or f"nothing was trained yet; {said}"
     )
 

@@ -9,6 +9,7 @@ Sizes are numbers: a loop over ``range(X.shape[1])`` is written out, once for ev
 """
 
 import numbers
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +19,10 @@ from functools import partial
 from itertools import pairwise
 from math import prod
 from pathlib import Path
+from site import getsitepackages, getusersitepackages
+from sysconfig import get_path
+from threading import local
+from types import CodeType
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
@@ -39,40 +44,28 @@ class Untraceable(TypeError):
     write instead."""
 
 
-_FOLDER = str(Path(__file__).parent)
+class Recording:
+    """What is known while a formula is recorded: what was refused in it, which nodes it has, and
+    the step whose derivative is being recorded, at whose place the steps of that are said to stand.
+
+    ``asked_by`` is the code that asks for the record: what that calls is the formula.
+    """
+
+    def __init__(self, asked_by: CodeType | None = None) -> None:
+        self.asked_by: CodeType | None = asked_by
+        self.refused: list[Untraceable] = []
+        self.known: WeakValueDictionary[Any, Node] = WeakValueDictionary()
+        self.deriving: Node | None = None
 
 
-def _line() -> str:
-    """File and line of the formula that called into this package."""
-    frame = sys._getframe(1)
-    while frame.f_back and (
-        frame.f_code.co_filename.startswith(_FOLDER)
-        or frame.f_code.co_filename == "<string>"  # a dataclass's own code
-        # NumPy's own wrappers call this package, too: site-packages, or Debian's dist-packages.
-        or "-packages" in frame.f_code.co_filename
-    ):
-        frame = frame.f_back
-    return f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
+class _Thread(local):
+    """The recording of each thread: two may record at once."""
+
+    def __init__(self) -> None:
+        self.recording: Recording = Recording()
 
 
-deriving: list["Node"] = []
-"""The step whose derivative is being recorded: the steps of that are said to stand where it
-stands."""
-
-
-def _place():
-    """File and line of a step."""
-    return f"{deriving[-1].line}, in the derivative of {deriving[-1].f}" if deriving else _line()
-
-
-_refused: list[Untraceable] = []
-
-
-def refuse(what: str) -> NoReturn:
-    """Raise Untraceable with the file and line of the formula."""
-    # Kept as well as raised: a formula may catch it, and `strictly` raises it then.
-    _refused.append(Untraceable(f"{_line()}: {what}"))
-    raise _refused[-1]
+_thread = _Thread()
 
 
 @contextmanager
@@ -83,16 +76,92 @@ def strictly() -> Iterator[None]:
     What is never refused can still make a record another function than the formula, see ``HIDDEN``:
     so the two are compared wherever a record is made.
     """
-    _refused.clear()
-    _KNOWN.clear()  # what another formula wrote has another line
-    yield
-    if _refused:
-        raise _refused[0]
+    # A recording of its own, also inside of another one: a loss may train a model of its own, and
+    # what was written by another formula has another line. Frame 1 is that of the `with` itself.
+    outer, own = _thread.recording, Recording(sys._getframe(2).f_code)
+    _thread.recording = own
+    try:
+        yield
+    finally:
+        _thread.recording = outer
+        # Before whatever was raised after it: it was caught, and the formula went on without.
+        if own.refused:
+            raise own.refused[0]
+
+
+@contextmanager
+def deriving(v: "Node") -> Iterator[None]:
+    """Say of the steps that are recorded in here that they stand where v stands, whose derivative
+    they make."""
+    _thread.recording.deriving = v
+    try:
+        yield
+    finally:
+        _thread.recording.deriving = None
+
+
+def refuse(what: str) -> NoReturn:
+    """Raise Untraceable with the file and line of the formula."""
+    refused = Untraceable(f"{_line()}: {what}")
+    # Kept as well as raised: a formula may catch it, and `strictly` raises it then.
+    _thread.recording.refused.append(refused)
+    raise refused
+
+
+def _place():
+    """File and line of a step."""
+    v = _thread.recording.deriving
+    return _line() if v is None else f"{v.line}, in the derivative of {v.f}"
+
+
+_INSTALLED = tuple(
+    path + os.sep for path in (get_path("stdlib"), *getsitepackages(), getusersitepackages())
+)
+"""The folders of Python's own modules and of installed packages."""
+
+
+def _line() -> str:
+    """File and line of the formula that called into this package: the innermost line that is
+    neither NumPy's nor this package's, nor one of another library that the formula calls.
+
+    A formula may be installed itself; and one of this package has its own line.
+    """
+    frame, installed, ours = sys._getframe(1), [], None
+    while frame and frame.f_code is not _thread.recording.asked_by:
+        # What a dataclass wrote itself, such as its __eq__, is nobody's line.
+        if not frame.f_code.co_qualname.startswith("__create_fn__."):
+            package = _package(frame)
+            if package not in ("mhalib", "numpy"):
+                if not frame.f_code.co_filename.startswith(_INSTALLED):
+                    return _said(frame)
+                installed.append(frame)
+            elif ours is None and _is_formula_of_ours(frame):
+                ours = frame
+        frame = frame.f_back
+    # The outermost of them is the formula; what it calls of other packages is a library's.
+    of_formula = [each for each in installed if _package(each) == _package(installed[-1])]
+    return _said(of_formula[0] if of_formula else ours or sys._getframe(1))
+
+
+def _package(frame):
+    """The package or module that the code of a frame belongs to: its name and not its path, for a
+    folder may have any name, and a package lie in an archive."""
+    return frame.f_globals.get("__name__", "").partition(".")[0]
+
+
+def _is_formula_of_ours(frame):
+    return frame.f_globals["__name__"].startswith("mhalib.") and not frame.f_globals[
+        "__name__"
+    ].startswith("mhalib.compiler.")
+
+
+def _said(frame):
+    return f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
 
 
 HIDDEN = (
-    "are there random numbers, a write in place such as W *= 2, a branch on the type of an "
-    "array, or small whole numbers that wrap around, which a.astype(float) mends?"
+    "are there random numbers, a count of calls, a write in place such as W *= 2, a branch on the "
+    "type of an array, or small whole numbers that wrap around, which a.astype(float) mends?"
 )
 """Why a record may be another function than its formula."""
 
@@ -125,9 +194,6 @@ class Node:
         return tuple(self.loops[k] for k in self.out)
 
 
-_KNOWN: WeakValueDictionary[Any, Node] = WeakValueDictionary()
-
-
 def node_of(
     f: str,
     args: Iterable[tuple[Node, Index]] = (),
@@ -153,7 +219,7 @@ def node_of(
         node
         # NumPy abbreviates the repr of a long array: two different constants could look equal.
         if f in ("input", "constant")
-        else _KNOWN.setdefault((f, args, loops, out, over, repr(detail)), node)
+        else _thread.recording.known.setdefault((f, args, loops, out, over, repr(detail)), node)
     )
 
 

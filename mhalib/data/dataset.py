@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from mhalib._array import Array, as_like, require, require_labels, shown
+from mhalib._console import printed
 from mhalib.data.foreign import converted, marks
 
 
@@ -43,6 +44,7 @@ class Samples:
         return self.truth.sample(n, seed).map(lambda a: as_like(a, self.y))
 
 
+@printed
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Samples):
     """Labeled token sequences: X (n, T, d), y (n,) in {−1, +1}, and what is known about where they

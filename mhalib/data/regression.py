@@ -17,11 +17,13 @@ from mhalib._array import (
     require_same_dtype,
     require_seed,
 )
+from mhalib._console import printed
 from mhalib.data.dataset import Samples
 from mhalib.data.foreign import converted
 from mhalib.whitening import Whitening
 
 
+@printed
 @dataclass(frozen=True, eq=False, repr=False)
 class RegressionDataset(Samples):
     """Tokens x (n, d) with targets y (n, p); every token is one sample, and all n tokens are the

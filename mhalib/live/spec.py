@@ -9,10 +9,12 @@ from typing import Any
 import plotly.graph_objects as go
 
 from mhalib._array import matching
+from mhalib._console import printed
 from mhalib.live.drawing import floored, places, put
 from mhalib.training import Path
 
 
+@printed
 @dataclass(frozen=True)
 class Control:
     """One control of a live figure: a slider over given values, a menu (``choice``), or a

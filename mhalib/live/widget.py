@@ -18,6 +18,7 @@ from IPython.display import HTML, display
 
 from mhalib import still, training
 from mhalib._book import book_is_asked
+from mhalib._console import printed
 from mhalib.live.modules import widget_module
 from mhalib.live.spec import Control, FigureSpec
 
@@ -144,6 +145,7 @@ class Widget(Shown):
             self.send({"plotly": True}, [plotly.offline.get_plotlyjs().encode()])
 
 
+@printed
 class LiveFigure(Widget):
     """A figure that trains where it is read. Made by ``mha.live.heads`` and its siblings.
 

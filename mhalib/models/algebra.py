@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mhalib._array import Array, as_number, is_array, namespace, require_same_dtype, shown
+from mhalib._console import printed
 from mhalib.models.weights import attributes, with_attributes
 
 OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {
@@ -22,6 +23,7 @@ OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {
 too."""
 
 
+@printed
 class Algebra:
     """Arithmetic, field by field, for a frozen dataclass that holds arrays.
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._array import Array, is_tensor, torch_gradient, torch_hvp
+from mhalib._array import Array, derivable, is_tensor, torch_gradient, torch_hvp
 from mhalib.compiler.derivatives import gradient
 from mhalib.compiler.numeric import Evaluator, evaluate, origin
 from mhalib.compiler.trace import HIDDEN, Traced, array, strictly
 from mhalib.models.compiled_gradient import Executor, compiled_or
-from mhalib.models.weights import probe
+from mhalib.models.weights import attributes, probe, require_left
 from mhalib.models.workspace import Workspace
 
 
@@ -152,8 +152,8 @@ def _loss_and_slopes(model, X, y, theta):
     """The loss and its derivatives, recorded; the loss is compared with the formula at the model
     and beside it."""
     with strictly():
-        loss = model.with_arrays(**theta).loss(_input("X", X), _input("y", y))
-    slopes = gradient(loss, list(theta.values()))
+        loss = _loss_at(model, theta, _input("X", X), _input("y", y))
+        slopes = gradient(loss, list(theta.values()))
     # Two functions may agree at a special point, such as weights that are all zero.
     beside = model.map(lambda a: a + 0.1 * probe(a.shape).astype(a.dtype))
     # The record is evaluated in double precision, the formula in the model's own: half the digits
@@ -176,7 +176,15 @@ def _on_torch(model):
 
 
 def _loss_of(model, X, y):
-    return lambda arrays: model.with_arrays(**arrays).loss(X, y)
+    return lambda arrays: _loss_at(model, arrays, derivable(X), derivable(y))
+
+
+def _loss_at(model, arrays, X, y):
+    """The loss at these weights, which is to leave everything else of the model as it was."""
+    point = model.with_arrays(**arrays)
+    loss = point.loss(X, y)
+    require_left("loss", model, attributes(model), attributes(point))
+    return loss
 
 
 def _input(name, a):

@@ -7,7 +7,7 @@ import numpy as np
 
 from mhalib._array import Array, as_like, to_numpy
 from mhalib.models.vector import Vector
-from mhalib.models.weights import probe, weights, with_weights
+from mhalib.models.weights import attributes, probe, require_left, weights, with_weights
 
 # Well above √ε, so the rounding of a difference, about ε/step, stays far below TOLERANCES.
 STEPS = {8: 1e-6, 4: 3e-3}
@@ -28,7 +28,7 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
     At a kink the slope is between those to either side. Models of the package's own classes are not
     asked, nor those that write their loss alone.
 
-    Raises ArithmeticError that names the class.
+    Raises ArithmeticError that names the class; TypeError as ``require_left``.
     """
     kind, moving = type(model), weights(model)
     size = min(a.dtype.itemsize for a in moving.values())
@@ -36,9 +36,12 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
         return
     if kind.loss_and_grad is Vector.loss_and_grad:
         return
+    before = attributes(model)
     with np.errstate(all="ignore"):
         loss, grad = model.loss_and_grad(X, y)
+        require_left("loss_and_grad", model, before, attributes(model))
         loss, own = float(loss), float(model.loss(X, y))
+    require_left("loss", model, before, attributes(model))
     slopes = {name: to_numpy(a) for name, a in weights(grad).items()}
     if not (
         np.isfinite(own)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._array import Array, is_array, require_detached, require_own_meaning
+from mhalib._array import Array, is_array, require_detached, require_own_meaning, shown
 
 DEPTH = 5
 """So many containers and objects within each other are searched for arrays."""
@@ -293,6 +293,24 @@ def _arrays_in(value: Any, depth: int = DEPTH) -> Iterator[Any]:
     if depth:
         for part in parts:
             yield from _arrays_in(part, depth - 1)
+
+
+def require_left(
+    method: str, model: Any, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> None:
+    """Check that a method of a model has left what the model holds beside its weights as it was.
+
+    Raises TypeError that names the attribute.
+    """
+    for name in before.keys() - weights(model).keys():
+        was, now = before[name], after.get(name)
+        if now is not was and (is_array(was) or is_array(now) or now != was):
+            kind = type(model).__name__
+            raise TypeError(
+                f"{name}: expected a {kind} whose {method} changes nothing of it, got "
+                f"{shown(was)} before a call and {shown(now)} after it; a step moves the weights "
+                f"alone, so keep what {method} counts or remembers outside of the model"
+            )
 
 
 def _require_moving(name, a):

@@ -330,3 +330,117 @@ def test_single_precision_trains_in_single_precision():
         mha.train(model(form, np.zeros(3)), DATA, mha.GradientDescent(lr=0.1), 20).loss,
         rtol=1e-5,
     )
+
+
+def line(w, X, y):
+    return ((X @ w - y) ** 2).mean()
+
+
+@pytest.mark.parametrize("off", ["no_grad", "inference_mode", "set_grad_enabled"])
+def test_torch_derives_where_a_reader_has_switched_that_off(off):
+    def tensors():
+        return model(line, torch.full((3,), 0.5, dtype=torch.float64)), SimpleNamespace(
+            X=torch.tensor(DATA.X), y=torch.tensor(DATA.y)
+        )
+
+    rule, (start, data) = mha.GradientDescent(lr=0.1), tensors()
+    direction = start.map(lambda a: a + 1)
+    path, product = mha.train(start, data, rule, 5), start.hvp(data.X, data.y, direction)
+    switched_off = getattr(torch, off)
+    with switched_off(False) if off == "set_grad_enabled" else switched_off():
+        # what is made in here is marked by torch, too
+        for there, theirs in ((start, data), tensors()):
+            np.testing.assert_array_equal(mha.train(there, theirs, rule, 5).loss, path.loss)
+            found = there.hvp(theirs.X, theirs.y, direction * 1.0)
+            np.testing.assert_array_equal(found.w, product.w)
+        assert not torch.is_grad_enabled()
+    assert torch.is_grad_enabled()
+
+
+@dataclass(eq=False, repr=False)
+class Counting(mha.models.Vector):
+    w: np.ndarray
+    count: int = 0
+
+    def loss(self, X, y):
+        self.count += 1
+        return line(self.w, X, y)
+
+
+@dataclass(eq=False, repr=False)
+class CountingGradients(Counting):
+    def loss_and_grad(self, X, y):
+        self.count += 1
+        e = X @ self.w - y
+        return (e**2).mean(), CountingGradients(2 * X.T @ e / len(e), self.count)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda w: Counting(w),
+        lambda w: Counting(torch.tensor(w)),
+        lambda w: CountingGradients(w),
+    ],
+)
+def test_a_loss_that_counts_its_calls_in_the_model_is_refused_in_words(make):
+    start = make(np.zeros(3))
+    data = DATA
+    if not isinstance(start.w, np.ndarray):
+        data = SimpleNamespace(X=torch.tensor(DATA.X), y=torch.tensor(DATA.y))
+    said = r"^count: expected a Counting\w* whose loss\w* changes nothing of it, got 0 .* and 1 "
+    with pytest.raises(TypeError, match=said):
+        mha.train(start, data, mha.GradientDescent(0.1), 5)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Centering(mha.models.Vector):
+    """Writes into the data; the second time nothing changes."""
+
+    w: np.ndarray
+
+    def loss(self, X, y):
+        X -= X.mean(0)
+        return line(self.w, X, y)
+
+
+class CenteringGradients(Centering):
+    def loss_and_grad(self, X, y):
+        X -= X.mean(0)
+        e = X @ self.w - y
+        return (e**2).mean(), CenteringGradients(2 * X.T @ e / len(e))
+
+
+def test_a_loss_that_writes_into_the_data_is_refused():
+    said = "^data: expected a loss of Centering.* that leaves X and y as they are"
+    of_numpy = CenteringGradients(np.zeros(3)), SimpleNamespace(X=DATA.X.copy(), y=DATA.y)
+    of_torch = (
+        Centering(torch.zeros(3, dtype=torch.float64)),
+        SimpleNamespace(X=torch.tensor(DATA.X), y=torch.tensor(DATA.y)),
+    )
+    for start, data in (of_numpy, of_torch):
+        with pytest.raises(TypeError, match=said):
+            mha.train(start, data, mha.GradientDescent(0.1), 5)
+
+
+def test_data_without_samples_are_named():
+    start, none = model(line, np.zeros(3)), SimpleNamespace(X=DATA.X[:0], y=DATA.y[:0])
+    said = r"^X: expected at least one sample, got an empty array of shape \(0, 3\)"
+    with pytest.raises(ValueError, match=said):
+        mha.train(start, none, mha.GradientDescent(0.1), 5)
+    with pytest.raises(ValueError, match=said):
+        mha.train(start, DATA, mha.GradientDescent(0.1), 5, test=none)
+
+
+def test_a_path_without_a_step_says_why():
+    start = model(lambda w, X, y: np.log(-abs(w) - 1).sum(), np.zeros(3))
+    with pytest.warns(RuntimeWarning, match="not finite at the start"):
+        path = mha.train(start, DATA, mha.GradientDescent(0.1), 5)
+    with pytest.raises(AttributeError, match="recorded nothing: The loss is not finite at the"):
+        _ = path.loss
+
+
+def test_the_list_form_of_einsum_is_refused_in_words():
+    start = model(lambda w, X, y: np.einsum(X, [0, 1], w, [1], [0]).sum(), np.zeros(3))
+    with pytest.raises(TypeError, match="einsum with lists of axes; write letters"):
+        start.loss_and_grad(DATA.X, DATA.y)

@@ -10,6 +10,7 @@ import ipywidgets
 import plotly.graph_objects as go
 import plotly.io
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 import mhalib as mha
 from explorers import ALT, Line, drawn, in_a_kernel, slide
@@ -330,3 +331,52 @@ def test_no_widget_reaches_a_page_of_the_book(in_the_book):
 def test_a_notebook_fails_where_the_first_call_does():
     with pytest.raises(nbclient.exceptions.CellExecutionError, match="four"):
         run_notebook([NOTEBOOK[0].replace("H=3", "H=4")])
+
+
+@pytest.fixture
+def shell(monkeypatch):
+    """A notebook's Python, with a slider and a function that counts its calls."""
+    found = InteractiveShell.instance()
+    found.run_cell(
+        "import ipywidgets, mhalib as mha\n"
+        "from explorers import Line\n"
+        "line, slider = Line(), ipywidgets.IntSlider(3, min=1, max=9)\n"
+        "def calls(value):\n"
+        "    line.calls, slider.value = [], value\n"
+        "    return len(line.calls)",
+        store_history=True,
+    ).raise_error()
+    yield found
+    InteractiveShell.clear_instance()
+
+
+def calls(shell, *cells):
+    """How often the function is called at one move of the slider, after some cells have run."""
+    for cell in cells:
+        shell.run_cell(cell, store_history=True).raise_error()
+    return shell.run_cell("calls(slider.value % 9 + 1)", store_history=True).result
+
+
+def test_a_cell_that_runs_again_leaves_one_explorer_listening(shell):
+    shown, other = "mha.explore(line, H=slider)", "mha.explore(line, H=slider, slope=(0, 4))"
+    assert calls(shell, *[shown] * 4) == 1
+    assert calls(shell, *[other] * 2) == 2, "two cells share the slider"
+    many = f"for _ in range(3): display({shown})"
+    assert calls(shell, *[many] * 2) == 5, "all that one run displays are heard"
+    assert calls(shell, f"kept = {other}; kept", "kept", "kept") == 6
+    assert calls(shell, f"display({other})") == 7, "displayed, and kept by no name"
+
+
+def test_a_cell_is_known_by_its_id_when_its_text_has_changed(shell, monkeypatch):
+    sent = {"metadata": {"cellId": "one"}}
+    monkeypatch.setattr(InteractiveShell, "get_parent", lambda self: sent, raising=False)
+    assert calls(shell, "mha.explore(line, H=slider)", "mha.explore(line, H=slider)  # again") == 1
+
+
+def test_an_explorer_that_nobody_has_hears_of_no_widget():
+    line, slider = Line(), ipywidgets.IntSlider(3, min=1, max=9)
+    for _ in range(4):
+        explorer = mha.explore(line, H=slider)
+    line.calls.clear()
+    slider.value = 5
+    assert line.calls == [5] and explorer.values == {"H": 5}

@@ -20,6 +20,29 @@ def assert_close(got, want, rel, size=0.0):
     )
 
 
+def assert_alike(got, want, rel, place="it"):
+    """Two pieces of JSON are one but for rounding: names, words and whole numbers are the same, other
+    numbers up to ``rel`` of the largest beside them."""
+    assert type(got) is type(want), place
+    if isinstance(want, dict):
+        assert got.keys() == want.keys(), place
+        for name in want:
+            assert_alike(got[name], want[name], rel, f"{place}, {name}")
+    elif isinstance(want, list):
+        assert len(got) == len(want), place
+        fractions = {k for k, each in enumerate(want) if isinstance(each, float)}
+        size = max((abs(want[k]) for k in fractions), default=0.0)
+        for k, (one, other) in enumerate(zip(got, want, strict=True)):
+            if k in fractions and isinstance(one, float):
+                assert abs(one - other) <= rel * size, f"{place}, entry {k}: {one}, not {other}"
+            else:
+                assert_alike(one, other, rel, f"{place}, entry {k}")
+    elif isinstance(want, float):
+        assert abs(got - want) <= rel * abs(want), f"{place}: {got}, not {want}"
+    else:
+        assert got == want, place
+
+
 def assert_refused(call, error, words):
     """The call raises exactly this error, and each of the words stands in its message."""
     with pytest.raises(error) as raised:

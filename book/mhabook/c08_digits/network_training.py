@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mhalib._array import require_count, require_seed
+from mhalib._array import derivatives_on, require_count, require_seed
 from mhalib.losses import logistic
 from mhalib.optim import Adam, AdamW, GradientDescent, Momentum, rate
 from mhalib.training import Path, Records, minibatches, recorded_steps
@@ -61,7 +61,8 @@ def train_network(
     named = dict(model.named_parameters())
     moving = list(named.values()) if only is None else [named[name] for name in chosen(model, only)]
     rule = _torch_rule(optimizer, moving)
-    with torch.random.fork_rng(devices=[model.device] if model.device.type == "cuda" else []):
+    devices = [model.device] if model.device.type == "cuda" else []
+    with torch.random.fork_rng(devices), derivatives_on():
         # for networks that draw; afterwards the global streams are as before
         torch.manual_seed(int(seed))
         # One minibatch more than there are steps: the last network, too, is recorded only where its

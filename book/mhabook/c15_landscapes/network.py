@@ -12,6 +12,7 @@ from torch import nn
 from torch.func import functional_call
 
 from mhabook.c08_digits.network_training import chosen
+from mhalib._array import derivatives_on, leaves
 from mhalib.models.vector import Vector
 
 
@@ -95,12 +96,14 @@ class NetworkPoint(Vector):
         """The loss that the network says, at these parameters."""
         return self._loss(self.parameters, X, y).item()
 
+    @derivatives_on()
     def loss_and_grad(self, X: Any, y: Any) -> tuple[float, Self]:
         """Loss and gradient, which is again a ``NetworkPoint``."""
         tracked = self._tracked()
         loss = self._loss(tracked, X, y)
         return loss.item(), self._with(_gradient(loss, tracked))
 
+    @derivatives_on()
     def hvp(self, X: Any, y: Any, V: Self) -> Self:
         """Product of the Hessian of the loss with a direction V, by differentiating the gradient
         along V."""
@@ -111,8 +114,7 @@ class NetworkPoint(Vector):
         return self._with(_gradient(slope, tracked))
 
     def _tracked(self):
-        # Detached: asking for gradients must not reach the tensors of the point.
-        return {name: p.detach().requires_grad_(True) for name, p in self.parameters.items()}
+        return leaves(self.parameters)
 
     def _loss(self, parameters, X, y):
         return functional_call(

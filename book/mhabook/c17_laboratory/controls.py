@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mhalib._console import printed
 from mhalib.live.spec import Control
 
 GENERATED = ("mixture", "planted", "digits", "pathfinder")
 
 
+@printed
 @dataclass(frozen=True)
 class Choice(Control):
     """A control that is there only ``when`` the others stand at given values, and so is each of its

@@ -25,6 +25,7 @@ from mhabook.c17_laboratory.controls import (
     shown,
 )
 from mhabook.c17_laboratory.experiments import EXPERIMENTS
+from mhalib._console import printed
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
 from mhalib.live.drawing import places, put
@@ -50,6 +51,7 @@ STOPPED = (
 )
 
 
+@printed
 class Laboratory(Widget):
     """The laboratory of the last chapter. Made by ``mhabook.laboratory``.
 

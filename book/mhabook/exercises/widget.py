@@ -10,12 +10,14 @@ import traitlets
 
 from mhabook.exercises.questions import QUESTIONS, Question
 from mhalib._book import book_is_asked
+from mhalib._console import printed
 from mhalib.live.modules import widget_module
 from mhalib.live.widget import Shown
 
 HERE = Path(__file__).parent
 
 
+@printed
 class Exercise(Shown):
     """Fields below an exercise that say whether an answer is right. Made by ``mhabook.exercise``.
 
