@@ -12,6 +12,8 @@ from urllib.parse import urldefrag
 
 import pytest
 from bs4 import BeautifulSoup
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image
 
 import notebooks
@@ -200,6 +202,33 @@ def test_the_download_button_gives_it(page):
         if "/blob/" in link["href"]
     ]
     assert colab and all(link.endswith(f"/blob/notebooks/{page.notebook}") for link in colab)
+
+
+OWN = """import numpy as np
+import mhalib as mha
+
+draws = np.random.default_rng(0)
+data = mha.data.from_arrays(draws.normal(size=(200, 10, 8)), np.sign(draws.normal(size=200)))
+start, rule = mha.MultiHeadAttention.zeros(H=8, T=10, d=8), mha.GradientDescent(lr=1.0)
+
+
+def wave(k, phase=0.0):
+    t = np.linspace(0, 7, 200)
+    return mha.plots.curves(t, {"wave": np.sin(k * t + phase)}, log_y=False)
+
+
+display(mha.live.heads(data), mha.live.figure(start, data, rule, steps=50, controls={"lr": [0.1, 1.0]}))
+mha.explore(wave, k=(1, 9))"""
+
+
+def test_an_own_notebook_that_was_run_and_saved_is_small(monkeypatch):
+    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    saved = new_notebook(cells=[new_code_cell(OWN)])
+    NotebookClient(saved, store_widget_state=True).execute()
+    state = saved.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
+    anywidgets = [one for one in state.values() if one["model_module"] == "anywidget"]
+    assert len(anywidgets) == 3
+    assert len(json.dumps(saved)) < 2_000_000
 
 
 def test_outputs_are_compared():
