@@ -39,6 +39,14 @@ FOLDED = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
 SHORT = 4000
 # numbers that differ from one processor to another
 ROUNDING = re.compile(r"\de-(1[2-9]|[2-9]\d|\d{3})\b")
+# what those programs ask for that write a notebook as a script or in colors
+PYTHON = {
+    "name": "python",
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
+}
 SCALE = 1.5  # pixels of a picture for one of the page
 DRAW = """(scale) => Promise.all([...document.querySelectorAll("body > svg")].map(async (svg) => {
   const { width, height } = svg.viewBox.baseVal, [image, canvas] = [new Image(), document.createElement("canvas")];
@@ -142,6 +150,7 @@ def box(admonition: Tag) -> None:
     """Make a statement, an exercise or a remark a quotation that begins with its title, a proof or
     solution a fold."""
     title = admonition.select_one(":scope > .admonition-title").extract()
+    source = known(title)
     words, marks = " ".join(title.get_text().split()), title.select("a[id]")
     if content := admonition.select_one(":scope > section"):
         content.unwrap()
@@ -154,7 +163,22 @@ def box(admonition: Tag) -> None:
         first = new_tag("p")
         admonition.insert(0, first)
     first.insert(0, title)
-    title.insert_after(*marks, " ")
+    title.insert_after(*marks, " ", *source)
+
+
+def known(title: Tag) -> list[Tag | str]:
+    """Take from the title of a statement where it comes from and its row in the ledger, which
+    stand beside it in small letters on the page: ``[ours] · ledger``."""
+    if (said := title.select_one(".mha-known")) is None:
+        return []
+    if row := said.extract().find("a", string="ledger"):
+        row.extract()
+        for last in said.find_all(string=True)[-1:]:
+            last.replace_with(last.removesuffix(" · "))
+    if mark := said.get_text():
+        said.insert(0, "[")
+        said.append("]")
+    return [*[said, " "] * bool(mark), *["· "] * bool(mark and row), *[row, " "] * bool(row)]
 
 
 class Markdown(MarkdownConverter):
@@ -453,7 +477,7 @@ def notebook(
         cells=[first, top, *others],
         metadata={
             "kernelspec": source.metadata.kernelspec,
-            "language_info": {"name": "python"},
+            "language_info": PYTHON,
             "colab": {"provenance": []},
         },
     )
