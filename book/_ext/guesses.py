@@ -15,26 +15,25 @@ class. Where one guesses is neither.
 
 import json
 import posixpath
-from functools import cache
 from html import escape
 from pathlib import Path
 
 import course
 import curves
 import edition
-import yaml
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from mhabook.exercises.curves import copy, empty
+from mhabook.exercises.guess import YOURS, field, groups, place_of_guess
 from mhalib.live.modules import link
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "book" / "mhabook"
+SCRIPTS = ROOT / "book" / "mhabook" / "exercises"
 ALL = "book/start/guesses"
 WITHOUT_SCRIPT = (
     "<noscript><p>Without JavaScript no guess is kept, and this table stays empty.</p></noscript>"
 )
-YOURS = '<span class="mha-your-guess"></span>'
 HAND_IN = (
     '<p class="mha-hands-in" data-class="class.html"><label>Hand in <select>'
     '<option value="">the guesses of all pages</option>{pages}</select></label> '
@@ -45,34 +44,6 @@ FORGET = (
     '<p><button type="button" class="mha-forget">Forget all my guesses and answers</button> '
     '<span role="status"></span></p>'
 )
-
-
-@cache
-def groups():
-    """Name of a group → number → {ask, choices, answer, why}, in the order of the book.
-
-    Raises ValueError naming group and number, for an answer that is not one of the choices.
-    """
-    files = sorted(
-        PACKAGE.glob("*/questions.yml"), key=lambda file: (file.parent.name != "start", file)
-    )
-    found = (yaml.load(file.read_text("utf-8"), yaml.BaseLoader) for file in files)
-    return {
-        name: checked(name, group)
-        for each in found
-        for name, group in each.get("guesses", {}).items()
-    }
-
-
-def checked(name, group):
-    """A group whose answers are choices."""
-    for number, guess in group.items():
-        choices = guess.get("choices", [])
-        if "answer" in guess and guess["answer"] not in choices:
-            raise ValueError(
-                f"{name} {number}: expected an answer among {choices}, got {guess['answer']!r}"
-            )
-    return group
 
 
 def pages():
@@ -101,23 +72,6 @@ def titled(page):
 
 def relative(page, start):
     return posixpath.relpath(f"{page}.html", posixpath.dirname(start))
-
-
-def field(name, number, guess):
-    """The field of one guess: its choices, axes to draw in, or a line to write on."""
-    name, asked = f'name="{name}-{number}"', f"{number}. {escape(guess['ask'])}"
-    if "curve" in guess:
-        return (
-            f'<fieldset class="mha-guess"><legend>{asked}</legend>{curves.sliders(guess["curve"], name)}'
-            f'<span class="mha-names">{curves.HOW}</span></fieldset>'
-        )
-    if "choices" not in guess:
-        return f'<label class="mha-guess">{asked} <input type="text" {name} autocomplete="off"></label>'
-    choices = "".join(
-        f'<label><input type="radio" {name} value="{escape(choice)}"> {escape(choice)}</label>'
-        for choice in guess["choices"]
-    )
-    return f'<fieldset class="mha-guess"><legend>{asked}</legend>{choices}</fieldset>'
 
 
 class Guesses(SphinxDirective):
@@ -162,13 +116,6 @@ class Guessed(SphinxDirective):
         ]
 
 
-def place_of_guess(guess):
-    """The place of one guess beside its result."""
-    if "curve" not in guess:
-        return f"You said: <strong>{YOURS}</strong>"
-    return f"You drew the solid line; the dashed one is the result. {curves.copy(guess['curve'], result=True)}"
-
-
 class GuessesOfAllPages(SphinxDirective):
     """A table of all guesses, page by page."""
 
@@ -184,7 +131,7 @@ class GuessesOfAllPages(SphinxDirective):
         rows = "".join(
             f'<tr><td>{key}. {escape(guess["ask"])}</td><td><span data-unless="{name}-{key}">–</span><span '
             f'data-guess="{name}-{key}" hidden><a href="{there}#said-{name}-{key}">'
-            f"{curves.copy(guess['curve']) if 'curve' in guess else YOURS}</a></span></td></tr>"
+            f"{copy(guess['curve']) if 'curve' in guess else YOURS}</a></span></td></tr>"
             for key, guess in group.items()
         )
         return (
@@ -230,7 +177,7 @@ def asked_of_a_class(name, number, guess):
     """The row of one guess: the question, how many answered it, and room for their answers."""
     choices = escape(json.dumps(guess.get("choices", [])))
     answers = (
-        f'<span aria-hidden="true">{curves.empty(guess["curve"])}</span>'
+        f'<span aria-hidden="true">{empty(guess["curve"])}</span>'
         if "curve" in guess
         else "<ul></ul>"
     )
@@ -250,9 +197,7 @@ def load_script(app, pagename, templatename, context, doctree):
         ("class.js", ("mha-hand-in",)),
     ):
         if any(mark in context.get("body", "") for mark in marks):
-            app.add_js_file(
-                None, body=f"{link(PACKAGE / 'exercises' / file)}\nlinked();", type="module"
-            )
+            app.add_js_file(None, body=f"{link(SCRIPTS / file)}\nlinked();", type="module")
 
 
 def setup(app):

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import notebooks
+from mhabook.exercises.guess import checked, field, groups, place_of_guess
 from scripts import load
 
 guesses = load("book/_ext/guesses.py")
 curves = guesses.curves
-GROUPS = guesses.groups()
+GROUPS = groups()
 
 
 def uses(directive):
@@ -88,7 +89,7 @@ def test_an_answer_that_is_no_choice_stops_the_build(guess):
     with pytest.raises(
         ValueError, match="chapter-99 2b: expected an answer among .*, got '(UP|up)'"
     ):
-        guesses.checked("chapter-99", {"1": {"ask": "?"}, "2b": {"ask": "?", **guess}})
+        checked("chapter-99", {"1": {"ask": "?"}, "2b": {"ask": "?", **guess}})
 
 
 def test_no_answer_stands_where_one_guesses_and_a_class_may_unfold_it():
@@ -99,8 +100,8 @@ def test_no_answer_stands_where_one_guesses_and_a_class_may_unfold_it():
         "why": "The hill is behind it.",
     }
     bare = {key: guess[key] for key in ("ask", "choices")}
-    assert guesses.field("chapter-99", "1", guess) == guesses.field("chapter-99", "1", bare)
-    assert guesses.place_of_guess(guess) == guesses.place_of_guess(bare)
+    assert field("chapter-99", "1", guess) == field("chapter-99", "1", bare)
+    assert place_of_guess(guess) == place_of_guess(bare)
     of_a_class = guesses.asked_of_a_class("chapter-99-1", "1", guess)
     assert 'data-truth="up: The hill is behind it."' in of_a_class
     assert 'data-truth=""' in guesses.asked_of_a_class("chapter-99-1", "1", bare)
