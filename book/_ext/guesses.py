@@ -25,7 +25,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from mhabook.exercises.curves import copy, empty
-from mhabook.exercises.guess import YOURS, field, groups, place_of_guess
+from mhabook.exercises.guess import YOURS, fields, groups, on_a_page, place_of_guess
 from mhalib.live.modules import link
 
 ROOT = Path(__file__).parents[2]
@@ -80,19 +80,8 @@ class Guesses(SphinxDirective):
     required_arguments = 1
 
     def run(self):
-        name = self.arguments[0]
-        fields = "".join(field(name, number, guess) for number, guess in groups()[name].items())
-        there = relative(ALL, self.env.docname)
-        return [
-            nodes.raw(
-                "",
-                f'<div class="mha-guesses" id="guesses-{name}" role="group" '
-                f'aria-label="Your guesses">{fields}'
-                f'<p class="mha-names">Your guesses stay in this browser. They come back beside the results, '
-                f'and <a href="{there}">on one page</a>.</p></div>',
-                format="html",
-            )
-        ]
+        there = f', and <a href="{relative(ALL, self.env.docname)}">on one page</a>'
+        return [nodes.raw("", fields(self.arguments[0], there), format="html")]
 
 
 class Guessed(SphinxDirective):
@@ -102,18 +91,12 @@ class Guessed(SphinxDirective):
 
     def run(self):
         name, *numbers = self.arguments[0].split()
-        return [
-            nodes.raw(
-                "",
-                "".join(
-                    f'<p class="mha-guessed" id="said-{name}-{number}" data-guess="{name}-{number}" hidden>'
-                    f'{place_of_guess(groups()[name][number])} <span class="mha-names">{number}. '
-                    f"{escape(groups()[name][number]['ask'])}</span></p>"
-                    for number in numbers
-                ),
-                format="html",
-            )
-        ]
+        group = groups()[name]
+        places = (
+            place_of_guess(name, number, group[number], on_a_page(group[number]))
+            for number in numbers
+        )
+        return [nodes.raw("", "".join(places), format="html")]
 
 
 class GuessesOfAllPages(SphinxDirective):
@@ -191,13 +174,18 @@ def asked_of_a_class(name, number, guess):
 
 def load_script(app, pagename, templatename, context, doctree):
     """Run guesses.js or class.js where it has something to do: a module, so that it begins when the
-    page is read."""
+    page is read; and style what they fill."""
+    styled = False
     for file, marks in (
         ("guesses.js", ("mha-guesses", "mha-all-guesses")),
         ("class.js", ("mha-hand-in",)),
     ):
         if any(mark in context.get("body", "") for mark in marks):
             app.add_js_file(None, body=f"{link(SCRIPTS / file)}\nlinked();", type="module")
+            styled = True
+    if styled:
+        style = (SCRIPTS / "guess.css").read_text("utf-8")
+        context["metatags"] = f"{context.get('metatags', '')}<style>{style}</style>\n"
 
 
 def setup(app):
