@@ -190,13 +190,15 @@ def test_a_cell_that_is_run_too_early_says_so(page, shell, capsys):
 
 @every_page
 def test_guesses_can_be_chosen_and_come_back(page):
-    text, asked = (ROOT / f"{page.name}.ipynb").read_text("utf-8"), {}
-    for cell in notebooks.code(notebook(page)):
-        if cell["id"].startswith("guesses-"):
-            asked[cell["id"]] = cell
-    places = re.findall(r"```{guesse[sd]} ([^\\]+)\\n", text)
-    assert [*asked] == ["guesses-" + "-".join(words.split()) for words in places]
-    for cell in asked.values():
+    text = notebooks.text(notebooks.read(ROOT / f"{page.name}.ipynb"))
+    cells = [cell for cell in notebooks.code(notebook(page)) if cell["id"].startswith("guesses-")]
+    places = [place.split() for place in re.findall(r"```{guesse[sd]} (.+)", text)]
+    called = [re.findall('"([^"]+)"', notebooks.lines(cell)[-1]) for cell in cells]
+    for found in (places, called):
+        assert all(name == found[0][0] for name, *_ in found)
+    assert called[:1] == places[:1]
+    assert sum((numbers for _, *numbers in called), []) == sum((n for _, *n in places), [])
+    for cell in cells:
         made = eval(notebooks.lines(cell)[-1], {"mhabook": mhabook})
         for output in cell["outputs"]:
             assert "".join(output["data"]["text/html"]) == made.fallback()
