@@ -48,7 +48,8 @@ def explore(f: Callable[..., Any], /, **controls: Any) -> "Explorer":
     - ``True`` or ``False`` is a checkbox, which starts there.
     - A widget of ipywidgets is used as it is.
 
-    A range or a list starts at the default that ``f`` has for the parameter, up to rounding. Where
+    A range or a list starts at the default that ``f`` has for the parameter, up to rounding; a
+    default between the steps of a range is one more of its values. Where
     it has none, or none inside, a slider starts in its middle, in the geometric middle if it is
     logarithmic or doubles, and a menu at its first entry; a warning says so of a default that is
     none of the values.
@@ -387,8 +388,7 @@ class _Panel:
             self.canvas.add_traces(figure.data)
 
     def _replace(self, figure):
-        # Only where it must be: each new FigureWidget brings the notebook the 5 MB of plotly.js
-        # once more.
+        # Only where it must be: each new FigureWidget asks for the 5 MB of plotly.js once more.
         before, self.canvas = self.canvas, _canvas(figure)
         self.box.children = [
             self.canvas if child is before else child for child in self.box.children
@@ -408,16 +408,23 @@ def _canvas(figure):
 
 @cache
 def _late():
-    """The FigureWidget, whose 5 MB anywidget does not wait for: after two seconds it would hear
-    Python no more."""
-    from traitlets import Unicode
+    """The FigureWidget, whose 5 MB of JavaScript the page asks for when it shows one (late.js): a
+    saved notebook does not carry them, and anywidget hears Python no more after two seconds of
+    waiting for them."""
 
-    plotly = Unicode(str(go.FigureWidget._esm)).tag(sync=True)
-    return type(
-        "FigureWidget",
-        (go.FigureWidget,),
-        {"_esm": Path(__file__).with_name("late.js"), "_plotly": plotly},
-    )
+    class FigureWidget(go.FigureWidget):
+        _esm = Path(__file__).with_name("late.js")
+
+        def __init__(self, figure):
+            super().__init__(figure)
+            self.on_msg(_send_plotly)
+
+    return FigureWidget
+
+
+def _send_plotly(canvas, asked, _):
+    if asked.get("want") == "plotly":
+        canvas.send({"plotly": True}, [str(go.FigureWidget._esm).encode()])
 
 
 def _outputs(figure):
@@ -559,30 +566,49 @@ def _control_for(name, given, default):
 
 
 def _range(name, given, default):
-    low, high, step = _ordered(name, given)
+    low, high, asked = _ordered(name, given)
     whole = isinstance(low, int)
-    if whole and not step and low >= 1 and high > 16 * low:
+    if whole and not asked and low >= 1 and high > 16 * low:
         return _doublings(name, low, high, default)
-    log = not whole and not step and low > 0 and high >= 100 * low
+    log = not whole and not asked and low > 0 and high >= 100 * low
     # in decades, where it is logarithmic
-    step = step or (1 if whole else 0.05 if log else (high - low) / 100)
+    step = asked or (1 if whole else 0.05 if log else (high - low) / 100)
     middle = math.sqrt(low * high) if log else low + step * round((high - low) / 2 / step)
+    start = _start_in(low, high, default, middle)
     ends = (math.log10(low), math.log10(high)) if log else (low, high)
-    at_an_end = matching((low, high), default)
-    # A default that misses an end by a rounding is that end, which the slider can take.
-    start = (
-        at_an_end[0]
-        if at_an_end
-        else type(low)(default)
-        if _lies_in(low, high, default)
-        else middle
-    )
+    if start != high and (stretched := _step_to(start, low, step, log)) != step:
+        if asked:
+            return _choice(name, _steps_and(low, high, step, start), start, "SelectionSlider")
+        step = stretched
     kind = "IntSlider" if whole else "FloatLogSlider" if log else "FloatSlider"
     traits = {"min": ends[0], "max": ends[1], "step": step} | (
         {} if whole else {"readout_format": ".3g"}
     )
     words = f"{_label(low)} to {_label(high)}"
     return _Values(name, start, (low, high), words, partial(_lies_in, low, high), kind, traits)
+
+
+def _start_in(low, high, default, middle):
+    """The default if it lies in the range; one that misses an end by a rounding is that end, which
+    the slider can take."""
+    if at_an_end := matching((low, high), default):
+        return at_an_end[0]
+    return type(low)(default) if _lies_in(low, high, default) else middle
+
+
+def _step_to(start, low, step, log):
+    """The step next to this one that leads from ``low`` to ``start``: a slider shows nothing that
+    lies between its steps, and would say another value than the function was called with."""
+    far = math.log10(start / low) if log else start - low
+    steps = max(1, round(far / step))
+    return step if not far or math.isclose(far, steps * step) else far / steps
+
+
+def _steps_and(low, high, step, start):
+    """The values that a reader asked for, and the default between them."""
+    # a rounding adds no value beside the end
+    steps = (low + k * step for k in range(math.ceil((high - low) / step - 1e-9)))
+    return sorted({*steps, high, start})
 
 
 def _ordered(name, given):

@@ -1,16 +1,35 @@
-// plotly's FigureWidget, whose 5 MB anywidget does not wait for: after two seconds it would hear Python no more.
-const load = (text) => import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+// plotly's FigureWidget, whose 5 MB no saved notebook carries, and for which anywidget does not wait: after two seconds it
+// would hear Python no more. Python sends them when they are asked for.
+const load = (bytes) => import(URL.createObjectURL(new Blob(bytes, { type: "text/javascript" })));
+
+const sent = (model) =>
+  new Promise((resolve) => {
+    const take = (message, buffers) => {
+      if (message?.plotly !== true) return;
+      model.off("msg:custom", take);
+      resolve(load(buffers));
+    };
+    model.on("msg:custom", take);
+    model.send({ want: "plotly" });
+  });
 
 export default () => {
   let made;
   return {
     initialize({ model }) {
-      made = load(model.get("_plotly")).then(({ default: make }) => {
+      made = sent(model).then(({ default: make }) => {
         const widget = make();
         widget.initialize({ model });
         return widget;
       });
     },
-    render: async (given) => (await made).render(given),
+    async render(given) {
+      const note = document.createElement("p");
+      note.textContent = "Waiting for plotly.js, which a running kernel sends as soon as it is free.";
+      given.el.append(note);
+      const widget = await made;
+      note.remove();
+      return widget.render(given);
+    },
   };
 };

@@ -15,26 +15,25 @@ class. Where one guesses is neither.
 
 import json
 import posixpath
-from functools import cache
 from html import escape
 from pathlib import Path
 
 import course
 import curves
 import edition
-import yaml
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from mhabook.exercises.curves import copy, empty
+from mhabook.exercises.guess import YOURS, fields, groups, on_a_page, place_of_guess
 from mhalib.live.modules import link
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "book" / "mhabook"
+SCRIPTS = ROOT / "book" / "mhabook" / "exercises"
 ALL = "book/start/guesses"
 WITHOUT_SCRIPT = (
     "<noscript><p>Without JavaScript no guess is kept, and this table stays empty.</p></noscript>"
 )
-YOURS = '<span class="mha-your-guess"></span>'
 HAND_IN = (
     '<p class="mha-hands-in" data-class="class.html"><label>Hand in <select>'
     '<option value="">the guesses of all pages</option>{pages}</select></label> '
@@ -45,34 +44,6 @@ FORGET = (
     '<p><button type="button" class="mha-forget">Forget all my guesses and answers</button> '
     '<span role="status"></span></p>'
 )
-
-
-@cache
-def groups():
-    """Name of a group → number → {ask, choices, answer, why}, in the order of the book.
-
-    Raises ValueError naming group and number, for an answer that is not one of the choices.
-    """
-    files = sorted(
-        PACKAGE.glob("*/questions.yml"), key=lambda file: (file.parent.name != "start", file)
-    )
-    found = (yaml.load(file.read_text("utf-8"), yaml.BaseLoader) for file in files)
-    return {
-        name: checked(name, group)
-        for each in found
-        for name, group in each.get("guesses", {}).items()
-    }
-
-
-def checked(name, group):
-    """A group whose answers are choices."""
-    for number, guess in group.items():
-        choices = guess.get("choices", [])
-        if "answer" in guess and guess["answer"] not in choices:
-            raise ValueError(
-                f"{name} {number}: expected an answer among {choices}, got {guess['answer']!r}"
-            )
-    return group
 
 
 def pages():
@@ -103,42 +74,14 @@ def relative(page, start):
     return posixpath.relpath(f"{page}.html", posixpath.dirname(start))
 
 
-def field(name, number, guess):
-    """The field of one guess: its choices, axes to draw in, or a line to write on."""
-    name, asked = f'name="{name}-{number}"', f"{number}. {escape(guess['ask'])}"
-    if "curve" in guess:
-        return (
-            f'<fieldset class="mha-guess"><legend>{asked}</legend>{curves.sliders(guess["curve"], name)}'
-            f'<span class="mha-names">{curves.HOW}</span></fieldset>'
-        )
-    if "choices" not in guess:
-        return f'<label class="mha-guess">{asked} <input type="text" {name} autocomplete="off"></label>'
-    choices = "".join(
-        f'<label><input type="radio" {name} value="{escape(choice)}"> {escape(choice)}</label>'
-        for choice in guess["choices"]
-    )
-    return f'<fieldset class="mha-guess"><legend>{asked}</legend>{choices}</fieldset>'
-
-
 class Guesses(SphinxDirective):
     """The fields of a group of guesses."""
 
     required_arguments = 1
 
     def run(self):
-        name = self.arguments[0]
-        fields = "".join(field(name, number, guess) for number, guess in groups()[name].items())
-        there = relative(ALL, self.env.docname)
-        return [
-            nodes.raw(
-                "",
-                f'<div class="mha-guesses" id="guesses-{name}" role="group" '
-                f'aria-label="Your guesses">{fields}'
-                f'<p class="mha-names">Your guesses stay in this browser. They come back beside the results, '
-                f'and <a href="{there}">on one page</a>.</p></div>',
-                format="html",
-            )
-        ]
+        there = f', and <a href="{relative(ALL, self.env.docname)}">on one page</a>'
+        return [nodes.raw("", fields(self.arguments[0], there), format="html")]
 
 
 class Guessed(SphinxDirective):
@@ -148,25 +91,12 @@ class Guessed(SphinxDirective):
 
     def run(self):
         name, *numbers = self.arguments[0].split()
-        return [
-            nodes.raw(
-                "",
-                "".join(
-                    f'<p class="mha-guessed" id="said-{name}-{number}" data-guess="{name}-{number}" hidden>'
-                    f'{place_of_guess(groups()[name][number])} <span class="mha-names">{number}. '
-                    f"{escape(groups()[name][number]['ask'])}</span></p>"
-                    for number in numbers
-                ),
-                format="html",
-            )
-        ]
-
-
-def place_of_guess(guess):
-    """The place of one guess beside its result."""
-    if "curve" not in guess:
-        return f"You said: <strong>{YOURS}</strong>"
-    return f"You drew the solid line; the dashed one is the result. {curves.copy(guess['curve'], result=True)}"
+        group = groups()[name]
+        places = (
+            place_of_guess(name, number, group[number], on_a_page(group[number]))
+            for number in numbers
+        )
+        return [nodes.raw("", "".join(places), format="html")]
 
 
 class GuessesOfAllPages(SphinxDirective):
@@ -184,7 +114,7 @@ class GuessesOfAllPages(SphinxDirective):
         rows = "".join(
             f'<tr><td>{key}. {escape(guess["ask"])}</td><td><span data-unless="{name}-{key}">–</span><span '
             f'data-guess="{name}-{key}" hidden><a href="{there}#said-{name}-{key}">'
-            f"{curves.copy(guess['curve']) if 'curve' in guess else YOURS}</a></span></td></tr>"
+            f"{copy(guess['curve']) if 'curve' in guess else YOURS}</a></span></td></tr>"
             for key, guess in group.items()
         )
         return (
@@ -230,7 +160,7 @@ def asked_of_a_class(name, number, guess):
     """The row of one guess: the question, how many answered it, and room for their answers."""
     choices = escape(json.dumps(guess.get("choices", [])))
     answers = (
-        f'<span aria-hidden="true">{curves.empty(guess["curve"])}</span>'
+        f'<span aria-hidden="true">{empty(guess["curve"])}</span>'
         if "curve" in guess
         else "<ul></ul>"
     )
@@ -244,15 +174,18 @@ def asked_of_a_class(name, number, guess):
 
 def load_script(app, pagename, templatename, context, doctree):
     """Run guesses.js or class.js where it has something to do: a module, so that it begins when the
-    page is read."""
+    page is read; and style what they fill."""
+    styled = False
     for file, marks in (
         ("guesses.js", ("mha-guesses", "mha-all-guesses")),
         ("class.js", ("mha-hand-in",)),
     ):
         if any(mark in context.get("body", "") for mark in marks):
-            app.add_js_file(
-                None, body=f"{link(PACKAGE / 'exercises' / file)}\nlinked();", type="module"
-            )
+            app.add_js_file(None, body=f"{link(SCRIPTS / file)}\nlinked();", type="module")
+            styled = True
+    if styled:
+        style = (SCRIPTS / "guess.css").read_text("utf-8")
+        context["metatags"] = f"{context.get('metatags', '')}<style>{style}</style>\n"
 
 
 def setup(app):

@@ -33,12 +33,22 @@ import edition
 import make_wheel
 from setup_cell import setup
 
+import mhabook
+
 ROOT = Path(__file__).parents[2]
 FOLDED = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
 # characters: a printed result up to this length is compared when the notebook is tested
 SHORT = 4000
 # numbers that differ from one processor to another
 ROUNDING = re.compile(r"\de-(1[2-9]|[2-9]\d|\d{3})\b")
+# what those programs ask for that write a notebook as a script or in colors
+PYTHON = {
+    "name": "python",
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
+}
 SCALE = 1.5  # pixels of a picture for one of the page
 DRAW = """(scale) => Promise.all([...document.querySelectorAll("body > svg")].map(async (svg) => {
   const { width, height } = svg.viewBox.baseVal, [image, canvas] = [new Image(), document.createElement("canvas")];
@@ -53,6 +63,13 @@ DRAW = """(scale) => Promise.all([...document.querySelectorAll("body > svg")].ma
   context.drawImage(image, 0, 0, canvas.width, canvas.height);
   return canvas.toDataURL("image/png").split(",")[1];
 }))"""
+FIRST = "Run the cells above this one first, from “Set up” on."
+NOT_IMPORTED = f"""if "mhabook" not in globals():
+    raise NameError("{FIRST}")"""
+NOT_SET_UP = f"""try:
+    import mhabook
+except ModuleNotFoundError:
+    raise ModuleNotFoundError("{FIRST}") from None"""
 SWITCH = 'show_solution = False  #@param {type:"boolean"}'  # Colab makes a box to tick of it
 # what a link begins with that sets the laboratory of its page (links.js)
 LABORATORY = "#laboratory="
@@ -77,8 +94,8 @@ def prepare(
 ) -> list[tuple[str, bool]]:
     """Make the article of a page ready for ``Markdown``; returns its formulas, each with whether it
     is displayed."""
-    edition.list_guesses(article)
-    for thing in article.select("script, style, .headerlink, .mha-guessed"):
+    ask_in_cells(article)
+    for thing in article.select("script, style, .headerlink"):
         thing.decompose()
     marks = mark(article)
     formulas = [put_aside(formula, k) for k, formula in enumerate(article.select(".math"))]
@@ -90,6 +107,39 @@ def prepare(
     for admonition in article.select(".admonition:not(details)"):
         box(admonition)
     return formulas
+
+
+def ask_in_cells(article: Tag) -> None:
+    """Make the fields for guesses a cell of code, and the places where they come back, as many as
+    stand one below the other."""
+    for fields in article.select(".mha-guesses"):
+        fields["class"].append("cell")
+        fields["call"] = f'"{fields["id"].removeprefix("guesses-")}"'
+    for place in article.select(".mha-guessed"):
+        name, number = place["data-guess"].rsplit("-", 1)
+        before = place.find_previous_sibling()
+        if before and "mha-guessed" in before.get("class", ()):
+            place.decompose()
+        else:
+            place["class"].append("cell")
+            before = place
+            before["call"] = f'"{name}"'
+        before["call"] += f', "{number}"'
+
+
+def guesses_cell(piece: Tag) -> NotebookNode:
+    """The cell in which one guesses, and sees below a result what one has guessed; until it runs a
+    list stands there, unless there is one above it."""
+    name, *numbers = ast.literal_eval(f"({piece['call']},)")
+    one = "" if len(numbers) == 1 else "s"
+    title = f"You guessed: question{one} {' and '.join(numbers)}" if numbers else "Your guesses"
+    made = folded(new_code_cell(id="-".join(["guesses", name, *numbers])))
+    made.source = f"# @title {title}\nmhabook.guesses({piece['call']})"
+    if not numbers and not piece.find_previous_sibling("ol"):
+        html = mhabook.guesses(name).fallback()
+        made.outputs = [new_output("display_data", {"text/html": html})]
+    made.metadata.tags = ["nbval-ignore-output"]
+    return made
 
 
 def in_python(href: str) -> Tag:
@@ -142,6 +192,7 @@ def box(admonition: Tag) -> None:
     """Make a statement, an exercise or a remark a quotation that begins with its title, a proof or
     solution a fold."""
     title = admonition.select_one(":scope > .admonition-title").extract()
+    source = known(title)
     words, marks = " ".join(title.get_text().split()), title.select("a[id]")
     if content := admonition.select_one(":scope > section"):
         content.unwrap()
@@ -154,7 +205,17 @@ def box(admonition: Tag) -> None:
         first = new_tag("p")
         admonition.insert(0, first)
     first.insert(0, title)
-    title.insert_after(*marks, " ")
+    title.insert_after(*marks, " ", *source)
+
+
+def known(title: Tag) -> list[Tag | str]:
+    """Take from the title of a statement where it comes from and its row in the ledger, which
+    stand beside it in small letters on the page: ``[ours · ledger]``."""
+    if (said := title.select_one(".mha-known")) is None:
+        return []
+    said.extract().insert(0, "[")
+    said.append("]")
+    return [said, " "]
 
 
 class Markdown(MarkdownConverter):
@@ -240,6 +301,9 @@ def cells(
     for piece, solution in flow(article):
         if "cell" in piece.get("class", []):
             yield from text.cell()
+            if "call" in piece.attrs:
+                yield guesses_cell(piece)
+                continue
             # the page has no trace of it
             while "remove-cell" in (cell := next(code)).metadata.get("tags", ()):
                 yield code_cell(cell, BeautifulSoup(), "", [], markdown)
@@ -344,6 +408,23 @@ def folded(cell: NotebookNode) -> NotebookNode:
     return cell
 
 
+def say_what_to_run_first(cells: list[NotebookNode]) -> None:
+    """Let cells that are run too early say so: a folded one by code that raises a sentence, the
+    first that is seen by a comment, which Python shows beside its error. The others are the book's
+    lesson, and keep to it."""
+    for cell in cells:
+        if "cellView" in cell.metadata and SWITCH not in cell.source:
+            title, code = cell.source.split("\n", 1)
+            imports = cell is cells[0] or cell.id.startswith("guesses-")
+            cell.source = "\n".join([title, NOT_SET_UP if imports else NOT_IMPORTED, code])
+    if seen := next((cell for cell in cells if "cellView" not in cell.metadata), None):
+        lines = seen.source.split("\n")
+        used = next((k for k, line in enumerate(lines) if re.search(r"\bmha(book)?\b", line)), 0)
+        # with the line of an error Python shows two above it
+        lines.insert(used if used > 1 else 0, f"# {FIRST}")
+        seen.source = "\n".join(lines)
+
+
 def is_text(output):
     return output.output_type == "stream" or set(output.get("data", ())) == {"text/plain"}
 
@@ -358,6 +439,7 @@ def title_of(cell: NotebookNode, piece: Tag, solution: str) -> str:
         ast.parse(re.sub(r"(?m)^(\s*)%", r"\1pass  # ", cell.source) or "pass"),
         cell.id.replace("-", " "),
     )
+    words = words.removeprefix("figure ")
     titles = [
         keyword.value.value
         for call in ast.walk(tree)
@@ -371,9 +453,13 @@ def title_of(cell: NotebookNode, piece: Tag, solution: str) -> str:
         return "A live figure"
     if titles or piece.select_one(".mha-figure"):
         return f"Figure: {titles[0] if titles else words}"
+    if piece.select_one(".mha-idea"):
+        return f"Picture: {words.replace('idea', 'the idea')}"
     if piece.select_one(".cell_output"):
         return f"Result: {words}"
-    defined, said = [*names(tree)], [*kept_words(tree)]
+    if all(isinstance(line, ast.Import | ast.ImportFrom) for line in tree.body):
+        return "Import what this page needs"
+    defined, said = [name for name in names(tree) if name != "_"], [*kept_words(tree)]
     if said and not defined:
         return f"Numbers of the text: {', '.join(said)}"
     return f"Prepare {', '.join(defined) or words}"
@@ -447,13 +533,14 @@ def notebook(
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = number
+    say_what_to_run_first([cell for cell in others if cell.cell_type == "code"])
     first.source += f"\n\n*This notebook runs what [a page of the book]({page.web}) shows.*"
     top = folded(new_code_cell(setup(edition.repository(ROOT)), id="set-up"))
     return new_notebook(
         cells=[first, top, *others],
         metadata={
             "kernelspec": source.metadata.kernelspec,
-            "language_info": {"name": "python"},
+            "language_info": PYTHON,
             "colab": {"provenance": []},
         },
     )

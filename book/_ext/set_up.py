@@ -1,4 +1,5 @@
 # @title Set up: install mhalib and mhabook, where they are missing
+import sys
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,4 +50,19 @@ def set_up(repository):
         )
 
 
-set_up("REPOSITORY")
+def quiet(*kinds):
+    """Let errors of these kinds say no more than a line: a set-up that has failed speaks alone."""
+
+    def said(shell, kind, error, trace, tb_offset=None):
+        print("Not run: see what the cell “Set up” says, at the top.", file=sys.stderr)
+
+    if shell := get_ipython():  # a script has none
+        shell.set_custom_exc(kinds, said)
+
+
+try:
+    set_up("REPOSITORY")
+except NotReady:
+    quiet(NameError, ModuleNotFoundError)
+    raise
+quiet()

@@ -49,12 +49,22 @@ use_book_renderer_if_asked()
 if TYPE_CHECKING:
     from mhabook import plots
     from mhabook.c17_laboratory import laboratory
-    from mhabook.exercises import exercise
+    from mhabook.exercises import exercise, guesses
     from mhabook.saying import say
     from mhabook.studies import sweep
     from mhabook.tables import Table, stored
 
-__all__ = ["Table", "exercise", "laboratory", "ledger", "plots", "say", "stored", "sweep"]
+__all__ = [
+    "Table",
+    "exercise",
+    "guesses",
+    "laboratory",
+    "ledger",
+    "plots",
+    "say",
+    "stored",
+    "sweep",
+]
 
 # Widgets and figures take longer to import than all statements together; sweeps need joblib.
 __getattr__: Getattr = later(
@@ -62,6 +72,7 @@ __getattr__: Getattr = later(
     {
         "Table": "tables",
         "exercise": "exercises",
+        "guesses": "exercises",
         "laboratory": "c17_laboratory",
         "plots": "plots",
         "say": "saying",

@@ -16,6 +16,10 @@ WIDTH, HEIGHT = 260, 190
 STAR = "0,-9 2.4,-3.2 8.6,-2.8 3.8,1.2 5.3,7.3 0,4 -5.3,7.3 -3.8,1.2 -8.6,-2.8 -2.4,-3.2"
 FONT = "font-family: 'Open Sans', verdana, arial, sans-serif; font-size: 13px"
 ON_WHITE = "color: #222; background: #fff"
+# With the picture itself, because a notebook has no style sheet of the book's: three panels stand
+# side by side where there is room for them, and on a phone one below the other.
+ROW = "display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; justify-content: center"
+IN_ROW = "flex: 1 1 12rem; min-width: 0; max-width: 24rem; height: auto"
 
 
 class Panel:
@@ -128,7 +132,8 @@ def picture(name: str, alt: str, panels: list[Panel]) -> HTML:
     panels : from left to right
     """
     drawn = "".join(
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" style="{FONT}" aria-hidden="true">{panel.svg()}</svg>'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" style="{FONT}; {IN_ROW}" aria-hidden="true">'
+        f"{panel.svg()}</svg>"
         for panel in panels
     )
     together = "".join(
@@ -141,7 +146,8 @@ def picture(name: str, alt: str, panels: list[Panel]) -> HTML:
     )
     link = f"data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}"
     return HTML(
-        f'<figure class="mha-idea"><div role="img" aria-label="{escape(alt)}">{drawn}</div>'
+        f'<figure class="mha-idea"><div role="img" aria-label="{escape(alt)}" style="{ROW}">'
+        f"{drawn}</div>"
         f'<figcaption><a href="{link}" download="{escape(name)}.svg">This picture as SVG</a></figcaption>'
         "</figure>"
     )

@@ -62,6 +62,20 @@ CONTROLS = {
         {"min": -1.0, "max": 1.0, "base": 10.0},
     ),
     "logarithmic, default inside": ((0.01, 10.0), 0.5, W.FloatLogSlider, 0.5, {}),
+    "whole numbers and the default between two": (
+        (0, 10, 4),
+        6,
+        W.SelectionSlider,
+        6,
+        {"options": (0, 4, 6, 8, 10)},
+    ),
+    "floats and the default between two": (
+        (0.5, 2.0, 0.5),
+        0.7,
+        W.SelectionSlider,
+        0.7,
+        {"options": (0.5, 0.7, 1.0, 1.5, 2.0)},
+    ),
     "a list of numbers": ([0.1, 0.5, 2], None, W.SelectionSlider, 0.5, {"options": (0.1, 0.5, 2)}),
     "a list with the default": ([1, 2, 5], 5, W.SelectionSlider, 5, {}),
     "a list of words": (["gd", "adam"], None, W.Dropdown, "gd", {"options": ("gd", "adam")}),
@@ -92,6 +106,27 @@ def test_a_keyword_asks_for_its_control(given, default, kind, start, traits):
     assert widget.description == "p"
     found = {name: getattr(widget, name) for name in traits}
     assert found | ({"options": values_of(widget)} if "options" in traits else {}) == traits
+
+
+@pytest.mark.parametrize(
+    "given, default",
+    [
+        ((0.5, 4.0), 1.0),
+        ((0.5, 4.0), 0.501),
+        ((0.5, 4.0), None),
+        ((0.01, 10.0), 0.3),
+        ((0.03, 7.0), None),
+        ((0.0, 1.0), 1),
+    ],
+)
+def test_a_slider_starts_on_one_of_its_steps_which_are_all_that_it_shows(given, default):
+    widget = only(given, default).controls["p"]
+    low, value = widget.min, widget.value
+    if isinstance(widget, W.FloatLogSlider):
+        value = math.log10(value)
+    steps = (value - low) / widget.step
+    assert steps == pytest.approx(round(steps), abs=1e-9) or value == widget.max
+    assert steps >= 1 and (default is None or widget.value == pytest.approx(default))
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,18 @@ def test_a_change_redraws_in_place(move):
     assert list(explorer.figure.data[0].y) == [5, 10]
 
 
-def test_what_anywidget_waits_for_is_short():
+def test_plotly_is_sent_when_the_page_asks_and_is_no_part_of_what_a_notebook_saves(monkeypatch):
     canvas = mha.explore(lambda k=1: go.Figure(go.Scatter(y=[k, 2])), k=(1, 3)).panel.canvas
-    # it gives up after two seconds
-    assert len(canvas._esm) < 1000 < 1_000_000 < len(canvas._plotly)
+    assert len(str(canvas.get_state())) < 20_000
+    sent = []
+    monkeypatch.setattr(
+        canvas, "send", lambda content, buffers=None: sent.append((content, buffers))
+    )
+    canvas._handle_custom_msg({"want": "something else"}, [])
+    assert not sent
+    canvas._handle_custom_msg({"want": "plotly"}, [])
+    ((content, (buffer,)),) = sent
+    assert content == {"plotly": True} and buffer.decode() == str(go.FigureWidget._esm)
 
 
 def test_only_what_changed_is_sent():

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import notebooks
+from mhabook.exercises.guess import checked, field, groups, on_a_page
+from mhabook.exercises.guess import guesses as in_a_notebook
 from scripts import load
 
 guesses = load("book/_ext/guesses.py")
 curves = guesses.curves
-GROUPS = guesses.groups()
+GROUPS = groups()
 
 
 def uses(directive):
@@ -88,7 +90,7 @@ def test_an_answer_that_is_no_choice_stops_the_build(guess):
     with pytest.raises(
         ValueError, match="chapter-99 2b: expected an answer among .*, got '(UP|up)'"
     ):
-        guesses.checked("chapter-99", {"1": {"ask": "?"}, "2b": {"ask": "?", **guess}})
+        checked("chapter-99", {"1": {"ask": "?"}, "2b": {"ask": "?", **guess}})
 
 
 def test_no_answer_stands_where_one_guesses_and_a_class_may_unfold_it():
@@ -99,8 +101,8 @@ def test_no_answer_stands_where_one_guesses_and_a_class_may_unfold_it():
         "why": "The hill is behind it.",
     }
     bare = {key: guess[key] for key in ("ask", "choices")}
-    assert guesses.field("chapter-99", "1", guess) == guesses.field("chapter-99", "1", bare)
-    assert guesses.place_of_guess(guess) == guesses.place_of_guess(bare)
+    assert field("chapter-99", "1", guess) == field("chapter-99", "1", bare)
+    assert on_a_page(guess) == on_a_page(bare)
     of_a_class = guesses.asked_of_a_class("chapter-99-1", "1", guess)
     assert 'data-truth="up: The hill is behind it."' in of_a_class
     assert 'data-truth=""' in guesses.asked_of_a_class("chapter-99-1", "1", bare)
@@ -161,3 +163,20 @@ def test_a_result_without_its_line_stops_the_build():
             ValueError, match="expected the name of a line in a figure above, got 'a & "
         ):
             result_of(line, above, [1, 100], [0, 1])
+
+
+def test_a_notebook_has_the_fields_of_a_group_or_what_was_said_of_some_with_the_answers():
+    fields = in_a_notebook("chapter-6")
+    assert fields.guesses["html"].count('class="mha-guess"') == len(GROUPS["chapter-6"])
+    assert "The answer" not in fields.guesses["html"] + fields.fallback()
+    assert "0.3 · 0.7 · 0.99" in fields.fallback()
+    said = in_a_notebook("chapter-6", "1", "3").guesses["html"]
+    assert re.findall('data-guess="([^"]+)"', said) == ["chapter-6-1", "chapter-6-3"]
+    assert re.findall("The answer: <strong>([^<]+)", said) == ["0.99", "worse than one"]
+    assert "mha-yours" in in_a_notebook("chapter-12", "1b").guesses["html"]
+
+
+@pytest.mark.parametrize("given", [("chapter-99",), ("chapter-6", "1", "4")])
+def test_guesses_that_nobody_asked_for_are_refused_by_name(given):
+    with pytest.raises(ValueError, match=f"expected one of .*, got '{given[-1]}'"):
+        in_a_notebook(*given)

@@ -7,13 +7,18 @@ import io
 import json
 import posixpath
 import re
+import sys
 from pathlib import Path
 from urllib.parse import urldefrag
 
 import pytest
 from bs4 import BeautifulSoup
+from IPython.core.interactiveshell import InteractiveShell
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image
 
+import mhabook
 import notebooks
 from checks import missing
 from scripts import load
@@ -106,6 +111,7 @@ def test_each_statement_proof_exercise_and_solution_of_the_page_is_there(page):
 @every_page
 def test_every_code_cell_of_the_source_is_there_in_its_order(page):
     top, *cells = notebooks.code(notebook(page))
+    cells = [cell for cell in cells if not cell["id"].startswith("guesses-")]
     sources = notebooks.code(notebooks.read(ROOT / f"{page.name}.ipynb"))
     assert top["id"] == "set-up"
     assert [cell["id"] for cell in cells] == [cell["id"] for cell in sources]
@@ -117,7 +123,8 @@ def test_every_code_cell_of_the_source_is_there_in_its_order(page):
 def same_code(cell, source):
     """Has a cell the code of the source, behind a switch if it is a solution?"""
     if not notebooks.source(cell).startswith("# @title Solution"):
-        return notebooks.source(cell).endswith(notebooks.source(source))
+        bare = notebooks.source(cell).replace(f"# {writer.FIRST}\n", "")
+        return bare.endswith(notebooks.source(source))
     off, branch = ast.parse(notebooks.source(cell)).body
     body = "\n".join(map(ast.unparse, branch.body))
     shown = re.sub(r"(?s)^display\((.*)\)$", r"\1", ast.unparse(branch.body[-1]))
@@ -156,6 +163,45 @@ def test_folded_code_says_what_it_does(page):
     )
     own = [title for title in titles if not re.match("# @title (Your answer|Solution)", title)]
     assert sorted(own) == sorted(set(own))
+
+
+@pytest.fixture(scope="module")
+def shell():
+    """A Python as a notebook's, in which the book's packages are missing."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "mhabook", None)
+        shell = InteractiveShell.instance(colors="nocolor")
+        yield shell
+        InteractiveShell.clear_instance()
+
+
+@every_page
+def test_a_cell_that_is_run_too_early_says_so(page, shell, capsys):
+    _, *cells = notebooks.code(notebook(page))
+    solutions = {cell["id"] for cell in cells if writer.SWITCH in notebooks.source(cell)}
+    folded = {cell["id"] for cell in cells if "cellView" in cell["metadata"]}
+    seen = [cell["id"] for cell in cells if cell["id"] not in folded][:1]
+    for cell in cells:
+        if cell["id"] in folded - solutions | {*seen}:
+            shell.reset(new_session=False)
+            assert not shell.run_cell(notebooks.source(cell)).success
+            assert writer.FIRST in capsys.readouterr().out.rsplit("Traceback", 1)[-1], cell["id"]
+
+
+@every_page
+def test_guesses_can_be_chosen_and_come_back(page):
+    text = notebooks.text(notebooks.read(ROOT / f"{page.name}.ipynb"))
+    cells = [cell for cell in notebooks.code(notebook(page)) if cell["id"].startswith("guesses-")]
+    places = [place.split() for place in re.findall(r"```{guesse[sd]} (.+)", text)]
+    called = [re.findall('"([^"]+)"', notebooks.lines(cell)[-1]) for cell in cells]
+    for found in (places, called):
+        assert all(name == found[0][0] for name, *_ in found)
+    assert called[:1] == places[:1]
+    assert sum((numbers for _, *numbers in called), []) == sum((n for _, *n in places), [])
+    for cell in cells:
+        made = eval(notebooks.lines(cell)[-1], {"mhabook": mhabook})
+        for output in cell["outputs"]:
+            assert "".join(output["data"]["text/html"]) == made.fallback()
 
 
 @every_page
@@ -200,6 +246,33 @@ def test_the_download_button_gives_it(page):
         if "/blob/" in link["href"]
     ]
     assert colab and all(link.endswith(f"/blob/notebooks/{page.notebook}") for link in colab)
+
+
+OWN = """import numpy as np
+import mhalib as mha
+
+draws = np.random.default_rng(0)
+data = mha.data.from_arrays(draws.normal(size=(200, 10, 8)), np.sign(draws.normal(size=200)))
+start, rule = mha.MultiHeadAttention.zeros(H=8, T=10, d=8), mha.GradientDescent(lr=1.0)
+
+
+def wave(k, phase=0.0):
+    t = np.linspace(0, 7, 200)
+    return mha.plots.curves(t, {"wave": np.sin(k * t + phase)}, log_y=False)
+
+
+display(mha.live.heads(data), mha.live.figure(start, data, rule, steps=50, controls={"lr": [0.1, 1.0]}))
+mha.explore(wave, k=(1, 9))"""
+
+
+def test_an_own_notebook_that_was_run_and_saved_is_small(monkeypatch):
+    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    saved = new_notebook(cells=[new_code_cell(OWN)])
+    NotebookClient(saved, store_widget_state=True).execute()
+    state = saved.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
+    anywidgets = [one for one in state.values() if one["model_module"] == "anywidget"]
+    assert len(anywidgets) == 3
+    assert len(json.dumps(saved)) < 2_000_000
 
 
 def test_outputs_are_compared():
@@ -284,6 +357,8 @@ def test_a_small_picture_keeps_a_color_that_few_dots_have():
         ("mhabook.exercise('ex-1')", "Your answer"),
         ("mha.plots.curves(x, y, title='It falls', alt='A.')", "Figure: It falls"),
         ("a, b = 1, 2\n\n\ndef f(x):\n    return x", "Prepare a, b, f"),
+        ("_, b = 1, 2", "Prepare b"),
+        ("import numpy as np\nfrom mhabook import c06_planted", "Import what this page needs"),
         ("if True:\n    %pip install x", "Prepare one cell"),
         ("mhabook.say(low=f'{a:.1f}', high=f'{b:.1f}')", "Numbers of the text: low, high"),
     ],
@@ -293,3 +368,12 @@ def test_the_title_of_a_folded_cell(code, title):
     assert writer.title_of(cell, BeautifulSoup("", "html.parser"), "") == title
     cell.metadata["title"] = "It says so itself"
     assert writer.title_of(cell, BeautifulSoup("", "html.parser"), "") == "It says so itself"
+
+
+def test_the_folded_cell_of_a_picture_says_what_is_drawn():
+    drawn = BeautifulSoup('<figure class="mha-idea"></figure>', "html.parser")
+    titles = [
+        writer.title_of(writer.new_code_cell("idea.drawn()", id=name), drawn, "")
+        for name in ("idea", "planted-head", "figure-valleys")
+    ]
+    assert titles == ["Picture: the idea", "Picture: planted head", "Picture: valleys"]

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from scripts import load
 
@@ -126,3 +127,25 @@ def test_what_the_book_stands_on_is_named_with_the_command_that_installs_it(monk
         "This notebook needs anywidget, pyyaml: run `%pip install anywidget pyyaml` in a cell, "
         "restart the kernel, and run this cell again."
     ]
+
+
+def test_a_set_up_that_has_failed_speaks_alone_until_it_succeeds(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    shell = InteractiveShell.instance(colors="nocolor")
+    try:
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, "mhabook", None)
+            assert not shell.run_cell(setup("https://github.com/OWNER/book")).success
+            said = capsys.readouterr()
+            assert said.out.startswith("The book's package mhabook is not installed")
+            for cell in ("import mhabook", "mha.softmax([1.0])"):
+                assert not shell.run_cell(cell).success
+                said = capsys.readouterr()
+                assert (said.out, said.err.count("\n")) == ("", 1) and "“Set up”" in said.err
+            shell.run_cell("1 / 0")
+            assert "division by zero" in capsys.readouterr().out
+        assert shell.run_cell(setup("https://github.com/OWNER/book")).success
+        shell.run_cell("mha.softmax([1.0])")
+        assert "name 'mha' is not defined" in capsys.readouterr().out
+    finally:
+        InteractiveShell.clear_instance()

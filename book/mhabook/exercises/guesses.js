@@ -1,67 +1,21 @@
 import { copy, download } from "mhalib/live/export.js";
-import { draw, drawn, fits, take } from "./curve.js";
+import { all, begin, show } from "./guess.js";
 import { packed } from "./handed_in.js";
 import { UNKEPT, forget, keep, keeps, kept, keptUnder } from "./kept.js";
 
-// The guesses of a page, as book/_ext/guesses.py wrote them: fields below "Predict", what was said beside each result, and
-// all of them on a page of their own, where a chapter without a guess is its title alone. Without a script or a guess they
-// are not there.
-
-const all = (selector) => [...document.querySelectorAll(selector)];
-
-const plotOf = (name) =>
-  all(".mha-plot").find((plot) =>
-    [plot.closest("[data-guess]")?.dataset.guess, plot.querySelector("input")?.name].includes(name),
-  );
-
-// Null of a guess that was not given, and of a curve that nobody can have drawn: what is kept may be damaged.
-function said(name) {
-  const guess = kept(`guess:${name}`),
-    plot = plotOf(name);
-  return guess && plot && !fits(plot, guess) ? null : guess;
-}
+// The guesses of a page of the book: fields below "Predict", what was said beside each result, and all of them on a page
+// of their own, where a chapter without a guess is its title alone. Without a script or a guess they are not there.
 
 // Whether a guess is one of a page, or of any where none is named.
 const isOf = (page, name) => !page || name.slice(0, name.lastIndexOf("-")) === page;
 
-function show() {
-  for (const place of all("[data-guess]")) {
-    const guess = said(place.dataset.guess);
-    place.querySelector(".mha-your-guess").textContent = guess ?? "";
-    place.hidden = !guess;
-    for (const plot of guess ? place.querySelectorAll(".mha-plot") : []) draw(plot, guess.split(", "));
-  }
+function showAll() {
+  show(document);
   const guessed = Object.keys(keptUnder("guess:"));
   for (const choice of all(".mha-hands-in option")) choice.hidden = !guessed.some((name) => isOf(choice.value, name));
   for (const table of all(".mha-all-guesses"))
     table.classList.toggle("mha-none", !table.querySelector("[data-guess]:not([hidden])"));
-  for (const none of all("[data-unless]")) none.hidden = Boolean(said(none.dataset.unless));
-}
-
-// What the reader has drawn, for a live figure to draw: {x, y}, or null.
-window.mhaGuess = (name) => {
-  const guess = said(name),
-    columns = guess ? plotOf(name).querySelectorAll("label") : [];
-  return columns.length
-    ? { x: Array.from(columns, (one) => Number(one.textContent.replace("−", "-"))), y: guess.split(", ").map(Number) }
-    : null;
-};
-
-function fill(input) {
-  const guess = said(input.name) ?? "";
-  if (input.type === "radio") input.checked = input.value === guess;
-  else input.value = guess;
-}
-
-for (const fields of all(".mha-guesses")) {
-  fields.querySelectorAll(":not(.mha-plot) > label > input").forEach(fill);
-  for (const plot of fields.querySelectorAll(".mha-plot")) take(plot, said(plot.querySelector("input").name));
-  fields.addEventListener("input", ({ target }) => {
-    const plot = target.closest(".mha-plot");
-    keep(`guess:${target.name}`, plot ? drawn(plot).join(", ") : target.value.trim(), fields);
-    show();
-    document.dispatchEvent(new Event("mha-guess"));
-  });
+  for (const none of all("[data-unless]")) none.hidden = !none.nextElementSibling.hidden;
 }
 
 // What a reader hands in to a class: the guesses of a page, or all that this browser keeps, under a number that says who
@@ -105,8 +59,8 @@ for (const button of all(".mha-forget")) {
     if (!confirm("Forget all your guesses and answers? They are kept nowhere else.")) return;
     forget();
     button.nextElementSibling.textContent = keeps() ? "All is forgotten." : UNKEPT;
-    show();
+    showAll();
   });
 }
-show();
-document.dispatchEvent(new Event("mha-guess"));
+begin(document);
+showAll();

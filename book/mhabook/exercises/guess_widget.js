@@ -1,0 +1,18 @@
+import { without } from "mhalib/live/element.js";
+import { begin, show } from "./guess.js";
+
+// Guesses in a notebook, as guess.py wrote them; Python is not asked.
+
+function render({ model, el }) {
+  el.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take arrows and letters for its own
+  const { html, fallback } = model.get("guesses");
+  el.innerHTML = html;
+  el.append(without(fallback));
+  begin(el);
+  // In Colab each output is a document of its own, and hears of the others what they keep.
+  const hear = () => show(el);
+  window.addEventListener("storage", hear);
+  return () => window.removeEventListener("storage", hear);
+}
+
+export default { render };
