@@ -395,6 +395,7 @@ def photograph(article: Tag) -> None:
         file = idea.select_one("figcaption a")["href"].split(",")[1]
         idea.select_one("[role=img]").attrs |= painted(base64.b64decode(file).decode())
     for k, drawing in enumerate(article.select(".proof-map svg")):
+        drawing["class"] = "proof-map"  # as its style calls it
         alt = " ".join(words.get_text() for words in drawing.select("title, desc"))
         image = new_tag("img", alt=alt, src=f"attachment:drawing-{k}.png")
         image.attrs |= painted(str(drawing))

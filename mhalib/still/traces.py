@@ -119,7 +119,8 @@ class Bar(Trace):
             if np.isfinite(top)
         )
         look = self.said.get("marker", {})
-        return f'<path d="{boxes}" fill="{look.get("color", INK)}" opacity="{self.said.get("opacity", 1):g}"/>'
+        path = f'<path d="{boxes}" fill="{look.get("color", INK)}"/>'
+        return faded(path, self.said.get("opacity", 1))
 
 
 class Heatmap(Trace):
