@@ -12,12 +12,10 @@ from html import escape
 from pathlib import Path
 
 import built
-import chromium
 import course
 import deck
 import edition
 import quiz
-from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[2]
 KIT = built.HTML.parent / "kit"
@@ -141,6 +139,10 @@ def online(text):
 
 def print_all(folders):
     """Print slides, sheet and solutions of packed weeks as PDF beside them."""
+    # Only printing needs a browser.
+    import chromium
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as driver:
         browser = chromium.launch(driver)
         page = browser.new_page(viewport={"width": 1280, "height": 720})

@@ -8,7 +8,6 @@ JupyterLab and in Colab, and nothing is left out.
 
 import ast
 import base64
-import io
 import posixpath
 import re
 import shutil
@@ -24,13 +23,11 @@ from jupyter_cache import get_cache
 from markdownify import MarkdownConverter
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from PIL import Image
-from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))
-import chromium
 import edition
 import make_wheel
+import paint
 from setup_cell import setup
 
 import mhabook
@@ -49,20 +46,6 @@ PYTHON = {
     "nbconvert_exporter": "python",
     "pygments_lexer": "ipython3",
 }
-SCALE = 1.5  # pixels of a picture for one of the page
-DRAW = """(scale) => Promise.all([...document.querySelectorAll("body > svg")].map(async (svg) => {
-  const { width, height } = svg.viewBox.baseVal, [image, canvas] = [new Image(), document.createElement("canvas")];
-  Object.assign(canvas, { width: scale * width, height: scale * height });
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", height);
-  image.src = "data:image/svg+xml," + encodeURIComponent(new XMLSerializer().serializeToString(svg));
-  await image.decode();
-  const context = canvas.getContext("2d");
-  context.fillStyle = "white";
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return canvas.toDataURL("image/png").split(",")[1];
-}))"""
 FIRST = "Run the cells above this one first, from “Set up” on."
 NOT_IMPORTED = f"""if "mhabook" not in globals():
     raise NameError("{FIRST}")"""
@@ -362,7 +345,7 @@ def code_cell(
         folded(made).source = f"# @title {title_of(cell, piece, solution)}\n{code}"
     if solution:
         return made
-    made.outputs = [picture(image) for image in piece.select("svg[png]")]
+    made.outputs = [picture(image) for image in piece.select("[role=img][png]")]
     if any("text/markdown" in one.get("data", ()) for one in printed):
         made.outputs = [
             new_output(
@@ -397,9 +380,7 @@ def on_demand(source: str, printed: list[NotebookNode]) -> str:
 def picture(drawing: Tag) -> NotebookNode:
     """What a cell shows in place of a drawing: its picture, as wide as on the page."""
     data = {"image/png": drawing["png"], "text/plain": drawing["aria-label"]}
-    return new_output(
-        "display_data", data, metadata={"image/png": {"width": int(drawing["viewbox"].split()[2])}}
-    )
+    return new_output("display_data", data, metadata={"image/png": {"width": int(drawing["wide"])}})
 
 
 def folded(cell: NotebookNode) -> NotebookNode:
@@ -487,30 +468,30 @@ def names(tree):
             )
 
 
-def photograph(article: Tag, bench: Page) -> None:
+def photograph(article: Tag) -> None:
     """Give every drawing of a page its picture, and put one that stands in the text in its place
     there.
 
     Programs do not show the SVG of a notebook that they have not run; a picture they all show.
     """
-    drawings = article.select("svg.mha-picture, .proof-map svg")
-    for drawing in article.select(".proof-map svg"):
-        drawing["class"] = "proof-map"
-    bench.set_content("".join(map(str, drawings)))
-    for k, (drawing, png) in enumerate(zip(drawings, bench.evaluate(DRAW, SCALE), strict=True)):
-        drawing["png"] = small(png)
-        if "mha-picture" not in drawing["class"]:
-            alt = " ".join(words.get_text() for words in drawing.select("title, desc"))
-            image = new_tag("img", alt=alt, src=f"attachment:drawing-{k}.png", png=drawing["png"])
-            drawing.replace_with(image)
+    for drawing in article.select("svg.mha-picture"):
+        drawing.attrs |= painted(str(drawing))
+    for idea in article.select(".mha-idea"):
+        # Its link has all panels in a row.
+        file = idea.select_one("figcaption a")["href"].split(",")[1]
+        idea.select_one("[role=img]").attrs |= painted(base64.b64decode(file).decode())
+    for k, drawing in enumerate(article.select(".proof-map svg")):
+        drawing["class"] = "proof-map"  # as its style calls it
+        alt = " ".join(words.get_text() for words in drawing.select("title, desc"))
+        image = new_tag("img", alt=alt, src=f"attachment:drawing-{k}.png")
+        image.attrs |= painted(str(drawing))
+        drawing.replace_with(image)
 
 
-def small(png: str) -> str:
-    """A picture in base64 with 256 colors, a third of its size; no dot's color is far from what it
-    was."""
-    picture, file = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB"), io.BytesIO()
-    picture.quantize(256, Image.Quantize.MAXCOVERAGE).save(file, "png", optimize=True)
-    return base64.b64encode(file.getvalue()).decode()
+def painted(svg: str) -> dict[str, str]:
+    """A drawing in dots, as attributes of what stands for it, and how wide it is on a page."""
+    wide = re.search(r'viewbox="\S+ \S+ (\S+)', svg, re.IGNORECASE)[1]
+    return {"png": base64.b64encode(paint.png(svg)).decode(), "wide": wide}
 
 
 def notebook(
@@ -518,13 +499,11 @@ def notebook(
     html: str,
     runnable: dict[str, edition.Page],
     executed: NotebookNode,
-    bench: Page | None,
 ) -> NotebookNode:
     """A built page as a notebook, with what its code printed when it was executed."""
     source = nbformat.read(ROOT / f"{page.name}.ipynb", 4)
     article = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
-    if bench:
-        photograph(article, bench)
+    photograph(article)
     markdown = Markdown(prepare(article, page, runnable))
     outputs = {cell.id: cell.get("outputs", []) for cell in executed.cells}
     first, *others = cells(article, source, outputs, markdown)
@@ -566,15 +545,13 @@ def main(build: Path = ROOT / "_build") -> None:
     }
     runnable = {page.name: page for page in edition.pages(ROOT) if page.name in executed}
     shutil.rmtree(folder, ignore_errors=True)
-    with sync_playwright() as playwright:
-        bench = chromium.launch(playwright).new_page() if chromium.path() else None
-        for name, page in runnable.items():
-            html = (build / "html" / f"{name}.html").read_text("utf-8")
-            made = notebook(page, html, runnable, cache.get_cache_bundle(executed[name]).nb, bench)
-            titles[page] = made.cells[0].source.split("\n")[0].removeprefix("# ")
-            for path in (folder / page.notebook, build / "html" / "_sources" / f"{name}.ipynb"):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                nbformat.write(made, path)
+    for name, page in runnable.items():
+        html = (build / "html" / f"{name}.html").read_text("utf-8")
+        made = notebook(page, html, runnable, cache.get_cache_bundle(executed[name]).nb)
+        titles[page] = made.cells[0].source.split("\n")[0].removeprefix("# ")
+        for path in (folder / page.notebook, build / "html" / "_sources" / f"{name}.ipynb"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(made, path)
     (folder / "README.md").write_text(contents(titles), "utf-8")
     shutil.copy(Path(__file__).with_name("nbval_sanitize.cfg"), folder)
     make_wheel.build(folder)

@@ -5,10 +5,11 @@ To renew a work, set its version in book/_static/vendor/manifest.json, or add a 
 stands `from` in the package, and run this. It needs npm and the installed wheels; a clone needs
 neither, as the files are committed. What stands `before` a file is a word to the browser: that all
 of plotly.js is needed as soon as it has come, so that it is compiled beside the page, and not while
-the page waits for it.
+the page waits for it. Of a font the ``letters`` are kept; cutting it needs fonttools 4.68.0.
 """
 
 import hashlib
+import io
 import json
 import re
 import subprocess
@@ -65,10 +66,27 @@ def fetch(work):
         if found is None:
             raise SystemExit(f"{name} {version} has no file {file['from']}")
         path, content = VENDOR / to, contents[found]
+        if "letters" in file:
+            content = cut(content, file["letters"])
         path.parent.mkdir(parents=True, exist_ok=True)
         first = f"{file['before']}\n".encode() if "before" in file else b""
         path.write_bytes(first + (SOURCE_MAP.sub(b"", content) if to.endswith(".js") else content))
         file["sha256"] = sha256(path)
+
+
+def cut(font, letters):
+    """A font with some letters alone, without what only serves small screens."""
+    try:
+        from fontTools import subset
+    except ImportError as error:
+        raise SystemExit("cutting a font needs fonttools: pip install fonttools") from error
+    options = subset.Options(hinting=False, layout_features=[], drop_tables=["FFTM"])
+    whole, small = subset.load_font(io.BytesIO(font), options), io.BytesIO()
+    cutter = subset.Subsetter(options)
+    cutter.populate(unicodes=subset.parse_unicodes(letters))
+    cutter.subset(whole)
+    subset.save_font(whole, small, options)
+    return small.getvalue()
 
 
 def sha256(path):

@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 import plotly.offline
 import traitlets
 from IPython.display import HTML, display
+from plotly.io.json import to_json_plotly
 
 from mhalib import still, training
 from mhalib._book import book_is_asked
@@ -128,11 +129,17 @@ class Widget(Shown):
         self.on_msg(self._answer)
 
     def fallback(self) -> str:
-        """Title, picture and alt text as HTML, until the live figure takes their place; the book
-        draws the picture."""
+        """Title, picture and alt text as HTML, until the live figure takes their place; a page of
+        the book has the figure itself, and gets the picture when it is built."""
         said = self._captions()
-        words = f'<p class="mha-alt">{escape(said["alt"])}</p>'
-        shown = words if book_is_asked() else still.image(self._frame(), said["alt"])
+        if book_is_asked():
+            drawing = to_json_plotly(self._frame())
+            shown = (
+                f'<p class="mha-alt">{escape(said["alt"])}</p>'
+                f'<script type="application/json">{drawing}</script>'
+            )
+        else:
+            shown = still.image(self._frame(), said["alt"])
         return (
             f'<figure class="mha-fallback" data-fallback="{said["fallback"]}"><figcaption>{escape(said["title"])}'
             f"</figcaption>{shown}</figure>"

@@ -2,17 +2,13 @@
 pictures stand."""
 
 import json
-from contextlib import closing
 
 import numpy as np
 import pytest
 
 from figures import of_each_kind
-from mhabook._render import figure_html
-from scripts import load
 from visits import BUILD, DRAWN, PATIENCE, SHIFTS, assert_nothing_moves, at_rest, frames
 
-pictures = load("book/_ext/pictures.py")
 # On a phone its first figure stands several windows below its title.
 PAGE = "book/multihead/03_further.html"
 LABORATORY = "book/laboratory/17_laboratory.html"
@@ -123,14 +119,3 @@ def test_nothing_moves_on_a_phone_whose_processor_is_slow(opened, name):
     go()
     at_rest(page)
     assert_nothing_moves(page)
-
-
-def test_a_trace_that_the_pages_plotly_does_not_know_stops_the_build(chromium):
-    if not BUILD.is_dir():
-        pytest.skip("figures.js is taken from the built book")
-    cloud = figure_html({"data": [{"type": "scatter3d"}], "layout": {"meta": {"alt": "a cloud"}}})
-    with (
-        closing(pictures.workbench(chromium, BUILD)) as bench,
-        pytest.raises(ValueError, match="draw scatter3d:"),
-    ):
-        pictures.pictures(bench, f'<script src="_static/figures.js"></script>{cloud}')

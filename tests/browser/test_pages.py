@@ -7,7 +7,6 @@ import plotly.offline
 import pytest
 
 import axe
-from scripts import load
 from visits import (
     BUILD,
     PATIENCE,
@@ -18,8 +17,6 @@ from visits import (
     drawn_again,
     eventually,
 )
-
-pictures = load("book/_ext/pictures.py")
 
 ARTICLE_TEXT = """() => {
   const copy = document.querySelector(".bd-article").cloneNode(true);
@@ -223,11 +220,6 @@ def test_plotly_is_loaded_where_there_is_a_figure_and_is_that_of_the_wheel(visit
     drawn = count(visit, ".mha-figure, .mha-live") > 0
     version = visit.page.evaluate("() => window.Plotly?.version")
     assert version == (plotly.offline.get_plotlyjs_version() if drawn else None)
-
-
-def test_plotly_knows_every_trace_of_the_page(visit):
-    if count(visit, ".js-plotly-plot"):
-        assert not visit.page.evaluate(pictures.UNKNOWN)
 
 
 def test_live_figures_need_no_widget_manager(visit):

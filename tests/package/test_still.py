@@ -1,12 +1,15 @@
 """The picture that stands where no script runs shows what plotly would draw: lines, points and heat
 maps in panels."""
 
+import base64
+import io
 import re
 from xml.etree import ElementTree
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from PIL import Image
 
 from mhalib import still
 from mhalib.live.frames import panels
@@ -20,53 +23,84 @@ def drawn(figure):
 
 def curve(root):
     """The points of the first line that is drawn in a panel."""
-    path = root.find(f"{SVG}g/{SVG}g/{SVG}path").get("d")
-    return np.array([pair.split(",") for pair in re.findall(r"[ML]([-\d.,]+)", path)], dtype=float)
+    path = root.find(f"{SVG}clipPath/../{SVG}g[@clip-path]/{SVG}path").get("d")
+    first, *steps = re.findall(r"(-?[\d.]+),(-?[\d.]+)", path)
+    return np.cumsum(np.array([first, *steps], dtype=float), axis=0)
 
 
 def written(root):
-    return [text.text for text in root.iter(f"{SVG}text")]
+    return ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
 
 
 def test_a_line_goes_through_its_points():
-    figure = go.Figure(go.Scatter(x=[0, 1, 2], y=[0.0, 3.0, 6.0]))
+    figure = go.Figure(go.Scatter(x=[0, 1, 2], y=[0.0, 3.0, 3.0], mode="lines"))
     figure.update_xaxes(range=[0, 2]).update_yaxes(range=[0, 6])
-    points = curve(drawn(figure))
     left, right, top, bottom = 80, 700 - 80, 100, 450 - 80  # within plotly's own margins
-    assert points.tolist() == [
-        [left, bottom],
-        [(left + right) / 2, (top + bottom) / 2],
-        [right, top],
-    ]
+    middle = (left + right) / 2, (top + bottom) / 2
+    assert curve(drawn(figure)).tolist() == [[left, bottom], [*middle], [right, middle[1]]]
+
+
+def test_a_line_leaves_out_the_points_that_it_meets_anyway():
+    x = np.linspace(0, 2, 400)
+    figure = go.Figure(go.Scatter(x=x, y=np.abs(x - 1), mode="lines"))
+    figure.update_xaxes(range=[0, 2]).update_yaxes(range=[0, 1])
+    assert len(curve(drawn(figure))) <= 4
 
 
 def test_a_logarithmic_axis_counts_decades_and_leaves_out_what_has_none():
-    figure = go.Figure(go.Scatter(x=[1, 10, 50, 100], y=[1e-4, 1e-2, 0, 1.0]))
-    figure.update_xaxes(type="log", range=[0, 2]).update_yaxes(type="log", range=[-4, 0])
+    figure = go.Figure(go.Scatter(x=[1, 10, 50, 100], y=[1e-4, 1e-2, 0, 1.0], mode="lines"))
+    figure.update_xaxes(type="log", range=[0, 2])
+    figure.update_yaxes(type="log", range=[-4, 0], exponentformat="power")
     root = drawn(figure)
-    assert curve(root)[:, 0].tolist() == [80, 350, 620] and curve(root)[:, 1].tolist() == [
-        370,
-        235,
-        100,
-    ]
-    assert "10⁻⁴" in written(root)
-    assert root.find(f"{SVG}g/{SVG}g/{SVG}path").get("d").count("M") == 2
+    assert curve(root)[:2].tolist() == [[80, 370], [350, 235]]
+    assert "10−4" in written(root)
+    assert root.find(f"{SVG}g[@clip-path]/{SVG}path").get("d").count("M") == 2
 
 
 def test_a_heat_map_has_the_colors_of_its_scale_where_they_belong():
     tiles = go.Heatmap(
-        z=[[0, 1], [1, 0]],
+        z=[[0, 1], [None, 0]],
         colorscale=[[0, "rgb(0, 0, 0)"], [1, "rgb(255, 255, 255)"]],
         showscale=False,
     )
-    root = drawn(go.Figure(tiles, {"yaxis": {"autorange": "reversed"}}))
-    colors = {
-        path.get("fill"): path.get("d") for path in root.iter(f"{SVG}path") if path.get("fill")
-    }
-    assert set(colors) == {"rgb(0, 0, 0)", "rgb(255, 255, 255)"}
-    corners = np.array([re.findall(r"M([\d.]+),([\d.]+)", colors["rgb(0, 0, 0)"])], dtype=float)[0]
-    # reversed: the first row is on top
-    assert corners[0][0] < corners[1][0] and corners[0][1] < corners[1][1]
+    image = drawn(go.Figure(tiles)).find(f".//{SVG}image")
+    dots = Image.open(io.BytesIO(base64.b64decode(image.get("href").split(",")[1])))
+    # the first row of a heat map is its lowest
+    assert [dots.getpixel((x, 1))[:4] for x in (0, 1)] == [(0, 0, 0, 255), (255, 255, 255, 255)]
+    assert dots.getpixel((0, 0))[3] == 0, "without a number it is clear"
+    assert dots.getpixel((1, 0)) == (0, 0, 0, 255)
+
+
+@pytest.mark.parametrize(
+    ("axis", "words"),
+    [
+        ({"range": [0, 1]}, ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+        ({"range": [-2, 2.4]}, ["−2", "−1", "0", "1", "2"]),
+        ({"range": [0, 20_000]}, ["0", "5k", "10k", "15k", "20k"]),
+        ({"range": [0, 3], "type": "log"}, [*"125", "10", *"25", "100", *"25", "1000"]),
+        (
+            {"range": [0, 9], "type": "log", "exponentformat": "power"},
+            ["1", "102", "104", "106", "108"],
+        ),
+        ({"range": [0, 3], "tickvals": [1, 2], "ticktext": ["a-b", "c"]}, ["a-b", "c"]),
+    ],
+)
+def test_an_axis_has_the_numbers_that_plotly_writes(axis, words):
+    figure = go.Figure(
+        go.Scatter(x=[0], y=[0]), {"yaxis": axis, "xaxis": {"showticklabels": False}}
+    )
+    assert written(drawn(figure)) == words
+
+
+def test_letters_are_raised_and_lowered():
+    figure = go.Figure(go.Scatter(x=[1], y=[1])).update_xaxes(title="‖W<sub>k</sub>‖<sup>2</sup>")
+    root = drawn(figure)
+    [title] = [text for text in root.iter(f"{SVG}text") if "W" in "".join(text.itertext())]
+    assert [(one.text, float(one.get("dy")) > 0) for one in title] == [
+        ("k", True),
+        ("‖", False),
+        ("2", False),
+    ]
 
 
 def test_panels_axes_and_lines_are_named():
@@ -79,20 +113,32 @@ def test_panels_axes_and_lines_are_named():
     assert len(root.findall(f"{SVG}clipPath")) == 2
 
 
+@pytest.mark.parametrize("trace", [go.Scatter(), go.Scatter(x=["a", "b"], y=[1, None]), go.Bar()])
+def test_what_has_nothing_to_draw_leaves_an_empty_panel(trace):
+    assert drawn(go.Figure(trace)).get("viewBox") == "0 0 700 450"
+
+
 @pytest.mark.parametrize(
-    "trace",
+    ("figure", "named"),
     [
-        go.Scatter(),
-        go.Scatter(x=["a", "b"], y=[1, None]),
-        go.Bar(x=[1], y=[2]),
-        go.Contour(z=[[1, 2]]),
+        (go.Figure(go.Contour(z=[[1, 2]])), "a trace of the type contour"),
+        (go.Figure(go.Scatter(x=[1], y=[1], fill="tozeroy")), "scatter.fill = 'tozeroy'"),
+        (go.Figure(go.Scatter(x=[1], y=[1], error_y={"array": [1]})), "scatter.error_y"),
+        (go.Figure(go.Scatter(x=[1], y=[1], marker={"symbol": "star"})), "marker.symbol = 'star'"),
+        (go.Figure(layout={"shapes": [{"type": "line"}]}), "shapes"),
+        (go.Figure(layout={"xaxis": {"tickangle": 30}}), "axis.tickangle"),
+        (go.Figure(layout={"yaxis2": {"overlaying": "y"}}), "axis.overlaying"),
+        (go.Figure(layout={"annotations": [{"text": "a", "showarrow": True}]}), "annotation.show"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_it_does_not_know_leaves_an_empty_panel(trace):
-    assert drawn(go.Figure(trace)).get("viewBox") == "0 0 700 468"
+def test_what_it_does_not_know_is_refused_by_name(figure, named):
+    figure.update_layout(meta={"alt": "a figure of mine"})
+    with pytest.raises(ValueError, match=rf"{re.escape(named)}.*: a figure of mine"):
+        drawn(figure)
 
 
 def test_words_are_never_markup():
     root = drawn(go.Figure(go.Scatter(x=[1], y=[1], name="<b>a</b> < b & c", showlegend=True)))
-    assert "a  < b & c" in written(root)
+    assert "a < b & c" in written(root)
     assert "&lt;script&gt;&quot;" in still.image(go.Figure().to_plotly_json(), '<script>"')

@@ -26,6 +26,7 @@ from visits import BUILD, NO_BUILD
 
 ROOT = Path(__file__).parents[2]
 edition, writer = load("book/_ext/edition.py"), load("book/_ext/runnable.py")
+paint = load("book/_ext/paint.py")
 PAGES = [page for page in edition.pages(ROOT) if (ROOT / f"{page.name}.ipynb").exists()]
 FOLDER = BUILD.parent / "notebooks"
 MARKUP = {
@@ -213,7 +214,7 @@ def test_a_result_has_the_number_of_its_cell_and_a_picture_the_width_that_it_has
                 width = output["metadata"]["image/png"]["width"]
                 assert (
                     Image.open(io.BytesIO(base64.b64decode("".join(picture)))).width
-                    == writer.SCALE * width
+                    == paint.SCALE * width
                 )
 
 
@@ -346,8 +347,8 @@ def test_a_small_picture_keeps_a_color_that_few_dots_have():
     picture.paste((213, 94, 0), (440, 290, 448, 298))
     file = io.BytesIO()
     picture.save(file, "png")
-    made = writer.small(base64.b64encode(file.getvalue()).decode())
-    color = Image.open(io.BytesIO(base64.b64decode(made))).convert("RGB").getpixel((444, 294))
+    made = Image.open(io.BytesIO(paint.small(file.getvalue())))
+    color = made.convert("RGB").getpixel((444, 294))
     assert color == pytest.approx((213, 94, 0), abs=16)
 
 
@@ -377,3 +378,31 @@ def test_the_folded_cell_of_a_picture_says_what_is_drawn():
         for name in ("idea", "planted-head", "figure-valleys")
     ]
     assert titles == ["Picture: the idea", "Picture: planted head", "Picture: valleys"]
+
+
+def test_a_drawing_of_a_page_becomes_dots_with_the_books_own_letters():
+    page = '<svg viewBox="0 0 40 20" role="img"><clipPath id="c"><rect width="20" height="20"/></clipPath>'
+    box = '<g clip-path="url(#c)"><rect width="40" height="20" fill="currentColor"/></g>'
+    for words in ("", '<text x="22" y="15" font-family="Open Sans, sans-serif">∇ᵤ</text>'):
+        drawing = BeautifulSoup(f"{page}{box}{words}</svg>", "html.parser")
+        dots = Image.open(io.BytesIO(paint.png(str(drawing)))).convert("L")
+        assert (
+            dots.size == (60, 30) and dots.getpixel((10, 15)) < 60 and dots.getpixel((32, 2)) > 250
+        )
+        assert (min(dots.crop((32, 0, 60, 30)).getdata()) < 120) == bool(words)
+
+
+def test_an_idea_is_stored_as_a_row_of_its_panels():
+    ideas = [
+        (page, output)
+        for page in PAGES
+        for cell in notebooks.code(notebook(page))
+        for output in cell["outputs"]
+        if cell["id"] == "idea"
+    ]
+    assert len(ideas) > 10
+    for page, output in ideas:
+        html = BeautifulSoup((BUILD / f"{page.name}.html").read_text("utf-8"), "html.parser")
+        panels = html.select("#the-idea .mha-idea, .mha-idea")
+        widths = [260 * len(idea.select("svg")) for idea in panels]
+        assert output["metadata"]["image/png"]["width"] in widths

@@ -1,92 +1,106 @@
-"""Figures of the built pages get their pictures (book/_ext/pictures.py)."""
+"""Figures of the built pages get their pictures (book/_ext/pictures.py), without a browser."""
 
+import json
 import re
+from xml.etree import ElementTree
 
 import pytest
+from bs4 import BeautifulSoup
 
+import mhalib as mha
 from mhabook._render import figure_html
+from mhalib.live.frames import panels
 from scripts import load
 
-pictures = load("book/_ext/pictures.py")
-
-LIVE = '<figure class="mha-fallback"><figcaption>b</figcaption><p class="mha-alt">{}</p></figure>'
-DRAWN = (
-    '<svg class="main-svg" width="7" height="3" viewBox="0 0 7 3"><clipPath id="clip1"/><clipPath id="clip1x"/>'
-    '<g clip-path="url(#clip1x)"/><path style="fill: url(\'#clip1\')"/></svg>'
-)
-
-MADE = {"svg": DRAWN, "phone": 634}
+pictures, rooms = load("book/_ext/pictures.py"), load("book/_ext/rooms.py")
+STATES = '<script type="application/vnd.jupyter.widget-state+json">{}</script>'
+ALT = 'a "line" < a curve'
 
 
-def page():
-    """A page with a plotly figure and a live one, before it has pictures."""
-    return figure_html({"data": [], "layout": {"meta": {"alt": 'a "line"'}}}) + LIVE.format(
-        "3 &lt; 4"
-    )
+@pytest.fixture(scope="module")
+def room():
+    with rooms.Rooms() as made:
+        yield made
 
 
-def test_every_figure_has_a_picture_that_says_its_words():
-    made = pictures.placed(page(), [MADE, MADE])
-    assert re.findall(
-        '<svg class="mha-picture" role="img" aria-label="(.*?)" viewBox="0 0 7 3">', made
-    ) == ["a &quot;line&quot;", "3 &lt; 4"]
-    plotly, live = made.split('<figure class="mha-fallback">')
-    assert '<div class="mha-drawing" style="height: 450px; --phone: 634px"><svg ' in plotly, (
-        "its room on a phone"
-    )
-    assert (
-        '</svg><noscript><p class="mha-alt" aria-hidden="true">a &quot;line&quot;</p></noscript></div>'
-        in plotly
-    )
-    assert live.startswith("<figcaption>b</figcaption><svg") and live.endswith("</svg></figure>")
+@pytest.fixture
+def live(monkeypatch):
+    """A live figure, as a page of the book has it."""
+    monkeypatch.setenv("MHALIB_FIGURES", "book")
+    return mha.live.heads(mha.data.tokenized_mixture(n=12, T=5, d=4, M=2, zeta=0.2, seed=0))
 
 
-def test_a_live_figures_picture_keeps_its_room():
-    around = {"above": "<p>controls</p>", "below": "<p>result</p>", "heights": [450, 780]}
-    plotly, live = pictures.placed(page(), [MADE, MADE | around]).split(
-        '<figure class="mha-fallback">'
-    )
-    above, picture, below = re.split(
-        "(<svg.*</svg>)", live.removeprefix("<figcaption>b</figcaption>")
-    )
-    assert above == '<div class="mha-around" inert aria-hidden="true"><p>controls</p></div>'
-    assert picture.startswith('<svg style="--desk: 450px; --phone: 780px" class="mha-picture"')
-    assert below == '<div class="mha-around" inert aria-hidden="true"><p>result</p></div></figure>'
-    assert "mha-around" not in plotly
+def state(figure):
+    """The states of a page that shows a live figure."""
+    kept = {"spec": figure.spec, "values": figure.values, "_esm": figure._esm}
+    return STATES.format(json.dumps({"state": {"m": {"state": kept}}}).replace("<", r"\u003c"))
 
 
-def test_no_two_pictures_of_a_page_share_a_name():
-    made = pictures.placed(page(), [MADE, MADE])
+def still_figure(*names):
+    frame = panels(*names)
+    for k in range(len(names)):
+        frame.add_scatter(x=[1, 2], y=[2, 1], row=1, col=k + 1)
+    return figure_html(frame.update_layout(meta={"alt": ALT}).to_plotly_json())
+
+
+def test_a_still_figure_has_a_picture_that_says_its_words_and_its_room_on_a_phone(room):
+    made, quiet = pictures.placed(f"<p>{still_figure('one', 'two')}</p>", room)
+    box = BeautifulSoup(made, "html.parser").select_one(".mha-figure .mha-drawing")
+    picture = box.select_one("svg.mha-picture[role=img]")
+    assert picture["aria-label"] == ALT and picture["viewbox"] == "0 0 700 380"
+    assert box["style"] == "height: 380px; --phone: 615px"
+    assert box.select_one("noscript p").get_text() == ALT
+    assert len(quiet) == 1 and quiet[0]["layout"]["height"] == 380
+
+
+def test_a_live_figure_has_its_picture_in_place_of_its_words_and_its_room(room, live):
+    made, quiet = pictures.placed(live.fallback() + state(live), room)
+    box = BeautifulSoup(made, "html.parser").select_one(".mha-fallback")
+    assert not quiet and not box.select(".mha-alt, script")
+    above, picture, below = box.find_all(["div", "svg"], recursive=False)
+    assert picture["aria-label"] == live.spec["figure"]["layout"]["meta"]["alt"]
+    assert re.fullmatch(r"--desk: 380px; --phone: \d+px", picture["style"])
+    assert above.has_attr("inert") and below["aria-hidden"] == "true"
+    labels = [label.get_text() for label in above.select("label")]
+    assert labels == [control.label for control in live.controls.values()]
+    ends = live.drawn()
+    assert f"attention score {ends['attention_score'][-1]:.3g}" in below.get_text()
+
+
+def test_a_figure_that_cannot_train_stops_the_build(room, live):
+    spec = live.spec | {"model": "of nobody"}
+    with pytest.raises(ValueError, match="a live figure could not train: .*This figure"):
+        room.around({"spec": spec, "values": live.values, "_esm": live._esm})
+
+
+def test_what_stands_around_a_figure_has_no_names_and_stands_as_it_is_set(room, live):
+    around = room.around({"spec": live.spec, "values": live.values, "_esm": live._esm})
+    assert not re.search(r' (id|for|data-[\w-]+)="', around["above"])
+    sliders = BeautifulSoup(around["above"], "html.parser").select("input[type=range]")
+    assert sliders
+    for slider, control in zip(
+        sliders, (one for one in live.controls.values() if one.kind == "slider"), strict=True
+    ):
+        assert int(slider["value"]) == control.values.index(control.value)
+
+
+def test_no_two_pictures_of_a_page_share_a_name(room):
+    made, _ = pictures.placed(still_figure("one", "two") + still_figure("three"), room)
     names = re.findall(r'<clipPath id="([^"]+)', made)
-    assert len(set(names)) == 4
-    assert re.findall(r"url\('?#([^')]+)", made) == [names[1], names[0], names[3], names[2]]
+    assert len(names) == len(set(names)) == 3
+    assert re.findall(r"url\(#([^)]+)", made) == names
 
 
-def test_a_picture_leaves_out_what_nobody_sees():
-    path = '<path class="js-line crisp" d="M0.25,1.75L-3.123,4" style="opacity: 1; stroke: red; fill-opacity: 0.1"/>'
-    text = '<text class="gtitle" x="1.2345" style="font-family: A; font-size: 7px" transform="scale(0.8765)">a</text>'
-    drawn = DRAWN.replace("</svg>", f'<g class="gridlayer x">{path}</g>{text}</svg>')
-    made = pictures.picture(drawn, 0, "a")
-    assert (
-        '<g class="gridlayer"><path d="M0.2,1.7L-3.1,4" style="stroke: red; fill-opacity: 0.1"/></g>'
-        in made
-    )
-    assert (
-        '<text class="gtitle" x="1.23" style="font-size: 7px" transform="scale(0.8765)">a</text>'
-        in made
-    )
+def test_a_built_book_is_filled_once_and_its_still_figures_are_files_too(tmp_path):
+    page = tmp_path / "book" / "a.html"
+    page.parent.mkdir()
+    page.write_text(still_figure("one"))
+    assert pictures.fill(tmp_path) == 1 and pictures.fill(tmp_path) == 0
+    assert ElementTree.parse(tmp_path / "figures" / "a-1.svg").getroot().get("viewBox")
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_a_page_with_another_number_of_pictures_is_refused(count):
-    with pytest.raises(ValueError, match=f"2 figures, and {count} pictures"):
-        pictures.placed(page(), [MADE] * count)
-
-
-def test_without_a_browser_a_line_says_so_and_the_words_stay(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("CHROMIUM", str(tmp_path / "gone"))
-    before = page()
-    (tmp_path / "a.html").write_text(before)
-    pictures.main(tmp_path)
-    assert re.fullmatch(".*no Chromium.*alt text\n", capsys.readouterr().out)
-    assert (tmp_path / "a.html").read_text() == before
+def test_what_cannot_be_drawn_is_named_with_its_page(tmp_path):
+    cloud = {"data": [{"type": "scatter3d"}], "layout": {"meta": {"alt": "a cloud"}}}
+    (tmp_path / "a.html").write_text(figure_html(cloud))
+    with pytest.raises(ValueError, match=r"a\.html: .*of the type scatter3d.*: a cloud"):
+        pictures.fill(tmp_path)
