@@ -10,7 +10,7 @@ from itertools import count
 import edition
 import numpy as np
 
-from mhalib.live.widget import name_of
+from mhalib.live.widget import SAVED, name_of
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 MANAGER = r"vendor/(require|paths|html-manager/embed-amd)\.js"
@@ -210,8 +210,8 @@ def open_the_runnable_edition(app, pagename, templatename, context, doctree):
 
 def choose_theme(app, pagename, templatename, context, doctree):
     """Say which theme the reader's system asks for before the theme's own first script looks, and
-    before any paint."""
-    context["metatags"] = context.get("metatags", "") + STORAGE + THEME
+    before any paint; and before all other scripts, whether the page was saved."""
+    context["metatags"] = context.get("metatags", "") + SAVED + STORAGE + THEME
 
 
 def ask_the_register(app, uri):

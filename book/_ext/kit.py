@@ -19,6 +19,8 @@ import edition
 import quiz
 from playwright.sync_api import sync_playwright
 
+from mhalib.live.widget import SAVED
+
 ROOT = Path(__file__).parents[2]
 KIT = built.HTML.parent / "kit"
 HEAD = """<!DOCTYPE html>
@@ -41,11 +43,11 @@ def head(title, styles):
 
 def slides(k, week):
     """The slides of week ``k`` as a page."""
-    scripts = "\n".join(f'<script src="../../{script}"></script>' for script in SCRIPTS)
+    scripts = "\n".join(f'<script defer src="../../{script}"></script>' for script in SCRIPTS)
     shown = "\n".join(deck.slides(k, week))
     top = head(f"Week {k}: {week['title']}", REVEAL + STYLES)
     return (
-        f'{top}<body class="deck"><div class="reveal">'
+        f'{top}<body class="deck">{SAVED}<div class="reveal">'
         f'<div class="slides">\n{shown}\n</div></div>\n{scripts}</body></html>\n'
     )
 
