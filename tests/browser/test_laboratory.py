@@ -138,7 +138,7 @@ def test_what_the_laboratory_lacks_of_a_link_is_named_and_the_rest_is_set(lab):
         "The rest is set."
     )
     assert lab.note.inner_text() == said
-    assert 'only=("WV",)' in lab.lines()
+    assert "mha.AttentionLayer" in lab.lines()
     lab.reset()
     assert not lab.page.evaluate("() => window.location.hash")
 
