@@ -6,11 +6,15 @@ import re
 from base64 import b64decode, b64encode
 from html import unescape
 from itertools import count
+from pathlib import Path
 
 import edition
 import numpy as np
 
-from mhalib.live.widget import name_of
+from mhalib.live.modules import link
+from mhalib.live.widget import SAVED, name_of
+
+PAGES = Path(__file__).parents[1] / "mhabook" / "pages"
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 MANAGER = r"vendor/(require|paths|html-manager/embed-amd)\.js"
@@ -60,6 +64,13 @@ def take_executed(app, config):
     one."""
     if cache := os.environ.get("BOOK_CACHE"):
         config.nb_execution_mode, config.nb_execution_cache_path = "cache", cache
+
+
+def link_script(app):
+    """Write page.js with the modules that it imports: a page on a disk may import none."""
+    script = Path(app.outdir) / "_static" / "page.js"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text(f"(() => {{\n{link(PAGES / 'page.js')}\nlinked();\n}})();\n", "utf-8")
 
 
 def load_figures(app, pagename, templatename, context, doctree):
@@ -210,8 +221,8 @@ def open_the_runnable_edition(app, pagename, templatename, context, doctree):
 
 def choose_theme(app, pagename, templatename, context, doctree):
     """Say which theme the reader's system asks for before the theme's own first script looks, and
-    before any paint."""
-    context["metatags"] = context.get("metatags", "") + STORAGE + THEME
+    before any paint; and before all other scripts, whether the page was saved."""
+    context["metatags"] = context.get("metatags", "") + SAVED + STORAGE + THEME
 
 
 def ask_the_register(app, uri):
@@ -222,6 +233,8 @@ def ask_the_register(app, uri):
 def setup(app):
     app.add_css_file("book.css")
     app.add_js_file("book.js")
+    app.add_js_file("page.js")
+    app.connect("builder-inited", link_script)
     app.connect("linkcheck-process-uri", ask_the_register)
     app.connect("config-inited", take_executed)
     app.connect("html-page-context", load_figures)

@@ -17,6 +17,8 @@ import deck
 import edition
 import quiz
 
+from mhalib.live.widget import SAVED
+
 ROOT = Path(__file__).parents[2]
 KIT = built.HTML.parent / "kit"
 HEAD = """<!DOCTYPE html>
@@ -39,11 +41,11 @@ def head(title, styles):
 
 def slides(k, week):
     """The slides of week ``k`` as a page."""
-    scripts = "\n".join(f'<script src="../../{script}"></script>' for script in SCRIPTS)
+    scripts = "\n".join(f'<script defer src="../../{script}"></script>' for script in SCRIPTS)
     shown = "\n".join(deck.slides(k, week))
     top = head(f"Week {k}: {week['title']}", REVEAL + STYLES)
     return (
-        f'{top}<body class="deck"><div class="reveal">'
+        f'{top}<body class="deck">{SAVED}<div class="reveal">'
         f'<div class="slides">\n{shown}\n</div></div>\n{scripts}</body></html>\n'
     )
 

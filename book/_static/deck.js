@@ -6,13 +6,11 @@ function fit(slide) {
   for (let size = 100; size > LEAST && slide.scrollHeight > room; size -= 3) slide.style.fontSize = `${size - 3}%`;
 }
 
-// The keys come back to the slides when one is left, and when a live figure gives them up (mhalib/live/widget.py).
-const KEYS = { PageDown: () => Reveal.next(), PageUp: () => Reveal.prev(), Escape: () => {} };
-addEventListener("message", ({ data }) => {
-  if (!Object.hasOwn(KEYS, data?.key ?? "")) return;
-  KEYS[data.key]();
-  document.activeElement.blur();
-  window.focus();
+// The keys come back to the slides when one is left, and a live figure hands on what it does not use
+// (mhalib/live/slide_keys.js).
+addEventListener("message", ({ data, source }) => {
+  const isOurs = [...document.querySelectorAll("iframe")].some((frame) => frame.contentWindow === source);
+  if (isOurs && data?.key) document.dispatchEvent(new KeyboardEvent("keydown", { ...data, bubbles: true }));
 });
 
 Reveal.on("ready", () => fit(Reveal.getCurrentSlide()));

@@ -14,8 +14,8 @@
       script.src = SOURCE;
       document.head.append(script);
     });
-  let coming = window.Plotly && Promise.resolve(window.Plotly);
-  const plotly = () => (coming ??= load());
+  let coming;
+  const plotly = () => (coming ??= window.Plotly ? Promise.resolve(window.Plotly) : load());
 
   // Whose turn has not come: element → what is to be done with it.
   const waiting = new Map();
@@ -137,6 +137,7 @@
       const input = document.createElement("input");
       const say = () => input.setAttribute("aria-valuetext", slider.steps[input.value].label);
       Object.assign(input, { type: "range", className: "mha-keys", min: 0, max: slider.steps.length - 1, step: 1 });
+      input.dataset.added = ""; // mhalib/live/saved.js
       input.value = slider.active ?? 0;
       input.setAttribute("aria-label", (slider.currentvalue?.prefix ?? "").replace(/[\s=]+$/, "") || "slider");
       input.addEventListener("input", () => {

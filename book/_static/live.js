@@ -45,13 +45,18 @@
   function refuse(frame, view, { message }) {
     const said = document.createElement("p");
     Object.assign(said, { className: "mha-refused", textContent: `This cannot run here: ${message}` });
+    said.dataset.added = "";
     (frame?.querySelector("figcaption") ?? view).after(said);
-    for (const part of frame?.querySelectorAll(".mha-around") ?? []) part.hidden = true;
+    for (const part of frame?.querySelectorAll(".mha-around") ?? []) {
+      part.hidden = true;
+      part.dataset.changed = "hidden";
+    }
   }
 
   async function mount(view, { state }) {
     const el = document.createElement("div");
     el.className = "widget-subarea jupyter-widgets";
+    el.dataset.added = ""; // mhalib/live/saved.js
     view.after(el);
     const widget = await moduleOf(code(state));
     widget.render({ model: standing(state), el });
@@ -66,7 +71,8 @@
     else begin();
   }
 
-  // The states stand in the head; a figure is shown as soon as its place has been read, while the page still loads.
+  // The states stand in the head; a figure is shown as soon as its place has been read, while the page still loads; not
+  // where the page has been saved, which has been read before it is as it was written.
   const shown = new Set();
   let known = null;
 
@@ -89,7 +95,8 @@
     }
   }
   const reading = new MutationObserver(look);
-  reading.observe(document, { childList: true, subtree: true });
+  if (document.documentElement.dataset.opened !== "again")
+    reading.observe(document, { childList: true, subtree: true });
   document.addEventListener("DOMContentLoaded", () => {
     reading.disconnect();
     look();

@@ -3,6 +3,10 @@
 // JupyterLab's shortcuts would take arrows and letters from whatever in an output has the focus.
 const FOCUSED = ["button", "input", "select", "summary", "pre"];
 
+// What scripts add to a page is marked, and is not there twice where the page is saved and opened again (saved.js). This
+// mark is for what they put around something that stays.
+export const AROUND = { added: "around" };
+
 export function element(name, properties, ...children) {
   const { dataset, ...plain } = properties,
     made = document.createElement(name);
@@ -11,7 +15,7 @@ export function element(name, properties, ...children) {
       made.setAttribute(key, value); // as properties not every browser knows them
     else made[key] = value;
   }
-  Object.assign(made.dataset, dataset, FOCUSED.includes(name) ? { lmSuppressShortcuts: "true" } : null);
+  Object.assign(made.dataset, { added: "" }, dataset, FOCUSED.includes(name) ? { lmSuppressShortcuts: "true" } : null);
   made.append(...children);
   return made;
 }

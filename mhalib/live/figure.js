@@ -1,3 +1,4 @@
+import { followed } from "./address.js";
 import { Drawer, Handles } from "./drawing.js";
 import { element } from "./element.js";
 import { Run } from "./engine/run.js";
@@ -94,16 +95,14 @@ class View {
   // Where the page's address names this figure, it is set to what the address says, and brought into sight.
   listen() {
     const { spec, figure } = this;
-    this.follow = () => {
-      const told = readLink(spec, window.location.hash);
-      if (!told) return;
-      this.note.textContent = told.wrong ?? "";
-      if (Object.keys(told.values ?? {}).length) this.move({ ...this.values, ...told.values });
+    const read = (hash) => readLink(spec, hash);
+    this.address = followed(read, ({ values, left }) => {
+      if (Object.keys(values).length) this.move({ ...this.values, ...values });
+      this.note.textContent = left;
       requestAnimationFrame(() => figure.root.scrollIntoView());
-    };
+    });
     figure.root.mhaLink = () => linkOf(spec, this.values);
-    window.addEventListener("hashchange", this.follow);
-    this.follow();
+    this.address.look();
   }
 
   // The run that is trained here; what came with the page is drawn only where that one lasts.
@@ -176,6 +175,8 @@ class View {
   }
 
   moved(next) {
+    this.address.leave();
+    this.note.textContent = "";
     this.move(next);
     this.kept.save();
   }
@@ -187,7 +188,7 @@ class View {
 
   close() {
     this.stop();
-    window.removeEventListener("hashchange", this.follow);
+    this.address.close();
     document.removeEventListener("mha-guess", this.redraw);
     this.watched = false;
     this.figure.cancelAnnouncement();

@@ -1,26 +1,21 @@
+import { leftOut, settingsOf, valueOf, written } from "./address.js";
+
 // The settings of a figure as the end of an address: #name?lr=0.3&H=16.
 
-export function linkOf({ name, controls }, values) {
-  const set = new URLSearchParams(controls.map((control) => [control.name, String(values[control.name])]));
-  return `#${name}?${set}`;
-}
+export const linkOf = ({ name, controls }, values) =>
+  `#${name}?${written(controls.map((control) => [control.name, values[control.name]]))}`;
 
-// {values} of an address that is meant for this figure, {wrong: a sentence} where it sets what the figure does not have,
-// null if the address is meant for another. Without a name, as in a view of one figure alone, it is meant for this one.
-export function readLink({ name, controls }, hash) {
-  const [whom, set] = hash.replace(/^#/, "").split("?");
-  if (whom ? whom !== name : set === undefined) return null;
-  const values = {};
-  for (const [key, text] of new URLSearchParams(set ?? "")) {
-    const control = controls.find((one) => one.name === key),
-      value = control?.values.find((one) => String(one) === text);
-    if (value === undefined) return { wrong: `The link sets ${words(key, control, text)}. Nothing is set.` };
-    values[key] = value;
-  }
-  return { values };
+// {values, left} of an address that is meant for this figure, `left` a sentence on what it does not have; null if the
+// address is meant for another. Without a name it is meant for whom it sets, and for a figure that stands alone.
+export function readLink({ name, controls, alone }, hash) {
+  const labels = new Map(controls.map((control) => [control.name, control.label]));
+  const offered = (key, text) => {
+    if (text === undefined) return key === name || undefined;
+    const control = controls.find((one) => one.name === key);
+    return control && valueOf(control.values, text);
+  };
+  const told = settingsOf(hash, offered),
+    { place, values, left } = told;
+  if (place ? place !== name : !values.size && !(alone && left.length)) return null;
+  return { values: Object.fromEntries(values), left: leftOut(told, labels, "this figure") };
 }
-
-const words = (key, control, text) =>
-  control
-    ? `${control.label} to “${text.slice(0, 20)}”, which is not offered`
-    : `“${key.slice(0, 20)}”, which this figure does not have`;

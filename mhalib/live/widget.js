@@ -278,6 +278,7 @@ function takeAway(figure, fallback, closed) {
   const hide = (hidden) => {
     frame.hidden = hidden;
     frame.toggleAttribute("data-taken", hidden);
+    frame.dataset.changed = "hidden data-taken"; // saved.js
   };
   const still = frame.querySelector(".mha-live-summary");
   if (still) figure.hold(still.offsetHeight);

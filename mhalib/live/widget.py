@@ -33,13 +33,14 @@ else:
     from anywidget import AnyWidget
 
 HERE = Path(__file__).parent
+SAVED = f"<script>\n{(HERE / 'saved.js').read_text('utf-8')}</script>\n"
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-<style>
+{saved}<style>
 :root {{ color-scheme: light dark; }}
 body {{ max-width: 60rem; margin: 0 auto; padding: 0 0.6rem; font: 15px/1.4 system-ui, sans-serif; }}
 {css}
@@ -54,14 +55,9 @@ body {{ max-width: 60rem; margin: 0 auto; padding: 0 0.6rem; font: 15px/1.4 syst
 {module}
 const state = JSON.parse(document.getElementById("state").textContent);
 made.render({{ model: {{ get: (name) => state[name] }}, el: document.getElementById("figure") }});
-// On a slide (NAME.html?slides) the keys of whoever presents go to the slides, also from inside this frame.
-if (location.search === "?slides")
-  addEventListener("keydown", (event) => {{
-    if (!["PageDown", "PageUp", "Escape"].includes(event.key)) return;
-    event.preventDefault();
-    parent.postMessage({{ key: event.key }}, "*");
-  }}, true);
 </script>
+<script>
+{keys}</script>
 """
 
 
@@ -241,6 +237,8 @@ def alone(
     state = json.dumps({"spec": spec | {"alone": True}, "values": values}, allow_nan=False)
     return PAGE.format(
         title=escape(spec["title"]),
+        saved=SAVED,
+        keys=(HERE / "slide_keys.js").read_text("utf-8"),
         css=LiveFigure._css,
         fallback=fallback,
         plotly=plotly_js,

@@ -63,6 +63,10 @@ OVERFLOW = """() => {
   return ["too wide", ...wide.slice(0, 5).map((node) => node.outerHTML.slice(0, 120))];
 }"""
 
+# What a reader may ask of all text by WCAG 1.4.12.
+SPACED = """* { letter-spacing: 0.12em !important; line-height: 1.5 !important; word-spacing: 0.16em !important; }
+p { margin-bottom: 2em !important; }"""
+
 # Of the code that stands in sight, and of what it prints, whatever is cut at the right: its longest
 # line.
 CUT = """() => [...document.querySelectorAll(":is(.cell_input, .cell_output) pre")]
@@ -353,6 +357,16 @@ def test_what_scrolls_is_within_reach_of_the_keyboard(phone):
 
 def test_a_phone_never_scrolls_sideways(phone):
     assert not phone.page.evaluate(OVERFLOW)
+
+
+def test_a_window_at_four_times_its_size_scrolls_one_way_also_with_words_further_apart(visit):
+    page = visit.show(width=320).page
+    assert not page.evaluate(OVERFLOW)
+    spaced = page.add_style_tag(content=SPACED)
+    at_rest(page)
+    found = page.evaluate(OVERFLOW)
+    spaced.evaluate("(style) => style.remove()")
+    assert not found
 
 
 def test_what_is_cut_at_the_edge_of_a_phone_has_a_shadow_there(phone):

@@ -122,14 +122,6 @@ def test_a_link_restores_what_it_says_or_says_what_is_wrong():
     assert state["values"] == DEFAULTS and state["note"] == "This is no link."
 
 
-# V8 alone has none; tests in the browser have the browser's.
-SEARCH_PARAMS = """globalThis.URLSearchParams = class extends Map {
-  constructor(given) { super(given.split ? given.split("&").map((x) => x.split("=").map(decodeURIComponent)) : given); }
-  get(name) { return super.get(name) ?? null; }
-  toString() { return [...this].map((part) => part.map(encodeURIComponent).join("=")).join("&"); }
-}; 0"""
-
-
 @pytest.mark.parametrize(
     ("own", "changes"),
     [
@@ -140,12 +132,48 @@ SEARCH_PARAMS = """globalThis.URLSearchParams = class extends Map {
 )
 def test_a_copied_link_has_every_control_and_the_checksum_of_a_file(own, changes):
     values = resolve(DEFAULTS | changes, own and own["kind"])
-    whole().eval(SEARCH_PARAMS)
     found = asked(whole(), f"readLink(spec, linkOf(spec, {json.dumps(values)}, {json.dumps(own)}))")
     assert found["values"] == values and (found.get("file"), found["sum"]) == (
         own and own["file"],
         own and own["sum"],
     )
+
+
+def read_of(link):
+    """What the laboratory hears of a link."""
+    return asked(whole(), f"readLink(spec, {json.dumps(link)})")
+
+
+@pytest.mark.parametrize(
+    ("foreign", "words"),
+    [
+        ("lr=abc", "step size η to “abc”, which is not offered"),
+        ("H=3", "to “3”, which is not offered"),
+        ("nonsense=3", "“nonsense”, which the laboratory does not have"),
+        ("experiment=none", "the experiment to “none”, which is not offered"),
+        ("experiment=__proto__", "the experiment to “__proto__”, which"),
+        ("__proto__=heads", "“__proto__”, which the laboratory does not have"),
+        ("constructor=1&hasOwnProperty=1", "“constructor” and “hasOwnProperty”, which"),
+        ("%E0%A4%A", "which the laboratory does not have"),
+        ("sum=mine", "the checksum of its file to “mine”"),
+        ("fbclid=IwAR1x", "“fbclid”, which the laboratory does not have"),
+    ],
+)
+def test_what_a_link_sets_and_the_laboratory_lacks_is_named_and_the_rest_is_set(foreign, words):
+    found = read_of(f"#laboratory=1&amp;model%3Dlayer%26{foreign}&seed=1).")
+    assert found["values"] == DEFAULTS | {"model": "layer", "seed": 1}
+    assert words in found["left"] and found["left"].endswith("The rest is set.")
+    assert_said(after({"is": "link", **found}), found["left"])
+
+
+def test_what_is_left_of_a_link_to_a_file_is_named_beside_the_file():
+    state = after(TO_THEIRS | {"left": "The link sets “x”."})
+    assert_said(state, "The link sets “x”. This link is of a run on the file “theirs.csv”")
+
+
+@pytest.mark.parametrize("link", ["", "#", "#further-reading", "#__proto__=1", "#utm_source=rss"])
+def test_a_link_that_sets_nothing_here_is_none_of_the_laboratory(link):
+    assert read_of(link) is None
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+import { leftOut, settingsOf, valueOf, written } from "mhalib/live/address.js";
 import { defaults } from "mhalib/live/widget.js";
 
 // What the controls of the laboratory offer beside each other, the lines of Python of a run, and the link that restores
@@ -54,42 +55,41 @@ export function pythonOf({ code, controls }, values, file) {
 
 // #laboratory=1&model=heads&…: every control that is there, and of the reader's own file its name and checksum.
 export function linkOf({ controls }, values, own) {
-  const there = controls.filter((control) => offered(control, values, own?.kind).length);
-  const parts = new URLSearchParams([
-    ["laboratory", VERSION],
-    ...there.map(({ name }) => [name, String(values[name])]),
-  ]);
-  if (values.data === "own") for (const name of ["file", "sum"]) parts.set(name, own[name]);
-  return `#${parts}`;
+  const there = controls.filter((control) => offered(control, values, own?.kind).length),
+    file = values.data === "own" ? ["file", "sum"].map((name) => [name, own[name]]) : [];
+  return `#${written([["laboratory", VERSION], ...there.map(({ name }) => [name, values[name]]), ...file])}`;
 }
 
-// {values, file, sum} of a link; {wrong: what to do} if it is not one; null if it is not meant for the laboratory.
+// What a link may carry beside the controls, as it is read: text → what it means, or undefined.
+const BESIDE = {
+  laboratory: (text) => (/^\d*$/.test(text) ? text : undefined),
+  experiment: (text, experiments) => (Object.hasOwn(experiments, text) ? text : undefined),
+  file: (text) => text.slice(0, 80),
+  sum: (text) => (/^[\da-f]{1,8}$/.test(text) ? text : undefined),
+};
+
+// {values, experiment, file, sum, left} of a link, `left` a sentence on what the laboratory does not have; {wrong: what to
+// do} if it is not one; null if it is not meant for the laboratory.
 export function readLink({ controls, experiments }, hash) {
-  const parts = new URLSearchParams(hash.replace(/^#/, ""));
-  const known = (name, text) =>
-    name === "experiment" ? Object.hasOwn(experiments, text) : controls.some((one) => one.name === name);
-  const set = [...parts].filter(([name, text]) => text && known(name, text));
-  if (!parts.has("laboratory") && !set.length) return null;
+  const meant = (key, text) => {
+    if (text === undefined) return undefined;
+    if (Object.hasOwn(BESIDE, key)) return BESIDE[key](text, experiments);
+    const control = controls.find((one) => one.name === key);
+    return control && valueOf(control.values, text);
+  };
+  const told = settingsOf(hash, meant),
+    { laboratory, experiment = null, file, sum = null, ...set } = Object.fromEntries(told.values);
   const wrong = (what) => ({
     wrong: `${what} The laboratory starts anew; ask for the link again, or set the controls by hand.`,
   });
-  if (!parts.has("laboratory")) return wrong("This link has lost its beginning, “laboratory=1”.");
-  if (parts.get("laboratory") !== VERSION)
+  if (!told.values.size) return null;
+  if (laboratory === undefined) return wrong("This link has lost its beginning, “laboratory=1”.");
+  if (laboratory !== VERSION)
     return wrong(
-      `This link is of version ${parts.get("laboratory").slice(0, 20)} of the laboratory, and this is version ${VERSION}.`,
+      `This link is of version ${laboratory.slice(0, 20)} of the laboratory, and this is version ${VERSION}.`,
     );
-  const values = defaults(controls),
-    experiment = parts.get("experiment");
-  const rest = [...parts].filter(([name]) => !["laboratory", "experiment", "file", "sum"].includes(name));
-  if (experiment !== null && !Object.hasOwn(experiments, experiment))
-    return wrong(`This link names an experiment that is not there, “${experiment.slice(0, 20)}”.`);
-  if (experiment !== null) Object.assign(values, experiments[experiment].values);
-  for (const [name, text] of rest) {
-    const control = controls.find((one) => one.name === name);
-    if (!control) return wrong(`This link sets “${name.slice(0, 20)}”, which the laboratory does not have.`);
-    const at = control.values.findIndex((value) => String(value) === text);
-    if (at < 0) return wrong(`This link sets ${control.label} to “${text.slice(0, 20)}”, which is not offered.`);
-    values[name] = control.values[at];
-  }
-  return { values, experiment, file: parts.get("file")?.slice(0, 80), sum: parts.get("sum") };
+  const named = controls.map(({ name, label }) => [name, label]);
+  const labels = new Map([...named, ["experiment", "the experiment"], ["sum", "the checksum of its file"]]);
+  const values = { ...defaults(controls), ...experiments[experiment]?.values, ...set };
+  return { values, experiment, file, sum, left: leftOut(told, labels, "the laboratory") };
 }

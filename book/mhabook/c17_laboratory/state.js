@@ -52,16 +52,16 @@ const EVENTS = {
       { ...defaults(spec.controls), ...spec.experiments[name].values },
       { experiment: name },
     ),
-  // A link restores what it says; one with a file waits for the file.
-  link(spec, state, { wrong, values, experiment, file, sum }) {
+  // A link restores what it says, and names what is `left` of it; one with a file waits for the file.
+  link(spec, state, { wrong, values, experiment, file, sum, left = "" }) {
     if (wrong) return moved(spec, state, "link", defaults(spec.controls), { note: wrong });
-    const next = moved(spec, state, "link", values, { experiment: experiment ?? "" });
+    const next = moved(spec, state, "link", values, { experiment: experiment ?? "", note: left });
     if (values.data !== "own" || sum === state.own?.sum) return next;
     const named = file ? `the file “${file}”` : "a file";
     return {
       ...next,
       awaited: { values, sum },
-      note: `This link is of a run on ${named}, which stayed with its owner. Open that file here, and the run is restored.`,
+      note: `${left} This link is of a run on ${named}, which stayed with its owner. Open that file here, and the run is restored.`.trimStart(),
     };
   },
   file(spec, state, { own }) {

@@ -1,3 +1,4 @@
+import { followed, moveTo } from "mhalib/live/address.js";
 import { element } from "mhalib/live/element.js";
 import { copy } from "mhalib/live/export.js";
 import { hosted } from "mhalib/live/host.js";
@@ -16,27 +17,18 @@ import { controlsView, experimentsView, linesView, noteView, pictureView, PlotVi
 
 // The link in the page's address is followed, and taken out when the reader leaves what it has set.
 function linkSource(spec, root, send, now) {
-  const link = () => readLink(spec, window.location.hash);
-  function follow() {
-    const found = link();
-    if (!found) return false;
-    send({ is: "link", ...found });
-    root.scrollIntoView({ block: "start" });
-    return true;
-  }
-  function address(next) {
-    try {
-      history.replaceState(null, "", next);
-    } catch {
-      // a frame may forbid it: the address stays
-    }
-  }
-  window.addEventListener("hashchange", follow);
+  const address = followed(
+    (hash) => readLink(spec, hash),
+    (found) => {
+      send({ is: "link", ...found });
+      root.scrollIntoView({ block: "start" });
+    },
+  );
   return {
-    follow,
+    follow: address.look,
     reads: ["values"],
     show({ by }) {
-      if (by === "reader" && link()) address(window.location.href.split("#")[0]);
+      if (by === "reader") address.leave();
     },
     // In a frame, as of Colab's outputs, and on a disk, the address is of no use to others: the link leads to the page of
     // the book.
@@ -44,10 +36,10 @@ function linkSource(spec, root, send, now) {
       const framed = (window.top !== window || window.location.protocol === "file:") && spec.page,
         hash = linkOf(spec, now().values, now().own);
       const to = new URL(hash, framed || window.location.href).href;
-      if (!framed) address(to);
+      if (!framed) moveTo(to);
       return copy(to, "The link");
     },
-    close: () => window.removeEventListener("hashchange", follow),
+    close: address.close,
   };
 }
 

@@ -1,3 +1,4 @@
+import { moveTo } from "mhalib/live/address.js";
 import { element } from "mhalib/live/element.js";
 import { fits, path } from "./curve.js";
 import { read } from "./formula.js";
@@ -154,7 +155,7 @@ const ACTS = {
     if (!sheets.size || !confirm("Forget the guesses of this class? They are kept nowhere else.")) return;
     sheets.clear();
     links.value = "";
-    history.replaceState(null, "", location.pathname + location.search); // else a reload would take the link again
+    moveTo(location.href.split("#")[0]); // else a reload would take the link again
     tell();
   },
 };

@@ -1,0 +1,31 @@
+// On a slide (NAME.html?slides) a key that nothing here uses goes to the slides, also from inside this frame. What can be
+// moved or pressed keeps its own keys; a menu, which finds its entries by letters, keeps all but those of a presenter.
+(() => {
+  if (!new URLSearchParams(location.search).has("slides")) return;
+  const MOVES = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"],
+    PRESENTER = ["PageUp", "PageDown"];
+  const USED = new Map(
+    Object.entries({ range: MOVES, checkbox: [" "], button: [" ", "Enter"], a: ["Enter"], body: [] }),
+  );
+  const kindOf = ({ localName, type }) => (["input", "button"].includes(localName) ? type : localName);
+
+  function uses(element, key) {
+    const used = USED.get(kindOf(element));
+    return used ? used.includes(key) : !PRESENTER.includes(key);
+  }
+
+  // Not those of the browser: F5, Tab, whatever is pressed with Control.
+  const isForSlides = ({ key, ctrlKey, altKey, metaKey }) =>
+    !(ctrlKey || altKey || metaKey) && (key.length === 1 || /^(Arrow|Page|Home$|End$|Enter$|Escape$)/.test(key));
+
+  function pressed(event) {
+    const { key, code, keyCode, shiftKey } = event,
+      focused = document.activeElement ?? document.body;
+    if (!isForSlides(event)) return;
+    if (key === "Escape" && focused !== document.body) focused.blur();
+    else if (uses(focused, key)) return;
+    else parent.postMessage({ key, code, keyCode, shiftKey }, "*");
+    event.preventDefault();
+  }
+  addEventListener("keydown", pressed, true);
+})();
