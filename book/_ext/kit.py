@@ -140,11 +140,14 @@ def online(text):
 
 
 def print_all(folders):
-    """Print slides, sheet and solutions of packed weeks as PDF beside them."""
-    # Only printing needs a browser.
+    """Print slides, sheet and solutions of packed weeks as PDF beside them, where there is a
+    browser: the rest of a week needs none."""
     import chromium
     from playwright.sync_api import sync_playwright
 
+    if chromium.path() is None:
+        print(f"== without PDFs: {chromium.ABSENT}")
+        return
     with sync_playwright() as driver:
         browser = chromium.launch(driver)
         page = browser.new_page(viewport={"width": 1280, "height": 720})

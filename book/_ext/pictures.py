@@ -97,5 +97,9 @@ def fill(folder: Path) -> int:
     return total
 
 
-if __name__ == "__main__":
+def main() -> None:
     print(f"   {fill(HTML)} pictures")
+
+
+if __name__ == "__main__":
+    main()
