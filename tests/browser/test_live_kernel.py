@@ -92,6 +92,22 @@ display(mha.live.heads(mha.data.tokenized_mixture(n=20), steps=50))
 mhabook.exercise("ex-2-step")
 """
 
+EXPLORE = """
+import mhalib as mha
+
+def line(scale=1.0):
+    return mha.plots.curves([0, 1], {"line": [0, scale]}, log_y=False, title=f"at {scale:.2f}")
+
+mha.explore(line, scale=(0.5, 4.0))
+"""
+
+GUESSES = """
+import mhabook
+from mhabook.c06_planted import idea
+
+display(mhabook.guesses("chapter-6"), mhabook.guesses("chapter-6", "1", "2"), idea.hidden_head())
+"""
+
 # The notebooks that readers run, unchanged: the page of each, and how many live figures it holds.
 CHAPTERS = {page.removesuffix(".html"): len(figures) for page, figures in FIGURES.items()}
 CHAPTERS["book/laboratory/17_laboratory"] = 1
@@ -115,6 +131,8 @@ def folder(tmp_path_factory):
     servers.write_notebook(folder / "probe.ipynb", PROBE)
     servers.write_notebook(folder / "figure.ipynb", FIGURE)
     servers.write_notebook(folder / "laboratory.ipynb", LABORATORY)
+    servers.write_notebook(folder / "explore.ipynb", EXPLORE)
+    servers.write_notebook(folder / "guesses.ipynb", GUESSES)
     (folder / "theirs.csv").write_bytes(GOOD["regression.csv"])
     if not NOTEBOOKS.exists():
         missing(NO_BUILD)
@@ -226,6 +244,42 @@ def test_a_live_figure_follows_python(opened):
             seen.page.locator(".mha-live input[type=range]").first.get_attribute("aria-valuetext")
             == "4"
         )
+
+
+def test_a_figure_of_explore_gets_its_plotly_and_starts_at_the_default_as_its_slider_does(opened):
+    with opened("explore.ipynb") as seen:
+        title, number = seen.page.locator(".gtitle"), seen.page.locator(".widget-readout")
+        title.filter(has_text="at 1.00").wait_for()
+        assert float(number.inner_text()) == 1.0
+        seen.page.locator(".noUi-handle").press("End")
+        title.filter(has_text="at 4.00").wait_for()
+
+
+def test_a_guess_is_chosen_by_hand_or_by_key_and_comes_back_with_the_answer(opened):
+    with opened("guesses.ipynb") as seen:
+        first, second = seen.page.get_by_label("0.3"), seen.page.get_by_label("0.7")
+        said = seen.page.locator(".mha-guessed:visible")
+        first.check()
+        said.filter(has_text="You said: 0.3. The answer: 0.99.").wait_for()
+        assert said.count() == 1, "the other question has no guess"
+        first.press("ArrowRight")
+        said.filter(has_text="You said: 0.7. The answer: 0.99.").wait_for()
+        assert second.is_checked()
+        # a cell that runs again, and another day
+        assert seen.page.evaluate("localStorage.getItem('mha:guess:chapter-6-1')") == "0.7"
+
+
+IN_A_ROW = """(picture) => {
+  const panels = [...picture.querySelectorAll("svg")].map((svg) => svg.getBoundingClientRect());
+  return { tops: panels.map(({ top }) => Math.round(top)), height: picture.getBoundingClientRect().height };
+}"""
+
+
+def test_the_picture_of_an_idea_is_a_row_of_panels_as_on_its_page(opened):
+    with opened("guesses.ipynb") as seen:
+        row = seen.page.locator(".mha-idea").evaluate(IN_A_ROW)
+        assert len(row["tops"]) == 3 and len({*row["tops"]}) == 1
+        assert row["height"] < 400
 
 
 # Saves the notebook, and ends its kernel, as when it is opened again on another day.

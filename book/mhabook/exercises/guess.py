@@ -147,14 +147,16 @@ class Guesses(Shown):
 
 
 def guesses(name: str, *numbers: str) -> Guesses:
-    """The fields of the guesses that a page of the book asks for, ``mhabook.guesses("chapter-6")``;
-    with numbers, what was said in these, and the answers: ``mhabook.guesses("chapter-6", "1",
-    "2")``.
+    """The fields of the guesses that a page of the book asks for, by the name of their group:
+    ``mhabook.guesses("chapter-6")``.
+
+    With numbers it shows beside a result what was guessed there, and the answers:
+    ``mhabook.guesses("chapter-6", "1", "2")``.
 
     Raises
     ------
     ValueError
-        for a page that asks for no guess, or a number that it does not have.
+        for a name that no group has, or a number that is not in it.
     """
     for given, known in (
         (name, groups()),

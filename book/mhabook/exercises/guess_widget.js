@@ -1,12 +1,13 @@
 import { without } from "mhalib/live/element.js";
-import { begin, show } from "./guess.js";
+import { all, begin, show } from "./guess.js";
 
 // Guesses in a notebook, as guess.py wrote them; Python is not asked.
 
 function render({ model, el }) {
-  el.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take arrows and letters for its own
   const { html, fallback } = model.get("guesses");
   el.innerHTML = html;
+  // JupyterLab would take arrows and letters for its own
+  for (const input of all("input", el)) input.dataset.lmSuppressShortcuts = "true";
   el.append(without(fallback));
   begin(el);
   // In Colab each output is a document of its own, and hears of the others what they keep.
