@@ -19,9 +19,10 @@ ROUNDING: float = 1e-9
 """Relative room for rounding in ``Check.holds``."""
 BREAK = "\n      "
 """Between a statement and what was found, where a line has no room for both."""
+TOLERANCE: float = 1e-4
+"""A right side up to this is an error that is allowed, of what should be equal."""
 AMPLE: float = 0.9
-"""Checks that leave so much of their bound unused are as good as each other: an error of 1e-16
-where 1e-12 is allowed."""
+"""Errors that leave so much of what is allowed unused are as good as each other, and as none."""
 NUMBER = re.compile(
     r"(\w+ et al\. \d{4}), ((?:Theorem|Lemma|Proposition|Corollary|Definition) \d+)"
 )
@@ -102,9 +103,9 @@ def _worst(checks: Iterable[Check]) -> Check:
 
 def _grade(check):
     # Which of several rounding errors is the largest differs by processor, and so would the claim
-    # that is named: slacks are compared to the digits that rounding leaves, and where most of the
-    # bound is unused not at all.
-    slack = min(float(f"{round(check.slack, 9):.6g}"), AMPLE)
+    # that is named: they are not compared, and other slacks to the digits that rounding leaves.
+    is_rounding = abs(check.rhs) <= TOLERANCE and check.slack > AMPLE
+    slack = 1.0 if is_rounding else float(f"{round(check.slack, 9):.6g}")
     # A bound that is infinite or not a number has no small slack, but it fails: failures come
     # first.
     return check.holds, slack
@@ -239,7 +240,7 @@ def _row(statement: Statement, seeds: int) -> dict[str, Any]:
         "assumptions": statement.assumptions,
         "instances": seeds + len(statement.extremal),
         "holds": worst.holds,
-        "slack": min(check.slack for check in checks if check.holds == worst.holds),
+        "slack": worst.slack,
         "breaks": statement.breaks,
         "test": statement.test,
         "twins": len(twins),

@@ -92,9 +92,23 @@ def test_a_statement_without_a_recorded_instance_has_a_tolerance_on_its_right_si
 @statements
 def test_instances_say_something(statement):
     """Random instances are no special cases: most leave slack, none has an empty right side."""
-    checks = [statement.on(statement.random(seed)) for seed in range(20)]
-    assert all(check.rhs > 0 for check in checks)
-    assert len({check.lhs for check in checks}) > 1 or statement.id == "lemma-1-blocks"
+    found = [statement.function(**statement.random(seed)) for seed in range(20)]
+    every = [(each,) if isinstance(each, Check) else each for each in found]
+    assert all(check.rhs > 0 for checks in every for check in checks)
+    left = {tuple(check.lhs for check in checks) for checks in every}
+    assert len(left) > 1 or statement.id == "lemma-1-blocks"
+
+
+def test_the_first_of_checks_that_are_as_good_is_named():
+    """Which of several rounding errors is the largest depends on the processor."""
+    errors = [Check(lhs, 1e-12, name) for lhs, name in ((1e-17, "a"), (5e-16, "b"), (0.0, "c"))]
+    one = entry(function=lambda checks: tuple(checks))
+    assert one.on({"checks": errors}).statement == "a"
+    assert one.on({"checks": [*errors, Check(0.5, 1.0, "d")]}).statement == "d"
+    assert one.on({"checks": [*errors, Check(2e-12, 1e-12, "e")]}).statement == "e"
+    attained = [Check(1.0, 1.0, "f"), Check(1.0, 1.0 - 2e-16, "g"), Check(1.0, inf, "h")]
+    assert one.on({"checks": attained[:2]}).statement == "f"
+    assert one.on({"checks": attained}).statement == "h"
 
 
 @statements
