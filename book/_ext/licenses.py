@@ -116,7 +116,7 @@ def unknown(static):
         for path in STATIC.rglob("*")
         if "vendor" not in path.parts
     }
-    ours |= {"vendor/manifest.json", "vendor/paths.js", "mathematics.css"}
+    ours |= {"vendor/manifest.json", "vendor/paths.js", "mathematics.css", "page.js"}
     carried = sorted(
         path.relative_to(static).as_posix() for path in static.rglob("*") if path.is_file()
     )

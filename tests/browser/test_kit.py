@@ -129,6 +129,65 @@ def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
     assert summary.inner_text() == moved, "the figure stands as it was left"
 
 
+HERE = "() => Reveal.getIndices().h"
+BY = {"ArrowRight": 1, "ArrowLeft": -1, "Space": 1, "Shift+Space": -1, "n": 1, "PageDown": 1}
+
+
+@pytest.fixture
+def on_live(slides):
+    """Give the slides of week 2 at a live figure: the page, and the frame of the figure."""
+    page = slides(2).page
+    names = [name for part in WEEKS[2]["lecture"] for name in part["slides"]]
+    page.evaluate(f"Reveal.slide({2 + names.index('2/how-much-does-the-loss-curve-downward')})")
+    frame = page.frame_locator("section.present iframe")
+    frame.locator(".mha-live[data-state=done]").wait_for()
+    return page, frame
+
+
+@pytest.mark.parametrize("key", [*BY, "Home", "End"])
+def test_after_a_click_into_a_picture_the_slides_hear_every_key(on_live, key):
+    page, frame = on_live
+    frame.locator(".mha-live-picture").click()
+    before, last = page.evaluate(HERE), page.evaluate("Reveal.getTotalSlides()") - 1
+    there = {"Home": 0, "End": last}.get(key, before + BY.get(key, 0))
+    page.keyboard.press(key)
+    page.wait_for_function(f"() => Reveal.getIndices().h === {there}")
+
+
+def test_after_a_click_into_a_picture_the_slides_pause_show_all_and_list_their_keys(on_live):
+    page, frame = on_live
+    frame.locator(".mha-live-picture").click()
+    for key, seen, back in (
+        ("b", "Reveal.isPaused()", "b"),
+        ("Escape", "Reveal.isOverview()", "Escape"),
+        ("Shift+Slash", "Boolean(document.querySelector('.r-overlay-help'))", "Escape"),
+    ):
+        page.keyboard.press(key)
+        page.wait_for_function(seen)
+        page.keyboard.press(back)
+        page.wait_for_function(f"!{seen}")
+    page.keyboard.press("f")
+    page.wait_for_function("Boolean(document.fullscreenElement)")
+
+
+def test_a_control_of_a_slide_keeps_its_own_keys_and_gives_the_others_up(on_live):
+    page, frame = on_live
+    slider, before = frame.locator("input[type=range]").first, page.evaluate(HERE)
+    slider.focus()
+    for key, value in (("Home", "0"), ("ArrowRight", "1"), ("ArrowUp", "2"), ("ArrowLeft", "1")):
+        slider.press(key)
+        assert slider.input_value() == value
+    reset = frame.get_by_role("button", name="Reset")
+    reset.press("Space")
+    assert slider.input_value() != "1" and page.evaluate(HERE) == before
+    slider.press("Escape")
+    page.keyboard.press("ArrowLeft")  # the slider has been left
+    page.wait_for_function(f"() => Reveal.getIndices().h === {before - 1}")
+    page.evaluate(f"Reveal.slide({before})")
+    slider.press("Space")
+    page.wait_for_function(f"() => Reveal.getIndices().h === {before + 1}")
+
+
 @pytest.mark.parametrize("name", ["2/nothing", "99/question", "1/predict-1", "softmax/idea"])
 def test_a_part_that_no_page_has_is_named(name):
     with pytest.raises(ValueError, match=re.escape(name.split("/")[0])):

@@ -16,7 +16,8 @@ COUNTS = """() => {
   return found;
 }"""
 TEXT = "() => `<!doctype html>${document.documentElement.outerHTML}`"
-STANDS = """() => [...document.querySelectorAll(".mha-figure")].every((one) => one.querySelector(".js-plotly-plot")?._fullLayout)"""
+STANDS = """() => [...document.querySelectorAll(".mha-figure")]
+  .every((one) => one.querySelector(".js-plotly-plot")?._fullLayout)"""
 
 
 def move_a_slider(page):

@@ -1,13 +1,13 @@
 """The ledger's table in a reader's browser: headers sort, words and values filter, and it needs no
 script."""
 
-from pathlib import Path
-
 import pytest
 
-from visits import at_rest
+from engines import BOOK
+from mhalib.live.modules import link
+from visits import at_rest, eventually
 
-SCRIPT = Path(__file__).parents[2] / "book" / "_static" / "tables.js"
+SCRIPT = f"(() => {{ {link(BOOK / 'pages' / 'page.js')}\nlinked(); }})();"
 LEDGER = "book/ledger.html"
 SHOWN = """() => [...document.querySelectorAll(".sortable tbody tr")].filter((row) => !row.hidden)
   .map((row) => [...row.cells].map((cell) => cell.textContent.trim()))"""
@@ -79,7 +79,7 @@ def test_numbers_are_read_as_the_book_writes_them(chromium):
     head = "<thead><tr><th>Number</th></tr></thead>"
     page = chromium.new_page()
     page.set_content(
-        f"<script>{SCRIPT.read_text('utf-8')}</script>"
+        f"<script>{SCRIPT}</script>"
         f"<div class=sortable><table>{head}<tbody>{rows}</tbody></table></div>"
     )
     page.get_by_role("button", name="Number").click()
@@ -100,6 +100,22 @@ def test_words_and_values_filter_and_a_link_brings_its_row_back(ledger):
         "() => document.querySelector('tr:has(#ledger-thm-collapse)').checkVisibility()"
     )
     assert shown(ledger) == every
+
+
+def row_in_sight(page, label):
+    row = page.locator(f"tr:has(#ledger-{label})")
+    assert row.is_visible() and 0 <= row.bounding_box()["y"] < 900
+
+
+def test_a_link_to_a_row_is_followed_again_and_whatever_stands_behind_its_name(ledger):
+    page, every = ledger.page, shown(ledger)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    for end in ("", "", ".", "&fbclid=IwAR1x", "%3Futm_source=a", "”)."):
+        page.get_by_label("Words").fill("rank CHEN")  # the reader goes on from there
+        assert shown(ledger) != every and not page.evaluate("() => location.hash")
+        page.evaluate("(end) => { location.hash = `ledger-thm-barrier${end}`; }", end)
+        eventually(page, lambda: row_in_sight(page, "thm-barrier"))
+        assert shown(ledger) == every
 
 
 EXPECTED = {

@@ -30,7 +30,9 @@ def v8():
 def told(v8, link, alone=False):
     """What a figure hears of a link: {values, left}, or None."""
     figure = {"name": NAME, "controls": CONTROLS, "alone": alone}
-    return json.loads(v8.eval(f"JSON.stringify(readLink({json.dumps(figure)}, {json.dumps(link)}))"))
+    return json.loads(
+        v8.eval(f"JSON.stringify(readLink({json.dumps(figure)}, {json.dumps(link)}))")
+    )
 
 
 def test_a_link_is_read_as_it_is_written(v8):
@@ -106,7 +108,16 @@ def test_a_link_to_a_figure_without_settings_is_meant_for_it(v8, link):
     assert told(v8, link) == NOTHING
 
 
-FOREIGN = ["", "#", "#other?H=64", "#other", "#utm_source=rss", "#?a=1", "#__proto__", "#constructor"]
+FOREIGN = [
+    "",
+    "#",
+    "#other?H=64",
+    "#other",
+    "#utm_source=rss",
+    "#?a=1",
+    "#__proto__",
+    "#constructor",
+]
 
 
 @pytest.mark.parametrize("link", [*FOREIGN, "#hasOwnProperty?H=64", "#%", "#guesses=%7B%7D"])
