@@ -113,6 +113,15 @@ class Axis:
         share = (np.asarray(scaled) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
+    def stand(self, values: np.ndarray) -> np.ndarray:
+        """Where numbers stand; on a logarithmic axis those that are not above 0 lie far below it,
+        so that a line comes from there."""
+        scaled = self.scaled(values)
+        if self.log:
+            below = min(self.low, self.high) - 10 * abs(self.high - self.low)
+            scaled = np.where(values <= 0, below, scaled)
+        return self.pixels(scaled)
+
     def ticks(self) -> list[tuple[float, str, float]]:
         """(pixel, words, size of their letters) of each number that is written at the axis."""
         low, high = sorted((self.low, self.high))

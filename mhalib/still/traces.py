@@ -55,9 +55,7 @@ class Trace:
     def points(self) -> tuple[np.ndarray, np.ndarray]:
         """Where its points stand, in pixels; of two rows the shorter one ends both."""
         count = min(len(self.along), len(self.up))
-        x = self.x.pixels(self.x.scaled(self.along[:count]))
-        y = self.y.pixels(self.y.scaled(self.up[:count]))
-        return np.array(x), np.array(y)
+        return self.x.stand(self.along[:count]), self.y.stand(self.up[:count])
 
 
 class Scatter(Trace):
@@ -334,7 +332,10 @@ def dots(x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) -> Iterator[str]
         if not np.isfinite(across + up):
             continue
         paint = f'fill="{fill}"{border}{faint}'
-        if corners is None:
+        if look.get("symbol") == "line-ns-open":
+            way = f"M{across:.1f},{up - 0.7 * size:.1f}v{1.4 * size:.1f}"
+            yield f'<path d="{way}" stroke="{fill}"{faint.replace("fill", "stroke")}/>'
+        elif corners is None:
             yield f'<circle cx="{across:.1f}" cy="{up:.1f}" r="{size / 2:g}" {paint}/>'
         else:
             way = "L".join(

@@ -47,14 +47,17 @@ def test_a_line_leaves_out_the_points_that_it_meets_anyway():
     assert len(curve(drawn(figure))) <= 4
 
 
-def test_a_logarithmic_axis_counts_decades_and_leaves_out_what_has_none():
-    figure = go.Figure(go.Scatter(x=[1, 10, 50, 100], y=[1e-4, 1e-2, 0, 1.0], mode="lines"))
+def test_a_logarithmic_axis_counts_decades_and_has_no_zero():
+    y = [1e-4, 1e-2, None, 1.0, 0]
+    figure = go.Figure(go.Scatter(x=[1, 10, 50, 90, 100], y=y, mode="lines"))
     figure.update_xaxes(type="log", range=[0, 2])
     figure.update_yaxes(type="log", range=[-4, 0], exponentformat="power")
     root = drawn(figure)
     assert curve(root)[:2].tolist() == [[80, 370], [350, 235]]
     assert "10−4" in written(root)
-    assert root.find(f"{SVG}g[@clip-path]/{SVG}path").get("d").count("M") == 2
+    path = root.find(f"{SVG}g[@clip-path]/{SVG}path").get("d")
+    assert path.count("M") == 2, "what is no number leaves a gap"
+    assert float(path.split(",")[-1]) > 1000, "what is not above 0 lies far below"
 
 
 def test_a_heat_map_has_the_colors_of_its_scale_where_they_belong():
