@@ -349,10 +349,12 @@ def test_links_that_a_mail_program_changed_are_read(of_a_class):
     plain = handed("a", chapter_1_1a="0.8")
     wrapped = f"https://safe.links/?url={quote(handed('b', chapter_1_1a='0.8'), safe='')}&data=05%7C02%7C0"
     written = unquote(handed("c", chapter_1_1a="0.8", chapter_5_further_1b="about two"))
-    said = added(of_a_class, "Ann wrote:", plain[:70], plain[70:90], plain[90:], wrapped, written)
+    twice = f"100% sure: {quote(quote(handed('d', chapter_1_1a='0.8'), safe=''), safe='')}"
+    broken = (plain[:70], plain[70:90], plain[90:])
+    said = added(of_a_class, "Ann wrote:", *broken, wrapped, written, twice)
     assert said.split("\n\n") == [
-        "Guesses of 3 readers.",
-        "Read just now: 3, of 3 new readers.",
+        "Guesses of 4 readers.",
+        "Read just now: 4, of 4 new readers.",
         "Without a link of guesses: Line 1.",
     ]
 
