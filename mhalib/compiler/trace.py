@@ -82,11 +82,17 @@ def strictly() -> Iterator[None]:
     _thread.recording = own
     try:
         yield
+    except Untraceable:
+        raise  # a caller may have added the name of a curve
+    except Exception:
+        # It was caught, and the formula went on without what it had asked for.
+        if own.refused:
+            raise own.refused[0] from None
+        raise
     finally:
         _thread.recording = outer
-        # Before whatever was raised after it: it was caught, and the formula went on without.
-        if own.refused:
-            raise own.refused[0]
+    if own.refused:
+        raise own.refused[0]
 
 
 @contextmanager
