@@ -153,6 +153,11 @@ clean:           ## remove what the builds left (the environments stay: rm -r .v
 	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +
 
+# An environment knows the folder that it was made in, and has mhalib from there: after a move it is made anew.
+ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
+.PHONY: $(READY)
+endif
+
 # Who names a Python gets it: an environment of another version is made anew.
 ifdef PYTHON
 ifneq ($(shell $(PY) --version 2>/dev/null),$(shell "$(PYTHON)" --version 2>/dev/null))
@@ -164,7 +169,7 @@ endif
 
 $(READY): requirements.txt .ci/hashes/book.txt .ci/hashes/torch.txt pyproject.toml
 	@.ci/venv $(VENV)
-	@touch $@
+	@echo "$(CURDIR)" >$@
 
 $(TOOLS): .ci/hashes/tools.txt $(READY)
 	@echo "== installing what lints, tests and prints (0.9 GB)"

@@ -1,10 +1,12 @@
 """Build the book from scratch: ``make book``, or ``python book/_ext/build.py``.
 
 Whatever ends it, a signal, a full disk, a page that fails, it ends at once, leaves no process
-behind, and says in a line what happened and what to do. ``_build/complete`` is written last.
+behind, says in a line what happened and what to do, and the book that was built before stands as it
+stood. ``_build/complete`` is written last.
 """
 
 import errno
+import fcntl
 import os
 import shutil
 import signal
@@ -18,10 +20,10 @@ from ending import Unbuilt, end_children
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "_build"
+BEFORE = BUILD / ".before"  # the book that stood there, until the new one stands
 ROOM = 300  # megabytes that a built book takes
 FULL = 5  # megabytes: with less left, whatever failed did so for want of them
-ANEW = "`make book` begins anew."
-
+ANEW = "`make book` starts again from the beginning."
 
 # What follows once the pages stand, and the modules beside this one that do it.
 LATER = {
@@ -39,7 +41,7 @@ def say(words: str) -> None:
 def build() -> None:
     """All steps, one after the other."""
     say("executing the notebooks (some minutes)")
-    execute()
+    import_module("execute").main(BUILD / "executed")
     say("setting the pages (half a minute); a warning is an error")
     set_pages()
     for words, module in LATER.items():
@@ -49,11 +51,53 @@ def build() -> None:
     say("the book: _build/html/index.html")
 
 
-def execute() -> None:
-    """Every notebook, in a fresh folder."""
-    if BUILD.exists():
-        shutil.rmtree(BUILD)
-    import_module("execute").main(BUILD / "executed")
+def alone() -> None:
+    """Make the folder that is built into, and keep other builds out of it until this one ends."""
+    try:
+        BUILD.mkdir(exist_ok=True)
+    except FileExistsError as error:
+        raise Unbuilt(f"{BUILD} is a file, or a link that leads nowhere; remove it") from error
+    try:
+        fcntl.flock(os.open(BUILD, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise Unbuilt("another build is running in this folder; wait for it") from error
+
+
+def set_aside() -> None:
+    """Put the book that stands there aside; one that an earlier build was killed over stays so."""
+    if BEFORE.exists():
+        remove(*new())
+    else:
+        BEFORE.mkdir()
+        for path in new():
+            path.rename(BEFORE / path.name)
+
+
+def put_back() -> None:
+    """Give its place back to the book that stood there; what is half built goes, if there is one."""
+    if (BEFORE / "complete").exists():
+        remove(*new())
+        for path in BEFORE.iterdir():
+            path.rename(BUILD / path.name)
+    remove(BEFORE)
+
+
+def new() -> list[Path]:
+    """What is being built."""
+    return [path for path in BUILD.iterdir() if path != BEFORE]
+
+
+def remove(*paths: Path) -> None:
+    """Remove files and folders; what cannot be removed is named in full."""
+
+    def named(_: object, path: str, failed: tuple[type, OSError, object]) -> None:
+        raise OSError(failed[1].errno, failed[1].strerror, path) from failed[1]
+
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, onerror=named)
+        else:
+            path.unlink()
 
 
 def set_pages() -> None:
@@ -68,7 +112,7 @@ def set_pages() -> None:
         start_new_session=True,  # Ctrl-C ends it from here, without its traceback
     )
     if done.returncode:
-        raise Unbuilt("Sphinx failed, as is said above")
+        raise Unbuilt("Sphinx failed; see its messages above")
 
 
 def reason(error: Exception) -> str:
@@ -78,8 +122,9 @@ def reason(error: Exception) -> str:
         if shutil.disk_usage(folder).free < FULL * 2**20 or full(error):
             return f"the disk of {folder} is full; the book takes {ROOM} MB. Make room: {ANEW}"
     if isinstance(error, PermissionError) or getattr(error, "errno", None) == errno.EROFS:
-        return f"{error.filename} cannot be written ({error.strerror}). Once it can, {ANEW}"
-    return f"{error}. Once that is mended, {ANEW}" if isinstance(error, Unbuilt) else ""
+        words = f"{error.filename} cannot be written ({error.strerror})"
+        return f"{words}; does it belong to another user, such as root? Once it can, {ANEW}"
+    return f"{error}. Once that is done, {ANEW}" if isinstance(error, Unbuilt) else ""
 
 
 def full(error: BaseException | None) -> bool:
@@ -98,11 +143,15 @@ def main() -> int:
     """Build; returns the status of the program."""
     for name in ("SIGTERM", "SIGHUP"):
         signal.signal(getattr(signal, name), interrupt)
-    words = ""
+    words, aside = "", False
     try:
+        alone()
+        set_aside()
+        aside = True
         build()
+        remove(BEFORE)
     except KeyboardInterrupt:
-        words = f"stopped; {ANEW}"
+        words = f"stopped. {ANEW}"
     except Exception as error:
         words = reason(error)
         if not words:
@@ -110,8 +159,10 @@ def main() -> int:
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the end is not interrupted
         end_children()
+        if aside and BEFORE.exists():
+            put_back()
     if words:
-        print(f"== The book is not built: {words}", file=sys.stderr)
+        print(f"== The book was not built: {words}", file=sys.stderr)
     return bool(words)
 
 

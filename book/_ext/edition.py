@@ -14,6 +14,7 @@ import yaml
 from bs4 import BeautifulSoup
 
 from mhabook import _address
+from mhabook._address import is_placeholder as is_placeholder
 
 STYLE = Path(__file__).with_name("edition.css")
 # What asks for a hand, what only a screen can show, and code that the web page hides.
@@ -98,11 +99,6 @@ def repository(root):
 def web_address(root):
     """The address of the book on the web."""
     return _address.web_address(repository(root))
-
-
-def is_placeholder(address):
-    """Whether an address still has the name that `make address` fills in."""
-    return bool(re.match(r"https://(github\.com/)?OWNER\b", address))
 
 
 class Missing(Exception):

@@ -93,7 +93,9 @@ class Worker:
             return pickle.load(self.process.stdout)
         except (BrokenPipeError, EOFError) as error:
             name = path.relative_to(ROOT)
-            raise Unbuilt(f"what executed {name} was ended, perhaps for want of memory") from error
+            raise Unbuilt(
+                f"the process running {name} was killed, perhaps for lack of memory"
+            ) from error
 
 
 def serve():
@@ -140,7 +142,7 @@ def main(folder):
             name = path.relative_to(ROOT).with_suffix("").as_posix()
             if not bundle:
                 where = failure.replace("\n", ": ")
-                raise Unbuilt(f"the kernel of {name} ended, perhaps for want of memory ({where})")
+                raise Unbuilt(f"the kernel of {name} died, perhaps for lack of memory ({where})")
             if failure:
                 failures[name] = failure
             else:
@@ -151,7 +153,7 @@ def main(folder):
         print(f"\n{name}, {failure}", file=sys.stderr)
     if failures:
         print(ADVICE, file=sys.stderr)
-        raise Unbuilt(f"{', '.join(failures)} failed, as is said above")
+        raise Unbuilt(f"{', '.join(failures)} failed, as said above")
 
 
 if __name__ == "__main__":

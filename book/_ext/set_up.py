@@ -28,10 +28,15 @@ def set_up(repository):
     if not find_spec("mhabook") and place:
         get_ipython().run_line_magic("pip", f'install --quiet --no-deps "{place}"')
         invalidate_caches()
-    if not find_spec("mhabook"):
-        reason = f"could not be installed from {place}" if place else "is not installed"
+    if not find_spec("mhabook") and place:
         raise NotReady(
-            f"The book's package mhabook {reason}: put the file mhalib-….whl of the book's "
+            f"pip could not install the book's packages from {place}: its lines above say why. If "
+            "this kernel's Python is the system's, make an environment (python3 -m venv), choose "
+            "it as the kernel, and run this cell again."
+        )
+    if not find_spec("mhabook"):
+        raise NotReady(
+            "The book's package mhabook is not installed: put the file mhalib-….whl of the book's "
             "notebooks, or the book's own folder, beside this notebook, and run this cell again."
         )
     needed = {

@@ -1,5 +1,6 @@
 """Where the book stands: its repository, and its pages on the web."""
 
+import re
 from importlib.metadata import PackageNotFoundError, metadata
 
 
@@ -14,6 +15,11 @@ def repository() -> str:
     except PackageNotFoundError:
         return ""
     return addresses.get("Repository", "").rstrip("/")
+
+
+def is_placeholder(address: str) -> bool:
+    """Whether an address still has the name that ``make address`` fills in, and leads nowhere."""
+    return bool(re.match(r"https://(github\.com/)?OWNER\b", address))
 
 
 def web_address(repository: str) -> str:

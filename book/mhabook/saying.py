@@ -1,5 +1,6 @@
 """Words that a cell has computed, for the prose of its page."""
 
+from IPython import get_ipython
 from IPython.display import display
 
 KEPT = "application/papermill.record/"
@@ -23,4 +24,5 @@ def say(**words: str) -> None:
         # As a literal, which is read again: "2,597" alone would be read as a pair of numbers, and
         # "0.90" as 0.9.
         kept = {f"{KEPT}text/plain": repr(text)}
-        display(kept, raw=True, metadata={"scrapbook": {"name": name, "mime_prefix": KEPT}})
+        if get_ipython():  # a script has no prose, and would print them
+            display(kept, raw=True, metadata={"scrapbook": {"name": name, "mime_prefix": KEPT}})

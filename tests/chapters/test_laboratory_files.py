@@ -340,5 +340,6 @@ def test_the_laboratory_knows_its_page_in_the_book(monkeypatch):
         == f"https://someone.github.io/a-book/{figure.PAGE}"
     )
     assert (BOOK.parent / figure.PAGE).with_suffix(".ipynb").is_file()
-    monkeypatch.setattr("mhabook.c17_laboratory.figure.repository", lambda: "")
-    assert figure._description.__wrapped__()["page"] == ""
+    for nowhere in ("", "https://github.com/OWNER/how-attention-learns"):
+        monkeypatch.setattr("mhabook.c17_laboratory.figure.repository", lambda: nowhere)  # noqa: B023
+        assert figure._description.__wrapped__()["page"] == ""

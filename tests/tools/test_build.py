@@ -17,6 +17,7 @@ PATIENCE = 300  # seconds after which a build that hangs is given up
 WAITS = """import threading
 open("begun", "w").close()
 threading.Event().wait()"""
+ANEW = "`make book` starts again from the beginning."
 FILLS = "x = 20_000_000 * 'x'\nx"
 
 
@@ -24,7 +25,7 @@ FILLS = "x = 20_000_000 * 'x'\nx"
 def book(tmp_path):
     """The build's own files, for a book of one page with one cell."""
     shutil.copytree(ROOT / "book/_ext", tmp_path / "book/_ext")
-    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci", ignore=shutil.ignore_patterns("node_modules"))
     for name in ("Makefile", "pyproject.toml", "_config.yml", "requirements.txt"):
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / "_toc.yml").write_text("{format: jb-book, root: page, parts: []}")
@@ -32,7 +33,7 @@ def book(tmp_path):
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
-    (tmp_path / ".venv/.ready").touch()
+    (tmp_path / ".venv/.ready").write_text(str(tmp_path))
 
     def write(cell):
         kernel = {"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
@@ -93,7 +94,7 @@ def test_a_signal_ends_a_build_and_all_that_it_began(book, number, to):
     build = begin(folder)
     (folder / "begun").open().close()  # waits until the cell opens it, too
     to(build.pid, number)
-    assert ended(build) == ["== The book is not built: stopped; `make book` begins anew."]
+    assert ended(build) == [f"== The book was not built: stopped. {ANEW}"]
     assert not [*left(folder)]
     assert not (folder / "_build/complete").exists()
 
@@ -101,13 +102,14 @@ def test_a_signal_ends_a_build_and_all_that_it_began(book, number, to):
 def test_a_full_disk_ends_a_build(book, tmp_path_factory):
     folder = book(FILLS)
     place = tmp_path_factory.mktemp("small")
-    mount = f'mount -t tmpfs -o size=16m small "{place}" && cp -r . "{place}" && cd "{place}" && make book'
+    there = f'cp -r . "{place}" && cd "{place}" && pwd >.venv/.ready && make book'
+    mount = f'mount -t tmpfs -o size=16m small "{place}" && {there}'
     small = ["unshare", "--map-root-user", "--mount", "sh", "-c", mount]
     if subprocess.run([*small[:3], "mount", "-t", "tmpfs", "none", place]).returncode:
         pytest.skip("this system lets no one make a file system")
     (said,) = ended(begin(folder, command=small))
-    assert said.startswith(f"== The book is not built: the disk of {place} is full")
-    assert "the book takes 300 MB. Make room: `make book` begins anew." in said
+    assert said.startswith(f"== The book was not built: the disk of {place} is full")
+    assert f"the book takes 300 MB. Make room: {ANEW}" in said
     assert not [*left(folder)]
 
 
@@ -121,4 +123,35 @@ def test_a_folder_that_cannot_be_written_ends_a_build(book, tmp_path_factory):
     if subprocess.run([*locked[:3], "true"]).returncode:
         pytest.skip("this system lets no one mount")
     (said,) = ended(begin(folder, command=locked))
-    assert "cannot be written (Read-only file system). Once it can, `make book` begins" in said
+    assert f"{folder}/_build" in said and "cannot be written (Read-only file system)" in said
+
+
+def test_what_stands_in_the_way_is_named(book):
+    folder = book("1")
+    for put in (Path.touch, lambda path: path.symlink_to(folder / "gone")):
+        put(folder / "_build")
+        (said,) = ended(begin(folder))
+        assert f"{folder}/_build is a file, or a link that leads nowhere; remove it" in said
+        (folder / "_build").unlink()
+
+
+def test_the_book_that_stood_there_stands_until_another_is_built(book):
+    folder, kept = book("1 / 0"), "_build/html/index.html"
+    (folder / kept).parent.mkdir(parents=True)
+    (folder / kept).write_text("the old one")
+    (folder / "_build/complete").touch()
+    (said,) = ended(begin(folder))
+    assert "page failed, as said above" in said
+    assert (folder / kept).read_text() == "the old one"
+    assert not (folder / "_build/.before").exists()
+
+
+def test_a_second_build_in_the_same_folder_is_refused(book):
+    folder = book(WAITS)
+    os.mkfifo(folder / "begun")
+    first = begin(folder)
+    (folder / "begun").open().close()
+    (said,) = ended(begin(folder))
+    assert "another build is running in this folder; wait for it" in said
+    os.killpg(first.pid, signal.SIGINT)
+    assert ended(first)

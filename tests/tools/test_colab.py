@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -116,6 +117,17 @@ def test_a_book_without_an_address_says_what_to_do_where_its_packages_are_missin
         "The book's package mhabook is not installed: put the file mhalib-….whl of the book's "
         "notebooks, or the book's own folder, beside this notebook, and run this cell again."
     ]
+
+
+def test_packages_that_pip_refuses_are_not_said_to_be_missing(monkeypatch, tmp_path):
+    (wheel := tmp_path / "mhalib-1.whl").touch()
+    shell = SimpleNamespace(run_line_magic=print, set_custom_exc=print)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "mhabook", None)
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    with pytest.raises(ImportError, match="pip could not install the book's packages from") as said:
+        exec(setup("https://github.com/NAME/book"), {})
+    assert str(wheel) in str(said.value) and "beside" not in str(said.value)
 
 
 def test_what_the_book_stands_on_is_named_with_the_command_that_installs_it(monkeypatch):

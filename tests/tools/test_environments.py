@@ -201,7 +201,7 @@ def folder(tmp_path):
     for file in ("Makefile", "requirements.txt", "pyproject.toml"):
         shutil.copy(ROOT / file, root)
     stand_in(root / ".venv/bin/python", "3.11.2")
-    (root / ".venv/.ready").touch()
+    (root / ".venv/.ready").write_text(str(root))
     (root / ".venv/.tools").touch()
     return root
 
@@ -240,6 +240,14 @@ def test_an_environment_stays_until_another_python_is_named(folder, tmp_path):
     assert "installing" not in make(folder, "links", f"PYTHON={other}")
     assert "installing" not in make(folder, "links")
     assert environment.read_text() == other.read_text()
+
+
+def test_an_environment_that_was_moved_is_made_anew(folder, tmp_path):
+    python = stand_in(tmp_path / "a python", "3.11.2")
+    assert "making the environment" not in make(folder, "links", f"PYTHON={python}")
+    moved = folder.rename(tmp_path / "elsewhere")
+    assert "making the environment" in make(moved, "links", f"PYTHON={python}")
+    assert "installing" not in make(moved, "links", f"PYTHON={python}")
 
 
 def test_a_named_python_that_is_not_there_ends_the_command(folder):

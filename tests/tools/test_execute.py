@@ -54,7 +54,7 @@ def test_a_page_that_raises_says_its_cell_and_the_error_once(execute, tmp_path, 
     failed, out, err = run(
         execute, tmp_path, monkeypatch, capfd, good=["x = 1"], bad=["x = 1", "1 / 0", "x = 2"]
     )
-    assert failed == "bad failed, as is said above" and re.search("bad +FAILED", out)
+    assert failed == "bad failed, as said above" and re.search("bad +FAILED", out)
     assert "\nbad, cell cell-1\n" in err
     assert err.count("ZeroDivisionError: division by zero") == 1
     assert "make edit" in err and "\x1b" not in err
@@ -71,12 +71,12 @@ def test_a_kernel_that_dies_ends_all_and_says_how_far_it_came(
         dead=["x = 1", "import os\nos._exit(3)"],
         never=["import threading\nthreading.Event().wait()"],
     )
-    assert re.match("the kernel of dead ended.*cell cell-[01], or the next one: DeadKernel", failed)
+    assert re.match("the kernel of dead died.*cell cell-[01], or the next one: DeadKernel", failed)
     assert not out + err
 
 
 def test_a_worker_that_is_killed_ends_all(execute, tmp_path, monkeypatch, capfd):
     kill = "import os, psutil\npsutil.Process(os.getppid()).kill()"
     failed, out, err = run(execute, tmp_path, monkeypatch, capfd, killer=[kill])
-    assert failed == "what executed killer.ipynb was ended, perhaps for want of memory"
+    assert failed == "the process running killer.ipynb was killed, perhaps for lack of memory"
     assert not out + err

@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 import traitlets
 
-from mhabook._address import repository, web_address
+from mhabook._address import is_placeholder, repository, web_address
 from mhabook.c17_laboratory import code, measures, panels
 from mhabook.c17_laboratory.controls import (
     BEGINNINGS,
@@ -238,7 +238,7 @@ def _description():
         "title": TITLE,
         "alt": ALT,
         "stopped": STOPPED,
-        "page": web and web + PAGE,
+        "page": "" if not web or is_placeholder(web) else web + PAGE,
         "controls": [control.to_json() for control in CONTROLS],
         "code": code.to_json(),
         "experiments": EXPERIMENTS,
