@@ -1,5 +1,5 @@
 # The commands of this repository. Each makes its own environment in .venv the first time, and again when the
-# pins change; a Python from 3.11 to 3.14 and make are all that a machine needs. Choose one with PYTHON=...
+# pins change; Python 3.11, 3.12 or 3.13 and make are all that a machine needs. Choose a Python with PYTHON=...
 
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -25,19 +25,6 @@ book $(BUILT) test tests: export MHALIB_FIGURES := book
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
-quick: .venv-quick/.ready   ## a contributor's first minute: style, who imports whom, and the package without torch and long tests
-	@.venv-quick/bin/python -m ruff check .
-	@.venv-quick/bin/python -m ruff format --check --quiet .
-	@PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo >/dev/null \
-	    || PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo
-	@env -u CI .venv-quick/bin/python -m pytest tests/package -n 2 -q -rs -m "not long" -W ignore $(ARGS)
-
-.venv-quick/.ready: pyproject.toml
-	@python=$$(.ci/python) && { [ -x .venv-quick/bin/python ] || "$$python" -m venv .venv-quick; }
-	@.venv-quick/bin/python -m pip install --quiet --editable '.[test]' \
-	    || { echo "pip could not install what the tests need: its lines above say why"; exit 1; }
-	@touch $@
-
 help:            ## this list; `make more` has what is needed now and then
 	@sed -nE 's/^([a-z]+):[^#]*## */  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
@@ -53,7 +40,7 @@ $(BUILT): $(BOOK) _config.yml _toc.yml requirements.txt pyproject.toml | $(READY
 notebooks: $(BUILT)  ## the pages of the book as notebooks for Colab and JupyterLab: _build/notebooks
 	@echo "== the notebooks: _build/notebooks"
 
-kit: $(TOOLS) chromium $(BUILT)   ## what a lecturer takes along, a zip for each week of the course: _build/kit
+kit: $(TOOLS) chromium $(BUILT)   ## a zip for each week of the course, with PDFs: _build/kit
 	@$(PY) book/_ext/kit.py --pdf
 
 pdf: $(TOOLS) chromium $(BUILT)   ## print the book: _build/pdf/how-attention-learns.pdf
@@ -80,7 +67,20 @@ lint: $(TOOLS)   ## style of the code, who imports whom, and types
 	@$(BIN)/shellcheck $$(grep -lsE '^#!.*sh$$' .ci/*)
 	@.ci/javascript
 
-stripped: $(TOOLS)   #: are the notebooks committed without outputs?
+quick: .venv-quick/.ready   ## quick checks for contributors: style, imports, and the package's short tests
+	@.venv-quick/bin/python -m ruff check .
+	@.venv-quick/bin/python -m ruff format --check --quiet .
+	@PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo >/dev/null \
+	    || PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo
+	@env -u CI .venv-quick/bin/python -m pytest tests/package -n 2 -q -rs -m "not long" -W ignore $(ARGS)
+
+.venv-quick/.ready: pyproject.toml
+	@python=$$(.ci/python) && { [ -x .venv-quick/bin/python ] || "$$python" -m venv .venv-quick; }
+	@.venv-quick/bin/python -m pip install --quiet --editable '.[test]' \
+	    || { echo "pip could not install what the tests need: its lines above say why"; exit 1; }
+	@touch $@
+
+stripped: $(TOOLS)   #: check that the notebooks are committed without outputs
 	@echo "== notebooks without outputs"
 	@$(PY) -m nbstripout --keep-id --verify $(SOURCES)
 
@@ -99,7 +99,7 @@ hashes:          #: renew the hashes of the pins, .ci/hashes, after a pin has ch
 newest:          #: the tests and the notebooks on the newest versions that the lower bounds allow
 	@.ci/newest
 
-everywhere: $(TOOLS)  #: do the claims hold on other processors, Pythons and libraries? ARGS=--list says which can be tried
+everywhere: $(TOOLS)  #: check the claims on other processors, Pythons and libraries; ARGS=--list says which can be tried
 	@$(PY) .ci/everywhere.py $(ARGS)
 
 links: $(READY)  #: follow every link of the book to other hosts; those inside it are tested
@@ -114,7 +114,7 @@ lab: $(BUILT)    ## read and run the book in JupyterLab, in notebooks/, a copy o
 	@.ci/working_copy $(NEW)
 	@$(JUPYTER) notebooks
 
-edit: $(READY)   ## write the book: its sources in JupyterLab, which shows them set
+edit: $(READY)   ## edit the book's sources in JupyterLab, with formulas and notes rendered
 	@.ci/hashed $(PY) edit --quiet --prefix .venv-edit
 	@JUPYTER_PATH=.venv-edit/share/jupyter $(JUPYTER) book
 
@@ -122,7 +122,7 @@ bench: $(TOOLS)  #: this engine against what one would write by hand, and agains
 	@.ci/hashed $(PY) bench --quiet || echo "== comparing with what is there"
 	@$(PY) -m benchmarks
 
-mutants: $(TOOLS)  #: which changes of a formula does no test of the package see? ARGS="--count 60 --seed 1"
+mutants: $(TOOLS)  #: mutation test: which altered formulas do the package's tests miss? ARGS="--count 60 --seed 1"
 	@$(PY) tests/mutants.py $(ARGS)
 
 descent: $(READY)  #: steps of plain and structure-aware descent to the noise floor, and the cost of 10,000 tokens

@@ -27,11 +27,12 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 SITE = "http://book.invalid/"
 PATIENCE = 600_000  # milliseconds that a busy machine may take for what an idle one does at once
 ABSENT = "no Chromium that starts: `make chromium` gets one, or says how to"
-HOW = """   Debian:         apt install chromium
-   Ubuntu, others: .venv/bin/playwright install-deps chromium, as root, for the libraries of the one
-                   that `make chromium` loads (Ubuntu's own is a snap: snap install chromium)
+HOW = """To get one:
+   Debian:         apt install chromium
+   Ubuntu, others: .venv/bin/playwright install-deps chromium (as root; it installs the libraries that
+                   the downloaded browser needs; Ubuntu's own Chromium is a snap: snap install chromium)
    macOS:          brew install --cask google-chrome
-   or name a Chrome in the environment variable CHROMIUM."""
+   or give the path of a Chrome in the environment variable CHROMIUM."""
 
 
 def candidates() -> Iterator[str]:
@@ -100,10 +101,12 @@ def main() -> int:
     if found := path():
         print(f"== Chromium at {found}")
         return 0
+    if not [*candidates()] and "CHROMIUM" in os.environ:
+        print(f"   CHROMIUM names {os.environ['CHROMIUM']}, which is not there", file=sys.stderr)
     for each in candidates():
         print(f"   {each} does not start: {refusal(each)}", file=sys.stderr)
     print(
-        f"== No Chromium that starts, so no page is opened, and nothing printed.\n{HOW}",
+        f"== No working Chromium was found: the tests of pages are skipped, and nothing can be printed.\n{HOW}",
         file=sys.stderr,
     )
     return os.environ.get("CI") == "true"

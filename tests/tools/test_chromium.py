@@ -88,7 +88,13 @@ def test_where_none_can_be_had_a_desk_goes_on_and_a_hosted_run_fails(
     assert chromium.main() == status
     said = capsys.readouterr().err
     assert "chromium does not start: Command requires the chromium snap" in said
-    assert "so no page is opened" in said
+    assert "the tests of pages are skipped" in said
+
+
+def test_a_named_browser_that_is_not_there_is_said_to_be_missing(installed, monkeypatch, capsys):
+    monkeypatch.setenv("CHROMIUM", "/usr/bin/nochrome")
+    chromium.main()
+    assert "CHROMIUM names /usr/bin/nochrome, which is not there" in capsys.readouterr().err
 
 
 def test_no_tool_looks_for_a_browser_by_itself():
