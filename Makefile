@@ -35,6 +35,7 @@ book: $(READY)   ## build the book from scratch, warnings as errors
 	@$(PY) book/_ext/build.py
 
 $(BUILT): $(BOOK) _config.yml _toc.yml requirements.txt pyproject.toml | $(READY)
+	@[ ! -e $@ ] || echo "== the book is older than its sources, and is built again"
 	@$(PY) book/_ext/build.py
 
 notebooks: $(BUILT)  ## the pages of the book as notebooks for Colab and JupyterLab: _build/notebooks
