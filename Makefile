@@ -54,7 +54,8 @@ tests: $(TOOLS) $(BUILT)  #: the tests and every notebook cell
 	@echo "== running the tests and every notebook cell"
 	@$(PY) -m pytest tests/browser _build/notebooks tests \
 	    -n 2 --dist loadfile --no-loadscope-reorder -rs --durations 40 \
-	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300 $(ARGS)
+	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300 \
+	    --nbval-sanitize-with book/_ext/nbval_sanitize.cfg $(ARGS)
 
 lint: $(TOOLS)   ## style of the code, who imports whom, and types
 	@echo "== style"
