@@ -13,15 +13,21 @@ const sent = (model) =>
     model.send({ want: "plotly" });
   });
 
+// Reading 5 MB stops the page for a while. It waits until the other models of the page have begun, for anywidget gives up
+// those that have not after two seconds.
+const idle = () => new Promise((go) => (window.requestIdleCallback ?? setTimeout)(go));
+
 export default () => {
   let made;
   return {
     initialize({ model }) {
-      made = sent(model).then(({ default: make }) => {
-        const widget = make();
-        widget.initialize({ model });
-        return widget;
-      });
+      made = idle()
+        .then(() => sent(model))
+        .then(({ default: make }) => {
+          const widget = make();
+          widget.initialize({ model });
+          return widget;
+        });
     },
     async render(given) {
       const note = document.createElement("p");
