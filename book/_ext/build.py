@@ -13,6 +13,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -23,6 +25,7 @@ BUILD = ROOT / "_build"
 BEFORE = BUILD / ".before"  # the book that stood there, until the new one stands
 ROOM = 300  # megabytes that a built book takes
 FULL = 5  # megabytes: with less left, whatever failed did so for want of them
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that ask for the end
 ANEW = "`make book` starts again from the beginning."
 
 # What follows once the pages stand, and the modules beside this one that do it.
@@ -63,23 +66,58 @@ def alone() -> None:
         raise Unbuilt("another build is running in this folder; wait for it") from error
 
 
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Signals that ask for the end wait until the old book stands in one place."""
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
+
+
+@unbroken()
 def set_aside() -> None:
     """Put the book that stands there aside; one that an earlier build was killed over stays so."""
-    if BEFORE.exists():
+    if kept():
         remove(*new())
-    else:
-        BEFORE.mkdir()
-        for path in new():
-            path.rename(BEFORE / path.name)
+        return
+    if BEFORE.exists():
+        remove(BEFORE)
+    BEFORE.mkdir()
+    try:
+        move(new(), BEFORE)
+    except OSError:
+        move(BEFORE.iterdir(), BUILD)
+        BEFORE.rmdir()
+        raise
 
 
+@unbroken()
 def put_back() -> None:
     """Give its place back to the book that stood there; what is half built goes, if there is one."""
-    if (BEFORE / "complete").exists():
+    if kept():
         remove(*new())
-        for path in BEFORE.iterdir():
-            path.rename(BUILD / path.name)
+        move(BEFORE.iterdir(), BUILD)
     remove(BEFORE)
+
+
+@unbroken()
+def forget() -> None:
+    """Remove the old book, since the new one stands."""
+    (BEFORE / "complete").unlink(missing_ok=True)
+    shutil.rmtree(BEFORE, ignore_errors=True)
+
+
+def kept() -> bool:
+    """Is a whole book put aside?"""
+    return (BEFORE / "complete").exists()
+
+
+def move(paths: Iterable[Path], folder: Path) -> None:
+    """Move files and folders into a folder."""
+    for path in [*paths]:
+        path.rename(folder / path.name)
 
 
 def new() -> list[Path]:
@@ -141,15 +179,16 @@ def interrupt(number: int, _: object) -> None:
 
 def main() -> int:
     """Build; returns the status of the program."""
-    for name in ("SIGTERM", "SIGHUP"):
-        signal.signal(getattr(signal, name), interrupt)
+    for each in ENDS:
+        signal.signal(each, interrupt)
     words, aside = "", False
     try:
         alone()
         set_aside()
         aside = True
         build()
-        remove(BEFORE)
+        forget()
+        aside = False
     except KeyboardInterrupt:
         words = f"stopped. {ANEW}"
     except Exception as error:

@@ -11,6 +11,8 @@ import nbformat
 import psutil
 import pytest
 
+from scripts import load
+
 ROOT = Path(__file__).parents[2]
 PATIENCE = 300  # seconds after which a build that hangs is given up
 # A cell that says it has begun, to whoever opened the pipe, and never ends.
@@ -155,3 +157,63 @@ def test_a_second_build_in_the_same_folder_is_refused(book):
     assert "another build is running in this folder; wait for it" in said
     os.killpg(first.pid, signal.SIGINT)
     assert ended(first)
+
+
+@pytest.fixture
+def driver(tmp_path, monkeypatch):
+    """The build's module, over a whole book that was built before."""
+    module = load("book/_ext/build.py")
+    monkeypatch.setattr(module, "BUILD", tmp_path)
+    monkeypatch.setattr(module, "BEFORE", tmp_path / ".before")
+    for name in BOOK:
+        (tmp_path / name).write_text("the old one")
+    return module
+
+
+BOOK = ["complete", "executed", "html"]
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_signal_waits_while_the_old_book_is_moved(driver, tmp_path, monkeypatch):
+    def move(paths, folder):
+        os.kill(os.getpid(), signal.SIGTERM)
+        really(paths, folder)
+
+    really = driver.move
+    monkeypatch.setattr(driver, "move", move)
+    handler = signal.signal(signal.SIGTERM, driver.interrupt)
+    try:
+        for step, place in ((driver.set_aside, tmp_path / ".before"), (driver.put_back, tmp_path)):
+            with pytest.raises(KeyboardInterrupt):
+                step()
+            assert names(place) == BOOK
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+
+
+def test_a_book_that_cannot_be_set_aside_stays_where_it_is(driver, tmp_path, monkeypatch):
+    def rename(path, target):
+        if len(names(tmp_path)) == len(BOOK) and target.parent != tmp_path:
+            raise PermissionError(13, "Permission denied", str(path))
+        return really(path, target)
+
+    really = Path.rename
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(PermissionError):
+        driver.set_aside()
+    assert names(tmp_path) == BOOK
+
+
+def test_what_is_left_of_an_older_book_never_takes_the_place_of_the_new_one(
+    driver, tmp_path, monkeypatch
+):
+    driver.set_aside()
+    with monkeypatch.context() as of_another_user:
+        of_another_user.setattr(driver.shutil, "rmtree", lambda *_, **__: None)
+        driver.forget()
+    (tmp_path / "html").write_text("the new one")
+    driver.put_back()
+    assert (tmp_path / "html").read_text() == "the new one"
