@@ -20,7 +20,7 @@ from strategies import REMAINDERS, SCALES, direction, problem, problems, roundin
 
 ROOT = Path(__file__).parents[2]
 KERNEL = exposed(LIVE / "programs.js", LIVE / "engine" / "multihead.js")
-NO_COMPILER = "no ziglang, so NOBODY COMPARED THE PROGRAMS WITH THE FORMULAS: install the pins of requirements.txt"
+NO_COMPILER = "no ziglang, so NOBODY COMPARED THE PROGRAMS WITH THE FORMULAS: install the pins of .ci/tools.txt"
 
 # mini_racer hands numbers over as text, which JavaScript and Python write so that no bit is lost.
 BYTES = list((LIVE / "programs" / "heads.wasm").read_bytes())
@@ -227,7 +227,7 @@ def copy(tmp_path):
     """A copy of what the build of the kernel reads and writes."""
     if importlib.util.find_spec("ziglang") is None:
         missing(NO_COMPILER)
-    for name in [".ci/kernel.py", "requirements.txt"]:
+    for name in [".ci/kernel.py", ".ci/tools.txt"]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     for name in ["mhalib", "book/mhabook"]:
@@ -255,7 +255,7 @@ def test_the_committed_programs_are_what_their_source_compiles_to_and_another_is
 
 
 def test_another_compiler_is_refused(copy):
-    pins = copy / "requirements.txt"
+    pins = copy / ".ci/tools.txt"
     pins.write_text(pins.read_text("utf-8").replace("ziglang==", "ziglang==0."), "utf-8")
     check = build(copy, "--check")
     assert check.returncode == 2

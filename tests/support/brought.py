@@ -22,6 +22,7 @@ from scipy import sparse
 
 import mhalib as mha
 import rules
+from mhalib._book import book_is_asked
 from optional import torch
 from own import in_v8
 
@@ -173,7 +174,8 @@ def save(brought):
         file = Path(folder, "figure.html")
         figure.save(file)
         text = file.read_text("utf-8")
-    assert len(re.findall(r"(?i)<script", text)) == 3  # plotly, the numbers, the module
+    # plotly, the numbers, the module; what a saved page does, and the keys of slides; in a book the frame
+    assert len(re.findall(r"(?i)<script", text)) == 5 + book_is_asked()
     state = json.loads(
         re.search(r'(?s)<script type="application/json" id="state">(.*?)</script>', text)[1]
     )
