@@ -411,7 +411,7 @@ def require_same_dtype(**arrays: Array) -> None:
         )
 
 
-def require_labels(y: Array, X: Array, cure: str = "2 * y - 1") -> None:
+def require_labels(y: Array, X: Array, cure: str = "2.0 * y - 1") -> None:
     """Check labels y (n,) in {−1, +1} for a batch X (n, …) of the same library and dtype.
 
     Raises TypeError if y is no array of floating-point numbers, or differs from X in library or
@@ -429,14 +429,14 @@ def require_labels(y: Array, X: Array, cure: str = "2 * y - 1") -> None:
             f"y: expected shape ({len(X)},), got the column {tuple(y.shape)}; {row} is a row of it"
         )
     # Asked before ``require``, whose cure, astype(float), would only lead to the next error. The
-    # cure here says 2.0, because 2 * 0 − 1 is 255 in uint8.
+    # cure says 2.0, because 2 * 0 − 1 is 255 in uint8.
     is_whole_or_truth = not in_precision(y) and any(
         kind in str(y.dtype) for kind in ("int", "bool")
     )
     if has_values and is_whole_or_truth and _values(y) <= {0, 1}:
         raise TypeError(
             f"y: expected labels −1 and +1 as floating-point numbers, got 0 and 1 of dtype "
-            f"{y.dtype}; use y = {cure.replace('2 ', '2.0 ')}"
+            f"{y.dtype}; use y = {cure}"
         )
     require("y", y, (len(X),))
     require_same_dtype(y=y, X=X)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 from weakref import ref
 
+import numpy as np
 import plotly.graph_objects as go
 from plotly.basedatatypes import BaseFigure
 from plotly.io.json import to_json_plotly
@@ -240,7 +241,11 @@ class Explorer:
     def _ipython_display_(self):
         from IPython.display import display
 
-        if book_is_asked():
+        if self.panel.box.comm is None:
+            bundle = {
+                "text/plain": "These controls were closed; run the cell that makes them again."
+            }
+        elif book_is_asked():
             drawn = self.figure._repr_mimebundle_()["text/html"]  # by the renderer of mhabook
             bundle = {"text/html": drawn + self._note()}
         else:
@@ -648,6 +653,12 @@ def _list(name, given, default):
     """The slider over a list of numbers, the menu of any other list."""
     if not given:
         raise ValueError(f"{name}: expected a list with at least one entry, got []")
+    for each in given:
+        if not isinstance(same := each == each, (bool, np.bool_)) or not same:
+            raise TypeError(
+                f"{name}: expected a list of numbers, words or functions, got one with "
+                f"{shown(each)}; list names, and look them up in the function"
+            )
     numbers = all(map(_is_number, given))
     start = next(iter(matching(given, default)), given[len(given) // 2 if numbers else 0])
     return _choice(name, given, start, "SelectionSlider" if numbers else "Dropdown")

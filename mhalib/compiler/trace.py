@@ -199,6 +199,13 @@ class Node:
         """The shape of what is stored."""
         return tuple(self.loops[k] for k in self.out)
 
+    def __deepcopy__(self, _: object) -> "Node":
+        """Itself, which nothing changes: of a copy nobody would know that it is the same weight."""
+        return self
+
+    def __reduce_ex__(self, _: object) -> NoReturn:
+        refuse("a recorded array is pickled: its numbers come when the program runs")
+
 
 def node_of(
     f: str,
@@ -598,15 +605,15 @@ REFUSED = {
     "choose by np.where",
     "iter": "a loop over the rows of an array; write the formula for the whole array, or loop "
     "over range(len(…))",
-    "float": "float() of a recorded array: its numbers come when the program runs; leave float() "
-    "out",
+    "float": "float() of a recorded array, which math.exp asks for, too: its numbers come when the "
+    "program runs; leave float() out, and write np.exp for math.exp",
     "index": "int() of a recorded number, or its use as an index or a size: its value comes when "
     "the program runs",
     "format": "the text of a recorded number: its value comes when the program runs",
     "contains": "in: a branch on the values of an array; choose by np.where",
     "setitem": "a write into an array; make a new one, by np.where or np.concatenate",
     "array": "this function asks for the numbers of an array, which come when the program runs; "
-    "arrays are joined by np.stack or np.concatenate",
+    "arrays are joined by np.stack or np.concatenate, and a.dot(b) is a @ b",
     **dict.fromkeys(
         ("floordiv", "rfloordiv", "mod", "rmod", "divmod", "round"),
         "//, % or round() of an array: not recorded",

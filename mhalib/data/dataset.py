@@ -102,7 +102,7 @@ def from_arrays(X: Any, y: Any, relevant: Any = None) -> Dataset:
     else has ``to_numpy()`` or ``__array__()``
     whole numbers and truth values; another order of bytes        the same numbers as floats
     files mapped to memory                                        taken as views
-    labels 0 and 1, of any dtype                                  refused: ``y = 2 * y - 1``
+    labels 0 and 1, of any dtype                                  refused: ``y = 2.0 * y - 1``
     labels in words                                               refused: ``np.where(y == "yes", 1.0, -1.0)``
     a column y (n, 1)                                             refused: ``np.ravel(y)``
     masked arrays                                                 refused: ``X.filled(0.0)``
@@ -131,7 +131,7 @@ def from_arrays(X: Any, y: Any, relevant: Any = None) -> Dataset:
             "single tokens with targets there is mhalib.data.regression_from_arrays"
         )
     require("X", X, ("n", "T", "d"))
-    cure = "2 * np.array(y) - 1" if isinstance(y, (list, tuple)) else "2 * y - 1"
+    cure = "2.0 * np.array(y) - 1" if isinstance(y, (list, tuple)) else "2.0 * y - 1"
     y = converted("y", y, like=X)
     require_labels(y, X, cure)
     return Dataset(X, y, None if relevant is None else marks(relevant, tuple(X.shape[:2])))

@@ -5,8 +5,10 @@ import json
 import os
 import re
 import shutil
+from errno import EACCES
 from hashlib import sha256
 from html import escape
+from mimetypes import guess_type
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -87,6 +89,9 @@ NO_COMPLAINT = (
 )
 
 
+CLOSED = "This figure was closed; run the cell that makes it again."
+
+
 class Shown(AnyWidget):
     """A widget that a notebook shows below ``fallback()``: HTML for where no script runs and no
     kernel has the widget.
@@ -101,6 +106,8 @@ class Shown(AnyWidget):
         raise NotImplementedError
 
     def _ipython_display_(self, **_):
+        if self._repr_mimebundle_ is None:  # ipywidgets takes it away
+            return display({"text/plain": CLOSED}, raw=True)
         bundle, metadata = self._repr_mimebundle_()
         fallback = self.fallback()
         if not book_is_asked():
@@ -206,8 +213,8 @@ class LiveFigure(Widget):
         It opens from a disk and trains there, without a kernel and without the network, from where
         the controls stand. If it cannot be written, what was there stays as it was.
 
-        Raises TypeError or ValueError if ``file`` is the name of no file; OSError if it cannot be
-        written.
+        Raises TypeError or ValueError if ``file`` is the name of no file, or of one that is no
+        page, such as figure.png; OSError if it cannot be written.
         """
         text = alone(
             self.spec, self.values, self._esm, plotly.offline.get_plotlyjs(), self.fallback()
@@ -256,8 +263,14 @@ def _write(file, content):
     there = Path(file).resolve()
     if there.exists() and not there.is_file():
         raise ValueError(f"file: expected the name of a file, got {str(file)!r}, which is none")
+    if guess_type(there.name)[0] not in (None, "text/html"):
+        raise ValueError(
+            f"file: expected a name in .html, for save writes a page; got {str(file)!r}"
+        )
     if not there.parent.is_dir():
         raise FileNotFoundError(f"file: expected a folder that is there, got {str(there.parent)!r}")
+    if there.exists() and not os.access(there, os.W_OK):
+        raise PermissionError(EACCES, "a file that cannot be written", str(file))
     beside = there.with_name(f".{token_hex(8)}")
     try:
         with beside.open("xb") as unfinished:
@@ -266,5 +279,7 @@ def _write(file, content):
             # The rename would also replace the permissions of the old file by those of the new.
             shutil.copymode(there, beside)
         os.replace(beside, there)
+    except OSError as error:  # of a name that nobody gave
+        raise type(error)(error.errno, error.strerror, str(file)) from None
     finally:
         beside.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """What training changes in a model, and what it leaves: its own arrays move, and nothing else may
 depend on them."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property
@@ -111,8 +112,9 @@ def require_weights(name: str, model: Any) -> None:
     ("positions",)``.
 
     Raises TypeError naming the attribute: arrays in a list, a dict or another object, or of the
-    class; a value set beside the fields; weights that are integers, masked, or want a gradient of
-    torch. The same if there are no weights; ``name`` is then the argument's.
+    class; a list, a number or a column of a table in a field whose type is an array; a value set
+    beside the fields; weights that are integers, masked, or want a gradient of torch. The same if
+    there are no weights; ``name`` is then the argument's.
     """
     if isinstance(model, type):
         raise TypeError(
@@ -136,9 +138,10 @@ def require_weights(name: str, model: Any) -> None:
     # A class that says itself where its weights are may keep them in a dictionary.
     known = {id(a) for a in moving.values()} if says_where(kind) else set()
     for attribute, value in attributes(model).items():
-        if attribute not in (*moving, *fixed) and any(
-            id(a) not in known for a in _arrays_in(value)
-        ):
+        if attribute in (*moving, *fixed):
+            continue
+        _require_array_where_said(kind, attribute, value)
+        if any(id(a) not in known for a in _arrays_in(value)):
             raise TypeError(
                 f"{attribute}: expected an array or a number, got a {type(value).__name__} that "
                 f"holds "
@@ -151,6 +154,24 @@ def require_weights(name: str, model: Any) -> None:
         )
     for weight, a in moving.items():
         _require_moving(weight, a)
+
+
+ARRAY = re.compile(r"(\w+\.)*(ndarray|NDArray|ArrayLike|Array|Tensor)(\[.*\])?")
+"""How the type of an array is written."""
+
+
+def _require_array_where_said(kind, attribute, value):
+    """Check that a field that is to be an array is none that only can become one: it would stay as
+    it is."""
+    types = {f.name: f.type for f in fields(kind)} if is_dataclass(kind) else {}
+    said = getattr(types.get(attribute), "__name__", str(types.get(attribute)))
+    parts = set(said.replace(" ", "").split("|")) - {"None"}
+    is_meant = parts and value is not None and all(map(ARRAY.fullmatch, parts))
+    if is_meant or (hasattr(value, "__array__") and not isinstance(value, np.generic)):
+        raise TypeError(
+            f"{attribute}: expected an array, got {shown(value)}, which would not be trained; write "
+            f"np.array({attribute}, dtype=float)"
+        )
 
 
 def _require_own_gradient(kind):

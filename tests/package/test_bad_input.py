@@ -277,7 +277,7 @@ BATCHES = {
     "labels 0 and 1": (
         lambda: MODEL.loss(X, (Y + 1) / 2),
         ValueError,
-        ["y: expected labels −1 and +1", "got 0, 1", "use y = 2 * y - 1"],
+        ["y: expected labels −1 and +1", "got 0, 1", "use y = 2.0 * y - 1"],
     ),
     "a label 2": (
         lambda: MODEL.loss_and_grad(X, spoiled(Y, 2.0)),

@@ -1,9 +1,11 @@
 """Where a formula has no derivative, a record has that of torch; masks compute as numpy's; and what
 is NaN is said."""
 
+import copy
 import os
+import pickle
 import signal
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -443,4 +445,32 @@ def test_a_path_without_a_step_says_why():
 def test_the_list_form_of_einsum_is_refused_in_words():
     start = model(lambda w, X, y: np.einsum(X, [0, 1], w, [1], [0]).sum(), np.zeros(3))
     with pytest.raises(TypeError, match="einsum with lists of axes; write letters"):
+        start.loss_and_grad(DATA.X, DATA.y)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy])
+def test_a_loss_may_copy_what_it_is_given(copied):
+    @dataclass(frozen=True, eq=False)
+    class Copying(mha.models.Vector):
+        w: np.ndarray
+
+        def loss(self, X, y):
+            return line(copied(self).w, X, y) + line(copied(self.w), X, y)
+
+    @dataclass(frozen=True, eq=False)
+    class Tuples(mha.models.Vector):
+        w: np.ndarray
+
+        def loss(self, X, y):
+            return line(asdict(self)["w"], X, y) + line(astuple(self)[0], X, y)
+
+    w = np.arange(3.0)
+    wanted = 4 * DATA.X.T @ (DATA.X @ w - DATA.y) / len(DATA.y)
+    for kind in (Copying, Tuples):
+        np.testing.assert_allclose(kind(w).loss_and_grad(DATA.X, DATA.y)[1].w, wanted)
+
+
+def test_a_record_is_not_pickled():
+    start = model(lambda w, X, y: line(pickle.loads(pickle.dumps(w)), X, y), np.zeros(3))
+    with pytest.raises(Untraceable, match="test_edges.py, line .* a recorded array is pickled"):
         start.loss_and_grad(DATA.X, DATA.y)

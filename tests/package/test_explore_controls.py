@@ -264,6 +264,11 @@ BAD = {
         ValueError,
         ["H: expected a list with at least one", "got []"],
     ),
+    "a list of arrays": (
+        lambda: mha.explore(Line(), H=[np.ones(2), np.zeros(2)]),
+        TypeError,
+        ["H: expected a list of numbers, words", "got one with an ndarray of shape (2,)"],
+    ),
     "a number alone": (
         lambda: mha.explore(Line(), H=3),
         TypeError,

@@ -141,9 +141,9 @@ def test_marks_are_taken_as_tokens_are():
 
 def test_what_has_a_cure_is_taken_after_it():
     y = Y > 0
-    assert from_arrays(X, 2 * y - 1).y.tolist() == Y.tolist()
+    assert from_arrays(X, 2.0 * y - 1).y.tolist() == Y.tolist()
     y = y.astype(int).tolist()
-    assert from_arrays(X, 2 * np.array(y) - 1).y.tolist() == Y.tolist()
+    assert from_arrays(X, 2.0 * np.array(y) - 1).y.tolist() == Y.tolist()
     y = np.where(Y > 0, "yes", "no")
     assert from_arrays(X, np.where(y == "yes", 1.0, -1.0)).y.tolist() == Y.tolist()
     assert from_arrays(X, Y[:, None].ravel()).y.tolist() == Y.tolist()
@@ -270,18 +270,18 @@ REFUSED = {
     "labels 0 and 1": (
         lambda: from_arrays(X, (Y > 0).astype(float)),
         ValueError,
-        ["y: expected labels −1 and +1, got 0, 1; for labels 0/1 use y = 2 * y - 1"],
+        ["y: expected labels −1 and +1, got 0, 1; for labels 0/1 use y = 2.0 * y - 1"],
     ),
     "whole labels 0 and 1": (
         lambda: from_arrays(X, (Y > 0).astype(int)),
         ValueError,
-        ["use y = 2 * y - 1"],
+        ["use y = 2.0 * y - 1"],
     ),
-    "labels of truth": (lambda: from_arrays(X, Y > 0), ValueError, ["use y = 2 * y - 1"]),
+    "labels of truth": (lambda: from_arrays(X, Y > 0), ValueError, ["use y = 2.0 * y - 1"]),
     "a list of 0 and 1": (
         lambda: from_arrays(X, [0, 1, 1, 0]),
         ValueError,
-        ["use y = 2 * np.array(y) - 1"],
+        ["use y = 2.0 * np.array(y) - 1"],
     ),
     "labels of one class, 0": (
         lambda: from_arrays(X, 0 * Y),

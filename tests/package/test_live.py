@@ -312,6 +312,27 @@ def test_a_figure_that_cannot_be_saved_leaves_the_old_file(function, monkeypatch
     assert file.read_text() == "an old, good figure" and list(tmp_path.iterdir()) == [file]
 
 
+def test_what_cannot_be_written_is_named_as_it_was_given(monkeypatch, tmp_path):
+    (file := tmp_path / "figure.html").write_text("an old, good figure")
+    figure = mha.live.heads(DATA, steps=5)
+    monkeypatch.setattr("os.access", lambda path, _: path != file)
+    with pytest.raises(PermissionError, match="that cannot be written: .*figure.html"):
+        figure.save(file)
+    assert file.read_text() == "an old, good figure"
+    with pytest.raises(OSError, match="'/proc/figure.html'$"):
+        figure.save("/proc/figure.html")
+
+
+def test_a_figure_that_was_closed_says_so(capsys):
+    figure = mha.live.heads(DATA, steps=5)
+    controls = mha.explore(lambda k: mha.plots.curves([0, 1], {"a": [0, k]}), k=(1, 4))
+    figure.close()
+    controls.panel.box.close()
+    for shown in (figure, controls):
+        shown._ipython_display_()
+        assert "closed; run the cell that makes" in capsys.readouterr().out
+
+
 def test_a_disk_that_is_full_in_the_middle_leaves_the_old_file(monkeypatch, tmp_path):
     (file := tmp_path / "figure.html").write_text("an old, good figure")
     figure = mha.live.heads(DATA, steps=5)
@@ -341,6 +362,7 @@ def test_a_saved_figure_replaces_the_old_one_and_keeps_its_rights(tmp_path):
     [
         (3, TypeError, "file: expected the name of a file, got int"),
         ("", ValueError, "file: expected the name of a file"),
+        ("figure.png", ValueError, "file: expected a name in .html, .* got 'figure.png'"),
         ("/dev/null", ValueError, "file: expected the name of a file, got '/dev/null'"),
         (
             "nowhere/figure.html",

@@ -178,6 +178,18 @@ class Empty(mha.models.Vector):
         return 0.0
 
 
+class Column:
+    """As of a table, which becomes an array where one is asked for."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(3, dtype)
+
+
+@own
+class Biased(Plain):
+    b: "np.ndarray | None" = None
+
+
 REFUSED = {
     "derived": (lambda: Derived(np.ones(3)), "^length: .* make it a property"),
     "beside": (lambda: Beside(np.ones(3)), "^length: .* make it a property"),
@@ -194,6 +206,12 @@ REFUSED = {
         "^layers: .* got a SimpleNamespace",
     ),
     "module": (lambda: Containing(np.ones(3), torch.nn.Linear(2, 1)), "^layers: .* got a Linear"),
+    "numbers in a list": (
+        lambda: Biased(np.ones(3), [1.0, 2.0]),
+        r"^b: expected an array, got \[1.0, 2.0\], .* write np.array\(b, dtype=float\)",
+    ),
+    "a number": (lambda: Biased(np.ones(3), 0.5), "^b: expected an array, got 0.5"),
+    "a column": (lambda: Containing(np.ones(3), Column()), "^layers: expected an array, got a Col"),
     "of the class": (lambda: Unannotated(np.ones(3)), "^b: .* write b: np.ndarray"),
     "of a class above": (lambda: Inheriting(np.ones(3)), "^b: .* write b: np.ndarray"),
     "no dataclass": (lambda: Undecorated(np.ones(3)), "^(model|first|start): expected a dataclass"),
