@@ -241,13 +241,13 @@ class Explorer:
     def _ipython_display_(self):
         from IPython.display import display
 
-        if self.panel.box.comm is None:
+        if book_is_asked():
+            drawn = self.figure._repr_mimebundle_()["text/html"]  # by the renderer of mhabook
+            bundle = {"text/html": drawn + self._note()}
+        elif self.panel.box.comm is None:
             bundle = {
                 "text/plain": "These controls were closed; run the cell that makes them again."
             }
-        elif book_is_asked():
-            drawn = self.figure._repr_mimebundle_()["text/html"]  # by the renderer of mhabook
-            bundle = {"text/html": drawn + self._note()}
         else:
             self._replace_earlier()
             view = {"version_major": 2, "version_minor": 0, "model_id": self.panel.box.model_id}
