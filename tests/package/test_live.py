@@ -323,7 +323,8 @@ def test_what_cannot_be_written_is_named_as_it_was_given(monkeypatch, tmp_path):
         figure.save("/proc/figure.html")
 
 
-def test_a_figure_that_was_closed_says_so(capsys):
+def test_a_figure_that_was_closed_says_so(capsys, monkeypatch):
+    monkeypatch.delenv("MHALIB_FIGURES", raising=False)  # a book's figures cannot be closed
     figure = mha.live.heads(DATA, steps=5)
     controls = mha.explore(lambda k: mha.plots.curves([0, 1], {"a": [0, k]}), k=(1, 4))
     figure.close()
