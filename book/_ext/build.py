@@ -68,12 +68,17 @@ def alone() -> None:
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Signals that ask for the end wait until the old book stands in one place."""
-    old = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    """A signal that asks for the end waits until the old book stands in one place."""
+    asked = []
+    for each in ENDS:
+        signal.signal(each, lambda number, _: asked.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, old)
+        for each in ENDS:
+            signal.signal(each, interrupt)
+    if asked:
+        interrupt(asked[0], None)
 
 
 @unbroken()
@@ -93,7 +98,6 @@ def set_aside() -> None:
         raise
 
 
-@unbroken()
 def put_back() -> None:
     """Give its place back to the book that stood there; what is half built goes, if there is one."""
     if kept():
@@ -196,7 +200,8 @@ def main() -> int:
         if not words:
             raise
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the end is not interrupted
+        for each in ENDS:
+            signal.signal(each, signal.SIG_IGN)  # the end is not interrupted
         end_children()
         if aside and BEFORE.exists():
             put_back()

@@ -34,7 +34,8 @@ def root(tmp_path):
 
 
 def contents(root):
-    return {path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    files = (path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return {path.relative_to(root): path.read_bytes() for path in files}
 
 
 def set_address(root, url):
