@@ -226,9 +226,11 @@ def test_a_check_says_whether_it_holds_and_by_which_numbers(lhs, rhs, words):
 
 
 def test_a_check_of_a_long_statement_takes_two_lines():
-    short, long = (repr(Check(1.0, 2.0, "w" * n)) for n in (71, 72))
-    assert len(short) == 84
-    assert long == f"{'w' * 72}\n      holds: 1 ≤ 2"
+    # whether its numbers are short or long: so rounding does not decide it
+    for lhs in (1.0, 1.23456e-17):
+        for n, between in ((51, " "), (52, "\n      ")):
+            assert repr(Check(lhs, 2.0, "w" * n)) == f"{'w' * n}{between}holds: {lhs:.6g} ≤ 2"
+    assert len(repr(Check(1.23456e-17, 1.34567e-17, "w" * 51))) == 84
 
 
 def test_the_worst_instance_is_reported():
