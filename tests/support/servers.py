@@ -230,6 +230,8 @@ def window(browser, server, path):
 
     # a kernel starts; Voilà runs every cell before it shows the page
     context.set_default_timeout(PATIENCE)
+    # anywidget gives up a model that has not begun after two seconds, which a busy machine may need
+    context.add_init_script("AbortSignal.timeout = () => new AbortController().signal")
     context.route("**/*", pass_if_local)
     seen.page.on("pageerror", lambda error: seen.complaints.append(str(error)))
     seen.page.on(
