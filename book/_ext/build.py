@@ -70,15 +70,14 @@ def alone() -> None:
 def unbroken() -> Iterator[None]:
     """A signal that asks for the end waits until the old book stands in one place."""
     asked = []
-    for each in ENDS:
-        signal.signal(each, lambda number, _: asked.append(number))
+    old = {each: signal.signal(each, lambda number, _: asked.append(number)) for each in ENDS}
     try:
         yield
     finally:
-        for each in ENDS:
-            signal.signal(each, interrupt)
-    if asked:
-        interrupt(asked[0], None)
+        for each, handler in old.items():
+            signal.signal(each, handler)
+    for number in asked[:1]:
+        signal.raise_signal(number)
 
 
 @unbroken()
@@ -103,14 +102,7 @@ def put_back() -> None:
     if kept():
         remove(*new())
         move(BEFORE.iterdir(), BUILD)
-    remove(BEFORE)
-
-
-@unbroken()
-def forget() -> None:
-    """Remove the old book, since the new one stands."""
-    (BEFORE / "complete").unlink(missing_ok=True)
-    shutil.rmtree(BEFORE, ignore_errors=True)
+    shutil.rmtree(BEFORE, ignore_errors=True)  # the next build names what cannot be removed
 
 
 def kept() -> bool:
@@ -185,14 +177,13 @@ def main() -> int:
     """Build; returns the status of the program."""
     for each in ENDS:
         signal.signal(each, interrupt)
-    words, aside = "", False
+    words, ours = "", False
     try:
         alone()
+        ours = True
         set_aside()
-        aside = True
         build()
-        forget()
-        aside = False
+        (BEFORE / "complete").unlink(missing_ok=True)  # the new book stands: the old one may go
     except KeyboardInterrupt:
         words = f"stopped. {ANEW}"
     except Exception as error:
@@ -203,7 +194,7 @@ def main() -> int:
         for each in ENDS:
             signal.signal(each, signal.SIG_IGN)  # the end is not interrupted
         end_children()
-        if aside and BEFORE.exists():
+        if ours:
             put_back()
     if words:
         print(f"== The book was not built: {words}", file=sys.stderr)

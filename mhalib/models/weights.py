@@ -140,7 +140,6 @@ def require_weights(name: str, model: Any) -> None:
     for attribute, value in attributes(model).items():
         if attribute in (*moving, *fixed):
             continue
-        _require_array_where_said(kind, attribute, value)
         if any(id(a) not in known for a in _arrays_in(value)):
             raise TypeError(
                 f"{attribute}: expected an array or a number, got a {type(value).__name__} that "
@@ -148,6 +147,7 @@ def require_weights(name: str, model: Any) -> None:
                 "arrays, which would not be trained; give each array a field of its own, or say "
                 f'fixed = ("{attribute}",) in the class {kind.__name__} if they are to stay as they are'
             )
+        _require_array_where_said(kind, attribute, value)
     if not moving:
         raise TypeError(
             f"{name}: expected a model with weights that are arrays; {kind.__name__} has none"

@@ -319,8 +319,13 @@ def test_what_cannot_be_written_is_named_as_it_was_given(monkeypatch, tmp_path):
     with pytest.raises(PermissionError, match="that cannot be written: .*figure.html"):
         figure.save(file)
     assert file.read_text() == "an old, good figure"
-    with pytest.raises(OSError, match="'/proc/figure.html'$"):
-        figure.save("/proc/figure.html")
+
+    def denied(path, *_):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("os.replace", denied)
+    with pytest.raises(PermissionError, match="new.html'$"):
+        figure.save(tmp_path / "new.html")
 
 
 def test_a_figure_that_was_closed_says_so(capsys, monkeypatch):

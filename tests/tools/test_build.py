@@ -167,10 +167,24 @@ def driver(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "BEFORE", tmp_path / ".before")
     for name in BOOK:
         (tmp_path / name).write_text("the old one")
-    return module
+    monkeypatch.setattr(module, "end_children", lambda: None)  # those of this process are others'
+    handlers = {each: signal.getsignal(each) for each in module.ENDS}
+    yield module
+    for each, handler in handlers.items():
+        signal.signal(each, handler)
 
 
 BOOK = ["complete", "executed", "html"]
+
+
+def interrupted(step):
+    """A step at whose end a signal comes."""
+
+    def both():
+        step()
+        signal.raise_signal(signal.SIGTERM)
+
+    return both
 
 
 def names(folder):
@@ -184,14 +198,16 @@ def test_a_signal_waits_while_the_old_book_is_moved(driver, tmp_path, monkeypatc
 
     really = driver.move
     monkeypatch.setattr(driver, "move", move)
-    handlers = {each: signal.getsignal(each) for each in driver.ENDS}
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            driver.set_aside()
-    finally:
-        for each, handler in handlers.items():
-            signal.signal(each, handler)
+    signal.signal(signal.SIGTERM, driver.interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        driver.set_aside()
     assert names(tmp_path / ".before") == BOOK
+    # and the build that ends there puts it back
+    monkeypatch.setattr(driver, "move", really)
+    driver.put_back()
+    monkeypatch.setattr(driver, "set_aside", interrupted(driver.set_aside))
+    assert driver.main() == 1
+    assert names(tmp_path) == BOOK
 
 
 def test_a_book_that_cannot_be_set_aside_stays_where_it_is(driver, tmp_path, monkeypatch):
@@ -210,10 +226,14 @@ def test_a_book_that_cannot_be_set_aside_stays_where_it_is(driver, tmp_path, mon
 def test_what_is_left_of_an_older_book_never_takes_the_place_of_the_new_one(
     driver, tmp_path, monkeypatch
 ):
-    driver.set_aside()
+    def build():
+        for name in BOOK:
+            (tmp_path / name).write_text("the new one")
+
     with monkeypatch.context() as of_another_user:
+        of_another_user.setattr(driver, "build", build)
         of_another_user.setattr(driver.shutil, "rmtree", lambda *_, **__: None)
-        driver.forget()
-    (tmp_path / "html").write_text("the new one")
+        assert driver.main() == 0
+    assert (tmp_path / ".before/html").read_text() == "the old one"
     driver.put_back()
     assert (tmp_path / "html").read_text() == "the new one"
