@@ -14,16 +14,17 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing, suppress
 from pathlib import Path
 from queue import SimpleQueue
-from subprocess import PIPE, Popen
+from subprocess import PIPE
 
 import edition
 import nbformat
 import yaml
 import zmq
-from ending import Unbuilt, end_children
+from ending import Unbuilt, end
 from jupyter_cache import get_cache
 from jupyter_cache.cache.main import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
+from psutil import Popen
 from traitlets.config import Config
 
 ROOT = Path(__file__).parents[2]
@@ -110,9 +111,9 @@ def serve():
 
 def each(paths):
     """What ``execute`` returns of each path, as it comes; whatever ends this ends the workers."""
-    idle, count = SimpleQueue(), min(os.cpu_count(), len(paths))
-    for _ in range(count):
-        idle.put(Worker())
+    idle, workers = SimpleQueue(), [Worker() for _ in range(min(os.cpu_count(), len(paths)))]
+    for worker in workers:
+        idle.put(worker)
 
     def one(path):
         worker = idle.get()
@@ -121,12 +122,12 @@ def each(paths):
         finally:
             idle.put(worker)
 
-    threads = ThreadPoolExecutor(count)
+    threads = ThreadPoolExecutor(len(workers))
     try:
         for done in as_completed([threads.submit(one, path) for path in paths]):
             yield done.result()
     finally:
-        end_children()
+        end([worker.process for worker in workers])
         threads.shutdown(cancel_futures=True)
 
 

@@ -1,6 +1,8 @@
 """`make book` says each page as it goes; of one that fails it says the cell, and the error once."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -75,8 +77,14 @@ def test_a_kernel_that_dies_ends_all_and_says_how_far_it_came(
     assert not out + err
 
 
-def test_a_worker_that_is_killed_ends_all(execute, tmp_path, monkeypatch, capfd):
+def test_a_worker_that_is_killed_ends_all_but_what_others_began(
+    execute, tmp_path, monkeypatch, capfd
+):
     kill = "import os, psutil\npsutil.Process(os.getppid()).kill()"
-    failed, out, err = run(execute, tmp_path, monkeypatch, capfd, killer=[kill])
+    wait = "import sys; sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", wait], stdin=subprocess.PIPE) as other:
+        failed, out, err = run(execute, tmp_path, monkeypatch, capfd, killer=[kill])
+        assert other.poll() is None
+    assert other.returncode == 0
     assert failed == "the process running killer.ipynb was killed, perhaps for lack of memory"
     assert not out + err
