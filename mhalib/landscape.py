@@ -21,8 +21,8 @@ from mhalib._array import (
     to_numpy,
 )
 from mhalib.data.foreign import converted
+from mhalib.models.contract import require_weights
 from mhalib.models.given_gradient import require_gradient
-from mhalib.models.weights import require_weights
 from mhalib.training import Data
 
 

@@ -8,13 +8,11 @@ from zlib import crc32
 import numpy as np
 
 from mhalib._array import is_array, to_numpy
-from mhalib.models.weights import attributes, says_where, weights
+from mhalib.models.contract import says_where
+from mhalib.models.weights import attributes, weights
 from mhalib.models.workspace import Workspace
-from mhalib.optim import Backtracking, Preconditioned, Rule, StructureAware
-
-TRUSTED = Backtracking, Preconditioned, StructureAware
-"""The package's own rules that move a model as a whole: they write into nothing, and return what
-they should."""
+from mhalib.optim import Rule
+from mhalib.vouched import is_vouched
 
 LARGE = 1e15
 """Beyond this size numbers overflow in products of many."""
@@ -30,8 +28,8 @@ def on_models(
     """``rule.step`` for θ in the form of a workspace. The rule itself gets and returns points like
     ``model``.
 
-    Both are copied, so that a rule may write into them or keep them; but not for a rule of the
-    package's own.
+    Both are copied, so that a rule may write into them or keep them; but not for one that is
+    ``vouched``.
 
     The step raises TypeError if the rule returns anything but a pair whose first is a point of the
     model's class, with its shapes, library and dtypes, or has changed the data; NotANumber if that
@@ -63,7 +61,7 @@ def on_models(
         moved, state = rule.step(workspace.unpack(theta), workspace.unpack(grad), state, k)
         return workspace.pack_unchecked(moved), state
 
-    return trusted if type(rule) in TRUSTED else step
+    return trusted if is_vouched(type(rule)) else step
 
 
 def fingerprint(data: Any) -> tuple[int, ...]:

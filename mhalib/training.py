@@ -17,7 +17,6 @@ import numpy as np
 from mhalib._array import (
     MOST,
     Array,
-    as_like,
     is_whole,
     require_count,
     require_seed,
@@ -26,13 +25,14 @@ from mhalib._array import (
     to_numpy,
 )
 from mhalib._console import printed
-from mhalib.data.foreign import marks
+from mhalib.models.contract import require_weights
 from mhalib.models.given_gradient import require_gradient
-from mhalib.models.weights import require_weights, weights, with_weights
+from mhalib.models.weights import weights, with_weights
 from mhalib.models.workspace import Workspace
 from mhalib.optim import ENTRYWISE, GradientDescent, Rule
 from mhalib.own_rule import NotANumber, fingerprint, on_models, require_steady
 from mhalib.stopping import at_the_start, nan_gradient, overshot
+from mhalib.vouched import is_vouched
 
 OF_EVERY_PATH = ("steps", "models", "curves", "stopped", "loss", "grad_norm", "test_loss")
 """Names that what a model measures cannot have."""
@@ -446,8 +446,8 @@ def _loss_and_grad(workspace, theta, rows):
 
 
 def _known(model, data):
-    """What the data are, if a loss may change them: one of the package's own does not."""
-    return None if type(model).__module__.startswith("mhalib.") else fingerprint(data)
+    """What the data are, if a loss may change them."""
+    return None if is_vouched(type(model)) else fingerprint(data)
 
 
 def _leaving_data(ask, model, data, before):
@@ -590,21 +590,10 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
 
 
 def _space(model, data, optimizer, steps):
-    """What a run computes on. Equal heads count as one only under a rule that moves every number by
-    itself."""
-    # the compiler comes with the first run
-    from mhalib.models.compiled_workspace import compiled_workspace
-
-    entrywise = type(optimizer) in ENTRYWISE
-    compiled = compiled_workspace(model, data.X, data.y, entrywise)
-    if compiled is not None:
-        return compiled
-    if not entrywise and hasattr(model, "workspace_of_all_heads"):
-        return model.workspace_of_all_heads(data.X, data.y)
-    if not hasattr(model, "workspace"):
+    """What a run computes on."""
+    if not hasattr(model, "workspace_for"):
         return Workspace(model, data.X, data.y)
-    space = model.workspace(data.X, data.y)
-    return space.for_steps(steps)
+    return model.workspace_for(data.X, data.y, entrywise=type(optimizer) in ENTRYWISE, steps=steps)
 
 
 def _test_space(model, test, optimizer):
@@ -646,13 +635,14 @@ class _Recorder:
     ) -> None:
         self.train_space = _space(model, data, optimizer, steps)
         self.test_space = None if test is None else _test_space(model, test, optimizer)
-        self.data, self.relevant, self.records = data, relevant_tokens(data), Records()
+        self.data, self.known = data, self.train_space.known(data)
+        self.records = Records()
 
     def add(self, k: int, theta: Any, grad: Any) -> float:
         """Measure at step k, and give the norm of the gradient."""
         space = self.train_space
         model = space.unpack(theta)
-        row = space.summary(theta, self.relevant) | {"grad_norm": space.grad_norm(grad)}
+        row = space.summary(theta, self.known) | {"grad_norm": space.grad_norm(grad)}
         own = space.norms(theta, model) | (
             model.against(self.data) if hasattr(model, "against") else {}
         )
@@ -668,9 +658,3 @@ class _Recorder:
             row |= {f"test_{name}": value for name, value in self.test_space.summary(own).items()}
         self.records.add(k, model, row)
         return row["grad_norm"]
-
-
-def relevant_tokens(data: Data) -> Array | None:
-    """The marks of a dataset in the library of its tokens, or None."""
-    relevant = getattr(data, "relevant", None)
-    return None if relevant is None else as_like(marks(relevant, data.X.shape[:2]), data.X)

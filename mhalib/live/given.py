@@ -17,7 +17,8 @@ import numpy as np
 from mhalib._array import is_array, require_own_meaning, same_value, shown
 from mhalib.compiler.trace import Traced, Untraceable
 from mhalib.live.spec import Control
-from mhalib.models.weights import attributes, probe, require_weights, weights, with_attributes
+from mhalib.models.contract import require_weights
+from mhalib.models.weights import attributes, probe, weights, with_attributes
 from mhalib.training import Path
 
 USED = {"loss", "steps", "stopped", "optimizer", "scaling"}

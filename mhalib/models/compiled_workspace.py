@@ -18,12 +18,13 @@ from mhalib.attention import (
 )
 from mhalib.compiler import Program
 from mhalib.compiler.native import Arena, library
+from mhalib.models.classifier_workspace import ClassifierWorkspace
 from mhalib.models.compiled_gradient import Gradient
 from mhalib.models.layer import AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.multihead_workspace import Groups, all_heads, equal_heads
 from mhalib.models.programs import parts, program
-from mhalib.models.workspace import ClassifierWorkspace, Workspace
+from mhalib.models.workspace import Workspace
 
 WIDEST, WIDEST_ALONE, WIDEST_LAYER = 24, 50, 64
 """Lengths of a token beyond which numpy's products of matrices are faster: for several heads, for
@@ -166,11 +167,11 @@ class HeadsWorkspace(ClassifierWorkspace):
             self._lengths / self._counts
         )
 
-    def summary(self, theta: Array, relevant: Array | None = None) -> dict[str, float]:
+    def summary(self, theta: Array, known: Array | None = None) -> dict[str, float]:
         """As for every classifier; free if ``loss_and_grad`` was just called at θ."""
-        if relevant is not None and relevant is not self._relevant:
-            self._load(relevant=relevant)
-            self._relevant = relevant
+        if known is not None and known is not self._relevant:
+            self._load(relevant=known)
+            self._relevant = known
         # The NaN that ``_load`` writes equals nothing, so new samples are always computed.
         if not np.array_equal(self._theta, self._longer(theta)):
             np.copyto(self._theta, self._longer(theta))
@@ -178,7 +179,7 @@ class HeadsWorkspace(ClassifierWorkspace):
         measured = {"loss": float(self._loss[0]), "accuracy": float(self._accuracy[0])}
         return (
             measured
-            if relevant is None
+            if known is None
             else measured | {"attention_score": float(self._share @ self._score)}
         )
 

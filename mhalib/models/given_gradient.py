@@ -8,6 +8,7 @@ import numpy as np
 from mhalib._array import Array, as_like, to_numpy
 from mhalib.models.vector import Vector
 from mhalib.models.weights import attributes, probe, require_left, weights, with_weights
+from mhalib.vouched import is_vouched
 
 # Well above √ε, so the rounding of a difference, about ε/step, stays far below TOLERANCES.
 STEPS = {8: 1e-6, 4: 3e-3}
@@ -25,14 +26,14 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
     """Check that ``loss_and_grad`` gives the loss of ``loss``, and its slope along a direction that
     moves all weights.
 
-    At a kink the slope is between those to either side. Models of the package's own classes are not
-    asked, nor those that write their loss alone.
+    At a kink the slope is between those to either side. Models that are ``vouched`` are not asked,
+    nor those that write their loss alone.
 
     Raises ArithmeticError that names the class; TypeError as ``require_left``.
     """
     kind, moving = type(model), weights(model)
     size = min(a.dtype.itemsize for a in moving.values())
-    if kind.__module__.startswith("mhalib.") or size not in STEPS or not hasattr(kind, "loss"):
+    if is_vouched(kind) or size not in STEPS or not hasattr(kind, "loss"):
         return
     if kind.loss_and_grad is Vector.loss_and_grad:
         return

@@ -26,10 +26,12 @@ from mhalib.attention import Gaussian, Softmax, softmax
 from mhalib.models.axes import Axes
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import Workspace
+from mhalib.vouched import vouched
 
 WEIGHTS = ("WQ", "WK", "WV", "WO")
 
 
+@vouched
 @dataclass(frozen=True, eq=False, repr=False)
 class AttentionLayer(Vector):
     r"""One layer of multi-head attention with separate queries and keys, by a softmax or a Gaussian
@@ -201,6 +203,14 @@ class AttentionLayer(Vector):
         """What ``train`` runs on: this formula; a recorded step measures the loss."""
         self.require_batch(X, y)
         return Workspace(self, X, y)
+
+    def workspace_for(self, X: Array, y: Array, *, entrywise: bool, steps: int) -> Workspace:
+        """The same compiled, where that is faster."""
+        # the compiler comes with the first run
+        from mhalib.models.compiled_workspace import compiled_workspace
+
+        found = compiled_workspace(self, X, y, entrywise)
+        return self.workspace(X, y) if found is None else found
 
     def norms(self) -> dict[str, float]:
         """The Euclidean norm of every weight: norm_WQ, norm_WK, norm_WV, norm_WO."""

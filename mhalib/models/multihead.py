@@ -23,10 +23,12 @@ from mhalib._array import (
 from mhalib.attention import softmax
 from mhalib.losses import logistic
 from mhalib.models.axes import Axes
+from mhalib.models.classifier_workspace import ClassifierWorkspace, PlainClassifierWorkspace
 from mhalib.models.multihead_hessian import MultiHeadHessian
 from mhalib.models.multihead_workspace import all_heads, equal_heads, workspace_of
 from mhalib.models.vector import Vector
-from mhalib.models.workspace import ClassifierWorkspace, PlainClassifierWorkspace
+from mhalib.models.workspace import Workspace
+from mhalib.vouched import vouched
 
 
 def normals(count: int, seed: int) -> np.ndarray:
@@ -37,6 +39,7 @@ def normals(count: int, seed: int) -> np.ndarray:
     return np.random.default_rng([seed, 3]).standard_normal(count)
 
 
+@vouched
 @dataclass(frozen=True, eq=False, repr=False)
 class MultiHeadAttention(Vector):
     r"""H softmax attention heads that read T tokens and vote on a label.
@@ -170,10 +173,15 @@ class MultiHeadAttention(Vector):
         """
         return self._workspace(X, y, equal_heads)
 
-    def workspace_of_all_heads(self, X: Array, y: Array) -> ClassifierWorkspace:
-        """The same with every head on its own, for any update rule: it may tell equal heads
-        apart."""
-        return self._workspace(X, y, all_heads)
+    def workspace_for(self, X: Array, y: Array, *, entrywise: bool, steps: int) -> Workspace:
+        """The same compiled, where that is faster; with every head on its own, unless ``entrywise``:
+        another update rule may tell equal heads apart."""
+        # the compiler comes with the first run
+        from mhalib.models.compiled_workspace import compiled_workspace
+
+        if (found := compiled_workspace(self, X, y, entrywise)) is not None:
+            return found
+        return self.workspace(X, y) if entrywise else self._workspace(X, y, all_heads)
 
     def _workspace(self, X, y, grouped):
         self.require_batch(X, y)

@@ -7,7 +7,7 @@ import numpy as np
 
 from mhalib._array import Array, as_like, namespace, on_device, to_numpy
 from mhalib.losses import logistic
-from mhalib.models.workspace import ClassifierWorkspace
+from mhalib.models.classifier_workspace import ClassifierWorkspace
 
 BLOCK_BYTES = 1 << 22
 """Heads are taken in blocks whose largest buffer has about this size, so that it stays in the
@@ -210,11 +210,11 @@ class MultiHeadParts(Packing):
             loss, grad = loss + share * own, grad + share * slope
         return loss, grad
 
-    def summary(self, theta: Array, relevant: Array | None = None) -> dict[str, float]:
+    def summary(self, theta: Array, known: Array | None = None) -> dict[str, float]:
         """Loss, accuracy and attention score, as in ``ClassifierWorkspace``."""
 
         def ask(space, rows):
-            return space.summary(theta, None if relevant is None else relevant[rows])
+            return space.summary(theta, None if known is None else known[rows])
 
         shares, found = zip(*self._each(ask), strict=True)
         return {

@@ -28,11 +28,13 @@ from mhalib.attention import softmax
 from mhalib.models.axes import Axes
 from mhalib.models.vector import Vector
 from mhalib.models.workspace import Workspace
+from mhalib.vouched import vouched
 
 ENTRIES = 2**18
 """About how many attention weights a block has: two such arrays stay in a processor's cache."""
 
 
+@vouched
 @dataclass(frozen=True, eq=False, repr=False)
 class AttentionRegression(Vector):
     r"""One softmax attention head whose output is a linear prediction.
@@ -276,7 +278,7 @@ class RegressionWorkspace(Workspace):
         """Loss and gradient of some queries; all tokens are their context."""
         return theta.loss_and_grad(self.X[rows], self.y[rows], self.X)
 
-    def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
+    def summary(self, theta: Any, known: Any = None) -> dict[str, float]:
         """Half the mean squared error, and the mean number of effective tokens."""
         effective = to_numpy(theta.effective_tokens(self.X))
         return super().summary(theta) | {"effective_tokens": float(effective.mean())}

@@ -96,6 +96,14 @@ class Vector(Algebra):
 
         return Derived(self, X, y)
 
+    def workspace_for(self, X: Array, y: Array, *, entrywise: bool, steps: int) -> Workspace:
+        """The workspace of a run of so many steps: the fastest that there is.
+
+        ``entrywise`` says that the update rule moves every number by its own gradient alone:
+        weights that are equal stay equal, and may be computed as one.
+        """
+        return self.workspace(X, y).for_steps(steps)
+
 
 def _is_newer(kind, name, than):
     """Whether a class has, or inherits from one nearer by, another method of one name than of the

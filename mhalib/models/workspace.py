@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from mhalib._array import Array, to_numpy
-from mhalib.losses import logistic
+from mhalib._array import Array
 
 
 class Workspace:
@@ -53,13 +52,14 @@ class Workspace:
         loss, grad = self.unpack(theta).loss_and_grad(self.X[rows], self.y[rows])
         return loss, self.pack_unchecked(grad)
 
-    def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
-        """What a recorded step says about the batch, name → number: the loss, for nothing if its
-        gradient was just asked at θ.
+    def known(self, data: Any) -> Any:
+        """What the data have beside X and y that ``summary`` reads: nothing, unless a workspace
+        overrides it."""
+        return None
 
-        ``relevant`` (n, T) says which tokens are, where that is known: a model that attends to them
-        has more to say.
-        """
+    def summary(self, theta: Any, known: Any = None) -> dict[str, float]:
+        """What a recorded step says about the batch, name → number: the loss, which is not computed
+        again if its gradient was just asked at θ."""
         last, loss = self._last
         return {"loss": float(loss if theta is last else theta.loss(self.X, self.y))}
 
@@ -79,45 +79,3 @@ class Workspace:
         """The Euclidean norm of a gradient in the form of θ."""
         slope = self.unpack(grad)
         return slope.dot(slope) ** 0.5
-
-
-class ClassifierWorkspace(Workspace):
-    """The same for a model whose outputs are logits, under the logistic loss."""
-
-    def logits(self, theta: Any) -> Array:
-        """The model's outputs on the batch (n,)."""
-        return theta(self.X)
-
-    def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
-        """Loss, accuracy and, given which tokens are relevant (n, T), the attention score."""
-        logits = self.logits(theta)
-        summary = {
-            "loss": float(logistic(self.y * logits).mean()),
-            "accuracy": accuracy(self.y, logits),
-        }
-        return (
-            summary
-            if relevant is None
-            else summary | {"attention_score": self.attention_score(theta, relevant)}
-        )
-
-    def attention_score(self, theta: Any, relevant: Array) -> float:
-        """The weight on relevant tokens, averaged over examples, heads and queries; asked for after
-        ``logits``."""
-        return float((theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean())
-
-
-class PlainClassifierWorkspace(ClassifierWorkspace):
-    """The plain formulas of a classifier, its loss among them, which need not be the logistic
-    loss."""
-
-    def summary(self, theta: Any, relevant: Array | None = None) -> dict[str, float]:
-        """The model's own loss, accuracy and, given which tokens are relevant (n, T), the attention
-        score."""
-        # The right side wins: its loss is the model's own, the left one's is logistic.
-        return super().summary(theta, relevant) | Workspace.summary(self, theta)
-
-
-def accuracy(y: Array, logits: Array) -> float:
-    """Share of examples with y Φ > 0; a logit of exactly 0 counts as wrong."""
-    return float(to_numpy(y * logits > 0).mean())

@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from mhalib._array import is_number, is_positive, shown
+from mhalib.vouched import vouched
 
 SMALLEST = 1e-30
 """A step size below which a step is given up and the parameters stay."""
 
 
+@vouched
 @dataclass(frozen=True)
 class Backtracking:
     r"""Gradient descent with Armijo's rule on the full loss.

@@ -16,6 +16,7 @@ import numpy as np
 
 from mhalib._array import Array, of_numbers, require_number, shown
 from mhalib.optim.rules import LearningRate, rate, require_rate
+from mhalib.vouched import vouched
 from mhalib.whitening import Whitening
 
 
@@ -75,6 +76,7 @@ class _OnData:
         return theta.with_arrays(**self.whitening.arrays(U, V, theta.A))
 
 
+@vouched
 @dataclass(frozen=True)
 class Preconditioned(_OnData):
     r"""Gradient descent on the loss and a balancing regularizer, in whitened coordinates.
@@ -94,6 +96,7 @@ class Preconditioned(_OnData):
         return self.back(*moved, theta), state
 
 
+@vouched
 @dataclass(frozen=True)
 class StructureAware(_OnData):
     r"""Whitened, balanced and renormalized descent whose step does not depend on the size of the

@@ -9,7 +9,7 @@ import pytest
 
 import mhalib as mha
 from checks import assert_close
-from mhalib.models.workspace import ClassifierWorkspace
+from mhalib.models.classifier_workspace import ClassifierWorkspace
 from optional import torch
 
 DATA = mha.data.tokenized_mixture(n=12, T=5, d=6, M=3, zeta=0.2, S=1.5, sigma=0.3, seed=4)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from mhalib.models.contract import require_weights
 from mhalib.models.derived import derived_hessian
-from mhalib.models.weights import require_weights, with_attributes
+from mhalib.models.weights import with_attributes
 from optional import torch
 
 RNG = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from checks import assert_close
 from mhalib.data import from_arrays
 from mhalib.losses import logistic
 from mhalib.models import multihead_workspace
-from mhalib.models.workspace import ClassifierWorkspace, accuracy
+from mhalib.models.classifier_workspace import ClassifierWorkspace, accuracy
 from mhalib.optim import Adam, GradientDescent, Momentum
 from mhalib.training import minibatches, train
 from optional import torch

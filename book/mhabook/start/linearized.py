@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 from mhalib._array import Array, require, require_labels, require_same_dtype
 from mhalib.losses import logistic
+from mhalib.models.classifier_workspace import ClassifierWorkspace
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.vector import Vector
-from mhalib.models.workspace import ClassifierWorkspace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,6 +140,6 @@ class LinearizedWorkspace(ClassifierWorkspace):
         bend = logistic.curvature(self.y * self.logits(theta)) / len(self.y)
         return theta.with_arrays(V=(bend * (self.features @ V.V)) @ self.features)
 
-    def summary(self, theta: Any, relevant: Array | None = None) -> Any:
+    def summary(self, theta: Any, known: Any = None) -> Any:
         """Loss and accuracy; the attention of a linear model stays as it is at the start."""
         return super().summary(theta)

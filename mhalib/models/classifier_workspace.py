@@ -1,0 +1,56 @@
+"""What training runs on for a classifier: what a recorded step says of its logits and its attention."""
+
+from typing import Any
+
+from mhalib._array import Array, as_like, to_numpy
+from mhalib.data.foreign import marks
+from mhalib.losses import logistic
+from mhalib.models.workspace import Workspace
+
+
+class ClassifierWorkspace(Workspace):
+    """The same for a model whose outputs are logits, under the logistic loss."""
+
+    def logits(self, theta: Any) -> Array:
+        """The model's outputs on the batch (n,)."""
+        return theta(self.X)
+
+    def known(self, data: Any) -> Array | None:
+        """Which tokens are relevant (n, T), in the library of the tokens; None if the data do not
+        say."""
+        relevant = getattr(data, "relevant", None)
+        return None if relevant is None else as_like(marks(relevant, data.X.shape[:2]), data.X)
+
+    def summary(self, theta: Any, known: Array | None = None) -> dict[str, float]:
+        """Loss, accuracy and, given which tokens are relevant (n, T), the attention score."""
+        logits = self.logits(theta)
+        summary = {
+            "loss": float(logistic(self.y * logits).mean()),
+            "accuracy": accuracy(self.y, logits),
+        }
+        return (
+            summary
+            if known is None
+            else summary | {"attention_score": self.attention_score(theta, known)}
+        )
+
+    def attention_score(self, theta: Any, relevant: Array) -> float:
+        """The weight on relevant tokens, averaged over examples, heads and queries; asked for after
+        ``logits``."""
+        return float((theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean())
+
+
+class PlainClassifierWorkspace(ClassifierWorkspace):
+    """The plain formulas of a classifier, its loss among them, which need not be the logistic
+    loss."""
+
+    def summary(self, theta: Any, known: Array | None = None) -> dict[str, float]:
+        """The model's own loss, accuracy and, given which tokens are relevant (n, T), the attention
+        score."""
+        # The right side wins: its loss is the model's own, the left one's is logistic.
+        return super().summary(theta, known) | Workspace.summary(self, theta)
+
+
+def accuracy(y: Array, logits: Array) -> float:
+    """Share of examples with y Φ > 0; a logit of exactly 0 counts as wrong."""
+    return float(to_numpy(y * logits > 0).mean())
