@@ -1,5 +1,5 @@
 """numpy, torch, or a record? The arrays decide. No formula knows that torch exists; only this file
-does. And none knows whether it is being recorded (``mhalib.compiler.trace``).
+does. And none knows whether it is being recorded (``Recorded``).
 
 A formula asks ``xp = namespace(X, W)`` and writes ``xp.exp(S)``. What ``xp`` may offer is the list
 ``PERMITTED`` below and nothing else: each name means the same thing in numpy and in torch, ``out=``
@@ -15,7 +15,7 @@ from functools import cache, partial
 from math import cos, inf, isclose, isfinite, log10
 from numbers import Real
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard, Union
 
 import numpy as np
 
@@ -57,11 +57,12 @@ def _torch():
     return sys.modules.get("torch")
 
 
-def _is_recorded(a):
-    """Whether a is an array that records what is done with it, ``mhalib.compiler.trace.Traced``."""
-    # Where the tracer was never imported there are no records: asking imports nothing.
-    trace = sys.modules.get("mhalib.compiler.trace")
-    return trace is not None and isinstance(a, trace.Traced)
+class Recorded:
+    """An array that records what is done with it; who makes records says what ``namespace`` gives
+    for them."""
+
+    functions: ClassVar[Callable[[], Any]]
+
 
 
 def is_array(a: object) -> TypeGuard[Array]:
@@ -70,7 +71,7 @@ def is_array(a: object) -> TypeGuard[Array]:
     return (
         isinstance(a, (np.ndarray, np.generic))
         or (torch is not None and isinstance(a, torch.Tensor))
-        or _is_recorded(a)
+        or isinstance(a, Recorded)
     )
 
 
@@ -92,7 +93,7 @@ def namespace(*arrays: Array, **named: Array) -> Any:
             f"{found}; convert one side, for example model.map(torch.as_tensor)"
         )
     if "recorded" in libraries:
-        return sys.modules["mhalib.compiler.functions"].namespace()
+        return Recorded.functions()
     if "numpy" in libraries:
         return _numpy()
     _require_one_device(named)
@@ -124,7 +125,7 @@ def _kind(name, a):
         raise TypeError(
             f"{name}: expected a numpy array or a torch tensor, got {type(a).__name__}{cure}"
         )
-    if _is_recorded(a):
+    if isinstance(a, Recorded):
         return "recorded"
     if type(a) is np.ndarray and a.dtype.kind == "c":
         return "numpy"  # a formula may be differentiated by a complex step
@@ -287,14 +288,14 @@ def to_numpy(a: Array) -> np.ndarray:
     """The array as a numpy array, copied from wherever it lives; one that records as it is."""
     if _kind("a", a) == "torch":
         return a.detach().cpu().numpy()
-    return a if _is_recorded(a) else np.asarray(a)
+    return a if isinstance(a, Recorded) else np.asarray(a)
 
 
 def as_like(a: np.ndarray, like: Array) -> Array:
     """A numpy array a in the library, dtype and place of the array ``like``."""
     if _kind("like", like) == "torch":
         return _torch().as_tensor(a, dtype=like.dtype, device=like.device)
-    return a if _is_recorded(a) else np.asarray(a, str(like.dtype))
+    return a if isinstance(a, Recorded) else np.asarray(a, str(like.dtype))
 
 
 def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True) -> None:
@@ -574,7 +575,7 @@ def precision(dtype: Any) -> np.dtype[Any]:
 def as_number(number: Any) -> Any:
     """The number as a float, because a np.float64 would turn float32 arrays into float64; one that
     records as it is."""
-    return number if _is_recorded(number) else float(number)
+    return number if isinstance(number, Recorded) else float(number)
 
 
 _OF_NUMBERS = SimpleNamespace(
@@ -585,7 +586,7 @@ _OF_NUMBERS = SimpleNamespace(
 def of_numbers(number: Any) -> Any:
     """``cos``, ``maximum``, ``minimum`` and ``where`` of numbers: Python's own, or those of a
     number that records."""
-    return namespace(number) if _is_recorded(number) else _OF_NUMBERS
+    return namespace(number) if isinstance(number, Recorded) else _OF_NUMBERS
 
 
 def is_number(number: object) -> TypeGuard[float]:

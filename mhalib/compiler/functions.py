@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mhalib._array import Recorded
 from mhalib.compiler.trace import (
     FUNCTIONS,
     Traced,
@@ -401,7 +402,7 @@ def _no_product(*_):
 
 
 def namespace() -> SimpleNamespace:
-    """What ``mhalib._array.namespace`` gives for recorded arrays."""
+    """What ``arrays.namespace`` gives for recorded arrays."""
     return SimpleNamespace(
         **FUNCTIONS
         | {
@@ -413,6 +414,9 @@ def namespace() -> SimpleNamespace:
             "log_max": _log_max,
         }
     )
+
+
+Recorded.functions = namespace
 
 
 def _root_of_squares(x, axis):

@@ -29,6 +29,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from mhalib._array import Recorded
+from mhalib.vouched import packages
+
 Index = tuple[tuple[int | None, int], ...]
 """Where an argument is read, one entry per axis: (which loop, plus how much), or (None, a fixed
 place).
@@ -126,18 +129,22 @@ _INSTALLED = tuple(
 """The folders of Python's own modules and of installed packages."""
 
 
-def _line() -> str:
-    """File and line of the formula that called into this package: the innermost line that is
-    neither NumPy's nor this package's, nor one of another library that the formula calls.
+_OWN = __name__.partition(".")[0]
 
-    A formula may be installed itself; and one of this package has its own line.
+
+def _line() -> str:
+    """File and line of the formula that is recorded: the innermost line that is neither NumPy's nor
+    this package's, nor of one whose models are ``vouched``, nor of another library that the formula
+    calls.
+
+    A formula may be installed itself; and that of a vouched model has its own line.
     """
     frame, installed, ours = sys._getframe(1), [], None
     while frame and frame.f_code is not _thread.recording.asked_by:
         # What a dataclass wrote itself, such as its __eq__, is nobody's line.
         if not frame.f_code.co_qualname.startswith("__create_fn__."):
             package = _package(frame)
-            if package not in ("mhalib", "numpy"):
+            if package not in (_OWN, "numpy", *packages()):
                 if not frame.f_code.co_filename.startswith(_INSTALLED):
                     return _said(frame)
                 installed.append(frame)
@@ -156,9 +163,7 @@ def _package(frame):
 
 
 def _is_formula_of_ours(frame):
-    return frame.f_globals["__name__"].startswith("mhalib.") and not frame.f_globals[
-        "__name__"
-    ].startswith("mhalib.compiler.")
+    return _package(frame) != "numpy" and frame.f_globals.get("__package__") != __package__
 
 
 def _said(frame):
@@ -245,7 +250,7 @@ def beyond(v: Node) -> bool:
     )
 
 
-class Traced(NDArrayOperatorsMixin):
+class Traced(Recorded, NDArrayOperatorsMixin):
     """A recorded array: a node, and how the axes of the array are made of those of the node.
 
     ``groups[k]`` are the axes of the node that make up axis k; an axis of length 1 has none. Of a

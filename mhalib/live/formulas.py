@@ -2,7 +2,6 @@
 them."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -13,19 +12,8 @@ from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttentio
 from mhalib.models.multihead_hessian import MultiHeadHessian
 from mhalib.models.programs import parts, places, program
 from mhalib.models.regression import excess_and_grad
-from mhalib.models.weights import with_attributes
-from mhalib.optim import (
-    Adam,
-    AdamW,
-    Cosine,
-    GradientDescent,
-    InverseRoot,
-    Momentum,
-    OneCycle,
-    Preconditioned,
-    StructureAware,
-    Warmup,
-)
+from mhalib.live.rule_formulas import by_name, with_numbers
+from mhalib.optim import Preconditioned, StructureAware
 from mhalib.whitening import Whitening, moment
 
 VECTORS = {"theta": "", "direction": "V"}, {"slope": "d", "along": "H"}
@@ -146,62 +134,8 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 }
 """Name of the files of a program → what makes it."""
 
-RULES: dict[type, str] = {GradientDescent: "gd", Momentum: "momentum", Adam: "adam", AdamW: "adamw"}
-"""The update rules that a page has, by the names that it knows them by."""
-SCHEDULES: dict[type, str] = {
-    InverseRoot: "root",
-    Warmup: "warmup",
-    Cosine: "cosine",
-    OneCycle: "cycle",
-}
-"""The schedules of the step size that a page has."""
 STRUCTURED: tuple[type, ...] = (Preconditioned, StructureAware)
 """The rules that are told the data."""
-
-
-def numbers(kinds: Iterable[type]) -> dict[str, float]:
-    """The numbers of rules or schedules that are as they are unless something else is said."""
-    return {
-        f.name: f.default for kind in kinds for f in fields(kind) if isinstance(f.default, float)
-    }
-
-
-def _by_name(shapes):
-    """Shape → names of arrays, the other way round."""
-    return {name: shape for shape, names in shapes.items() for name in names.split()}
-
-
-def _with_numbers(kind, arrays):
-    """A rule or a schedule whose numbers are recorded ones: past the checks of them."""
-    return with_attributes(kind.__new__(kind), arrays)
-
-
-def rules() -> Program:
-    """A step of each update rule, with its state in m and v."""
-
-    def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        found = {}
-        for kind, name in RULES.items():
-            rule, moments = _with_numbers(kind, a), issubclass(kind, Adam)
-            theta, state = rule.step(
-                a["theta"], a["grad"], (a["m"], a["v"]) if moments else a["m"], a["k"]
-            )
-            found[name] = {"theta": theta} | (
-                dict(zip("mv", state, strict=True)) if moments else {"m": state}
-            )
-        return found
-
-    shapes = {"P": "theta grad m v", "": " ".join(["lr k", *numbers(RULES)])}
-    return Program(formulas, _by_name(shapes), "P")
-
-
-def schedules() -> Program:
-    """The step size of step k by each schedule."""
-
-    def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        return {name: {"lr": _with_numbers(kind, a)(a["k"])} for kind, name in SCHEDULES.items()}
-
-    return Program(formulas, _by_name({"": "k peak steps rise"}), "")
 
 
 def structured() -> Program:
@@ -211,7 +145,7 @@ def structured() -> Program:
     def formulas(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         model, grad = AttentionRegression(a["A"], a["B"]), AttentionRegression(a["dA"], a["dB"])
         known = a | {"whitening": Whitening(a["R"], a["inverse"])}
-        one, two = (_with_numbers(kind, known) for kind in STRUCTURED)
+        one, two = (with_numbers(kind, known) for kind in STRUCTURED)
         U, V, u, v, k = (a[name] for name in "UVuvk")
         return {
             "preconditioned": one.step(model, grad, None, k)[0].arrays(),
@@ -229,7 +163,7 @@ def structured() -> Program:
         "d": "S",
         "": "lr k u v balance radius",
     }
-    return Program(formulas, _by_name(shapes), "p", lie)
+    return Program(formulas, by_name(shapes), "p", lie)
 
 
 def linear() -> Program:
@@ -255,13 +189,11 @@ def linear() -> Program:
         "d": "eigenvalues singular",
         "": "sigma",
     }
-    return Program(formulas, _by_name(shapes), "n")
+    return Program(formulas, by_name(shapes), "n")
 
 
 PLAIN: dict[str, tuple[Callable[[], Program], Iterable[type]]] = {
     "linear": (linear, ()),
-    "rules": (rules, RULES),
-    "schedules": (schedules, SCHEDULES),
     "structured": (structured, STRUCTURED),
 }
 """Name of the file of a program that is JavaScript alone → what makes it, and whose numbers the

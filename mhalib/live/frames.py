@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from mhalib.live.spec import Control
 from mhalib.optim import Adam, GradientDescent, Momentum
-from mhalib.plots import COLORS, DASHES, GRAY, transparent
+from mhalib.engine_plots import COLORS, DASHES, GRAY, transparent
 
 RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
 RULE_NAMES = ("gradient descent", "momentum 0.9", "Adam")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mhalib._array import require_count
-from mhalib.live.formulas import RULES
+from mhalib.live.rule_formulas import RULES
 from mhalib.live.frames import line, panels, step_axis
 from mhalib.live.given import (
     Read,

@@ -12,7 +12,7 @@ from mhabook.figure_parts import drawn_heads, plain_step, with_value
 from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.live.frames import line, panels, step_axis
-from mhalib.live.payload import arrays, in_doubles
+from mhalib.live.samples import arrays, in_doubles
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention

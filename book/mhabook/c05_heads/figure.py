@@ -17,7 +17,7 @@ from mhalib.live.frames import (
     rule_control,
     step_axis,
 )
-from mhalib.live.payload import arrays, in_doubles
+from mhalib.live.samples import arrays, in_doubles
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention

@@ -9,7 +9,7 @@ from mhalib._array import require_count
 from mhalib.data import Dataset
 from mhalib.data import digits as digit_images
 from mhalib.live.frames import chosen_rule, line, panels, rule_control, step_axis
-from mhalib.live.payload import arrays, in_doubles
+from mhalib.live.samples import arrays, in_doubles
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention

@@ -10,7 +10,7 @@ from mhabook.start.linearized import Linearized
 from mhalib._array import Array, require_count
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.live.frames import line, panels, step_axis
-from mhalib.live.payload import arrays
+from mhalib.live.samples import arrays
 from mhalib.live.spec import Control, FigureSpec
 from mhalib.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
