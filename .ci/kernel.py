@@ -19,7 +19,7 @@ BOOK = ROOT / "book/mhabook"
 WARNINGS = ["-Wall", "-Werror"]
 
 sys.path[:0] = [str(ROOT), str(BOOK.parent)]
-from mhalib.compiler import webassembly  # noqa: E402
+from livegrad.record import webassembly  # noqa: E402
 from mhalib.live.formulas import PLAIN, PROGRAMS, numbers  # noqa: E402
 
 HEAD = "// Made by `make kernel` from {}.py.\n"

@@ -18,7 +18,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
     "mhalib",
-    "mhalib/compiler",
+    "livegrad/record",
     "book/mhabook",
     "book/_ext",
     "book/results",

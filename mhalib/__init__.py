@@ -6,8 +6,10 @@ The package behind the book *How Attention Learns*. Start with ``mha.data.tokeni
 
 from typing import TYPE_CHECKING
 
-from mhalib import data, landscape, losses, models
-from mhalib._later import Getattr, later
+from livegrad import landscape
+from livegrad.later import Getattr, later
+from livegrad.training import train
+from mhalib import data, losses, models
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
 from mhalib.optim import (
@@ -23,11 +25,10 @@ from mhalib.optim import (
     StructureAware,
     Warmup,
 )
-from mhalib.training import train
 
 if TYPE_CHECKING:
+    from livegrad.explorer import explore
     from mhalib import live, native, plots
-    from mhalib.explorer import explore
 
 __version__ = "0.2.0"
 __all__ = [
@@ -63,7 +64,7 @@ __all__ = [
 # Figures need plotly and widgets, which take longer to import than everything else together; and
 # many a reader needs no compiler.
 __getattr__: Getattr = later(
-    "mhalib", {"explore": "explorer", "live": "live", "native": "native", "plots": "plots"}
+    "mhalib", {"explore": "livegrad.explorer", "live": "live", "native": "native", "plots": "plots"}
 )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mhalib._array import Array, is_positive, namespace, shown
+from livegrad.arrays import Array, is_positive, namespace, shown
 
 
 class Kernel(Protocol):

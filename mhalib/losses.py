@@ -1,6 +1,6 @@
 """Losses: value and derivatives with respect to the model's output, elementwise."""
 
-from mhalib._array import Array, namespace
+from livegrad.arrays import Array, namespace
 
 
 class Logistic:

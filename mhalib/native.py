@@ -1,8 +1,8 @@
 """The compiled programs of ``train``: whether there are any, and how they are made ahead of the
 first run."""
 
-from mhalib.compiler import native
-from mhalib.compiler.native import status
+from livegrad.record import native
+from livegrad.record.native import status
 from mhalib.models.compiled_workspace import PROGRAMS
 
 __all__ = ["status", "warm"]

@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
-from mhalib._array import shown, to_numpy
-from mhalib.data.foreign import marks
-from mhalib.engine_plots import (
+from livegrad.arrays import shown, to_numpy
+from livegrad.foreign import marks
+from livegrad.plots import (
     COLORS,
     DASHES,
     DIVERGING,
@@ -35,7 +35,7 @@ from mhalib.engine_plots import (
     titled,
     transparent,
 )
-from mhalib.training import Path
+from livegrad.training import Path
 
 __all__ = [
     "COLORS",

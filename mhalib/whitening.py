@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mhalib._array import Array, as_like, is_array, require, require_count, to_numpy
+from livegrad.arrays import Array, as_like, is_array, require, require_count, to_numpy
 
 SINGULAR = 1e-12
 """A second moment whose smallest eigenvalue is below this share of the largest one counts as

@@ -7,7 +7,7 @@ const rules = {
   eqeqeq: "error",
   "prefer-const": ["error", { destructuring: "all" }],
 };
-// `linked` is the function that mhalib/live/modules.py makes of all modules of a widget.
+// `linked` is the function that livegrad/live/modules.py makes of all modules of a widget.
 const named = { ...globals.browser, linked: "readonly" };
 
 export default [

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from mhalib.live.widget import alone
+from livegrad.live.widget import alone
 
 HTML = Path(__file__).parents[2] / "_build" / "html"
 STATES = re.compile(

@@ -11,8 +11,8 @@ from pathlib import Path
 import edition
 import numpy as np
 
-from mhalib.live.modules import link
-from mhalib.live.widget import SAVED, name_of
+from livegrad.live.modules import link
+from livegrad.live.widget import SAVED, name_of
 
 PAGES = Path(__file__).parents[1] / "mhabook" / "pages"
 

@@ -26,7 +26,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from mhabook.exercises.curves import copy, empty
 from mhabook.exercises.guess import YOURS, fields, groups, on_a_page, place_of_guess
-from mhalib.live.modules import link
+from livegrad.live.modules import link
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "book" / "mhabook" / "exercises"

@@ -17,7 +17,7 @@ import deck
 import edition
 import quiz
 
-from mhalib.live.widget import SAVED
+from livegrad.live.widget import SAVED
 
 ROOT = Path(__file__).parents[2]
 KIT = built.HTML.parent / "kit"

@@ -1,7 +1,7 @@
 """Give each figure of the built book a picture that stands where no script runs: ``python
 book/_ext/pictures.py``.
 
-``mhalib.still`` draws it; what stands around a live figure, and how high a figure is on a phone,
+``livegrad.still`` draws it; what stands around a live figure, and how high a figure is on a phone,
 its own JavaScript says (rooms.py). No browser is needed.
 """
 

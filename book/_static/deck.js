@@ -7,7 +7,7 @@ function fit(slide) {
 }
 
 // The keys come back to the slides when one is left, and a live figure hands on what it does not use
-// (mhalib/live/slide_keys.js).
+// (livegrad/live/slide_keys.js).
 addEventListener("message", ({ data, source }) => {
   const isOurs = [...document.querySelectorAll("iframe")].some((frame) => frame.contentWindow === source);
   if (isOurs && data?.key) document.dispatchEvent(new KeyboardEvent("keydown", { ...data, bubbles: true }));

@@ -15,7 +15,7 @@
 
   const make = (tag, properties, ...children) => {
     const node = Object.assign(document.createElement(tag), properties);
-    node.dataset.added = ""; // mhalib/live/saved.js
+    node.dataset.added = ""; // livegrad/live/saved.js
     node.append(...children);
     return node;
   };

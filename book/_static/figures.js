@@ -47,7 +47,7 @@
   };
 
   // Side by side, the panels of a still figure would be as wide as a word on a phone: there they
-  // stand one below the other, as those of live figures do (mhalib/live/drawing.js).
+  // stand one below the other, as those of live figures do (livegrad/live/drawing.js).
   const PHONE = window.matchMedia("(max-width: 591.98px)");
   const HEIGHT = 450; // pixels, as all below; plotly's own
   // Of a panel, of the words between two of them, of those below the last one, and of a slider.
@@ -137,7 +137,7 @@
       const input = document.createElement("input");
       const say = () => input.setAttribute("aria-valuetext", slider.steps[input.value].label);
       Object.assign(input, { type: "range", className: "mha-keys", min: 0, max: slider.steps.length - 1, step: 1 });
-      input.dataset.added = ""; // mhalib/live/saved.js
+      input.dataset.added = ""; // livegrad/live/saved.js
       input.value = slider.active ?? 0;
       input.setAttribute("aria-label", (slider.currentvalue?.prefix ?? "").replace(/[\s=]+$/, "") || "slider");
       input.addEventListener("input", () => {

@@ -56,7 +56,7 @@
   async function mount(view, { state }) {
     const el = document.createElement("div");
     el.className = "widget-subarea jupyter-widgets";
-    el.dataset.added = ""; // mhalib/live/saved.js
+    el.dataset.added = ""; // livegrad/live/saved.js
     view.after(el);
     const widget = await moduleOf(code(state));
     widget.render({ model: standing(state), el });

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mhabook._render import use_book_renderer_if_asked
 from mhabook.ledger import ledger
-from mhalib._later import Getattr, later
+from livegrad.later import Getattr, later
 
 # The order of the book, which is the order of the ledger.
 for _module in (

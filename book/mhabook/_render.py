@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from mhalib._book import book_is_asked, require_alt_text
+from livegrad.pages import book_is_asked, require_alt_text
 
 HEIGHT = 450  # pixels, plotly's own
 

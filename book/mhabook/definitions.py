@@ -12,7 +12,7 @@ from mhabook.c09_tilting import statements as tilting
 from mhabook.c10_structure import factorization
 from mhabook.c12_two_kernels import statements as two_kernels
 from mhabook.ledger import number_in_paper
-from mhalib._console import printed
+from livegrad.console import printed
 
 
 @printed

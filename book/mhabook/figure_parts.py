@@ -9,8 +9,8 @@ import numpy as np
 
 from mhalib.data import Dataset
 from mhalib.data.mixture import Mixture, tokenized_mixture
-from mhalib.live.frames import RULES
-from mhalib.live.spec import Control
+from livegrad.live.frames import RULES
+from livegrad.live.spec import Control
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from mhalib._console import printed
+from livegrad.console import printed
 
 if TYPE_CHECKING:
     from mhalib.data import Dataset
-    from mhalib.training import Path
+    from livegrad.training import Path
 
 MARKS = ("paper", "second-hand", "recalled", "ours")
 ROUNDING: float = 1e-9

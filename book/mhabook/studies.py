@@ -28,8 +28,8 @@ from threadpoolctl import threadpool_limits
 
 import mhalib
 from mhabook.tables import RESERVED, Table, stored
-from mhalib._array import require_count, require_seed
-from mhalib.training import interrupts_raised
+from livegrad.arrays import require_count, require_seed
+from livegrad.training import interrupts_raised
 
 __all__ = ["Table", "stored", "sweep"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._console import printed
-from mhalib.compiler._files import whole_file
+from livegrad.console import printed
+from livegrad.record._files import whole_file
 
 RESERVED = ("about", "allow_pickle", "file")
 """Names that no column can have, since ``numpy.savez`` or a table uses them."""

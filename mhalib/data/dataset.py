@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from mhalib._array import Array, as_like, require, require_labels, shown
-from mhalib._console import printed
-from mhalib.data.foreign import converted, marks
+from livegrad.arrays import Array, as_like, require, require_labels, shown
+from livegrad.console import printed
+from livegrad.foreign import converted, marks
 
 
 class Samples:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mhalib._array import is_whole, require_count, require_seed, shown
+from livegrad.arrays import is_whole, require_count, require_seed, shown
 from mhalib.data.dataset import Dataset
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mhalib._array import shown
+from livegrad.arrays import shown
 from mhalib.data.dataset import Dataset, from_arrays
-from mhalib.data.foreign import converted
+from livegrad.foreign import converted
 from mhalib.data.regression import RegressionDataset, regression_from_arrays
 from mhalib.data.sequences import SequenceDataset
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mhalib._array import LARGE, require_count, require_number, require_seed
+from livegrad.arrays import LARGE, require_count, require_number, require_seed
 from mhalib.data.dataset import Dataset
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mhalib._array import (
+from livegrad.arrays import (
     LARGE,
     is_number,
     is_whole,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mhalib._array import (
+from livegrad.arrays import (
     LARGE,
     Array,
     as_like,
@@ -17,9 +17,9 @@ from mhalib._array import (
     require_same_dtype,
     require_seed,
 )
-from mhalib._console import printed
+from livegrad.console import printed
 from mhalib.data.dataset import Samples
-from mhalib.data.foreign import converted
+from livegrad.foreign import converted
 from mhalib.whitening import Whitening
 
 

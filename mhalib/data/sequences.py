@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from mhalib._array import Array, require, require_count, require_same_dtype, require_seed, shown
+from livegrad.arrays import Array, require, require_count, require_same_dtype, require_seed, shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,13 +1,13 @@
 """The live figure of heads: their number, the step size and the update rule, on anyone's data."""
 
-from mhalib._array import require_count
+from livegrad.arrays import require_count
 from mhalib.data import Dataset
-from mhalib.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_control, step_axis
+from livegrad.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_control, step_axis
 from mhalib.live.samples import arrays, in_doubles
-from mhalib.live.spec import Control, FigureSpec
-from mhalib.live.widget import LiveFigure
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
-from mhalib.training import recorded_steps, train
+from livegrad.training import recorded_steps, train
 
 
 def heads(data: Dataset, steps: int = 500) -> LiveFigure:

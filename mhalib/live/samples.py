@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._array import to_numpy
+from livegrad.arrays import to_numpy
 from mhalib.data import Dataset
 
 

@@ -3,6 +3,6 @@
 from mhalib.models.layer import AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.regression import AttentionRegression
-from mhalib.models.vector import Vector
+from livegrad.model.vector import Vector
 
 __all__ = ["AttentionLayer", "AttentionRegression", "MultiHeadAttention", "Vector"]

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from mhalib._array import Array, as_like, to_numpy
-from mhalib.data.foreign import marks
+from livegrad.arrays import Array, as_like, to_numpy
+from livegrad.foreign import marks
 from mhalib.losses import logistic
-from mhalib.models.workspace import Workspace
+from livegrad.model.workspace import Workspace
 
 
 class ClassifierWorkspace(Workspace):

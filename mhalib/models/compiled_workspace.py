@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import (
     Gaussian,
     NormalizedGaussian,
@@ -16,15 +16,15 @@ from mhalib.attention import (
     normalized_gaussian,
     softmax,
 )
-from mhalib.compiler import Program
-from mhalib.compiler.native import Arena, library
+from livegrad.record import Program
+from livegrad.record.native import Arena, library
 from mhalib.models.classifier_workspace import ClassifierWorkspace
-from mhalib.models.compiled_gradient import Gradient
+from livegrad.model.compiled_gradient import Gradient
 from mhalib.models.layer import AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.multihead_workspace import Groups, all_heads, equal_heads
-from mhalib.models.programs import parts, program
-from mhalib.models.workspace import Workspace
+from livegrad.model.programs import parts, program
+from livegrad.model.workspace import Workspace
 
 WIDEST, WIDEST_ALONE, WIDEST_LAYER = 24, 50, 64
 """Lengths of a token beyond which numpy's products of matrices are faster: for several heads, for
@@ -45,7 +45,7 @@ def compiled_workspace(model: Any, X: Array, y: Array, entrywise: bool = True) -
 
     ``entrywise`` says that the update rule moves every number by its own gradient alone: equal
     heads stay equal. Which of the two depends on the model's kind and sizes, the rule, and what
-    ``mhalib.compiler.native`` finds on this machine.
+    ``livegrad.record.native`` finds on this machine.
 
     Raises what ``model.workspace(X, y)`` does.
     """

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mhalib._array import (
+from livegrad.arrays import (
     LARGE,
     Array,
     precision,
@@ -23,10 +23,10 @@ from mhalib._array import (
     to_numpy,
 )
 from mhalib.attention import Gaussian, Softmax, softmax
-from mhalib.models.axes import Axes
-from mhalib.models.vector import Vector
-from mhalib.models.workspace import Workspace
-from mhalib.vouched import vouched
+from livegrad.model.axes import Axes
+from livegrad.model.vector import Vector
+from livegrad.model.workspace import Workspace
+from livegrad.vouched import vouched
 
 WEIGHTS = ("WQ", "WK", "WV", "WO")
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mhalib._array import (
+from livegrad.arrays import (
     LARGE,
     Array,
     as_number,
@@ -22,13 +22,13 @@ from mhalib._array import (
 )
 from mhalib.attention import softmax
 from mhalib.losses import logistic
-from mhalib.models.axes import Axes
+from livegrad.model.axes import Axes
 from mhalib.models.classifier_workspace import ClassifierWorkspace, PlainClassifierWorkspace
 from mhalib.models.multihead_hessian import MultiHeadHessian
 from mhalib.models.multihead_workspace import all_heads, equal_heads, workspace_of
-from mhalib.models.vector import Vector
-from mhalib.models.workspace import Workspace
-from mhalib.vouched import vouched
+from livegrad.model.vector import Vector
+from livegrad.model.workspace import Workspace
+from livegrad.vouched import vouched
 
 
 def normals(count: int, seed: int) -> np.ndarray:

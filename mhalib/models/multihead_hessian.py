@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
-from mhalib._array import Array, namespace, require_labels
+from livegrad.arrays import Array, namespace, require_labels
 from mhalib.losses import logistic
 
 

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mhalib._array import Array, as_like, namespace, on_device, to_numpy
+from livegrad.arrays import Array, as_like, namespace, on_device, to_numpy
 from mhalib.losses import logistic
 from mhalib.models.classifier_workspace import ClassifierWorkspace
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mhalib._array import (
+from livegrad.arrays import (
     LARGE,
     Array,
     namespace,
@@ -25,10 +25,10 @@ from mhalib._array import (
     to_numpy,
 )
 from mhalib.attention import softmax
-from mhalib.models.axes import Axes
-from mhalib.models.vector import Vector
-from mhalib.models.workspace import Workspace
-from mhalib.vouched import vouched
+from livegrad.model.axes import Axes
+from livegrad.model.vector import Vector
+from livegrad.model.workspace import Workspace
+from livegrad.vouched import vouched
 
 ENTRIES = 2**18
 """About how many attention weights a block has: two such arrays stay in a processor's cache."""

@@ -1,18 +1,21 @@
 """Update rules on anything with ``+ − * / **``; three that are told the data; and schedules of the
 step size."""
 
-from mhalib.optim.backtracking import Backtracking
-from mhalib.optim.rules import (
+from livegrad.optim import (
     ENTRYWISE,
     Adam,
     AdamW,
+    Backtracking,
+    Cosine,
     GradientDescent,
+    InverseRoot,
     LearningRate,
     Momentum,
+    OneCycle,
     Rule,
+    Warmup,
     rate,
 )
-from mhalib.optim.schedules import Cosine, InverseRoot, OneCycle, Warmup
 from mhalib.optim.structured import Preconditioned, StructureAware
 
 __all__ = [

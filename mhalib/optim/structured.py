@@ -14,9 +14,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from mhalib._array import Array, of_numbers, require_number, shown
-from mhalib.optim.rules import LearningRate, rate, require_rate
-from mhalib.vouched import vouched
+from livegrad.arrays import Array, of_numbers, require_number, shown
+from livegrad.optim.rules import LearningRate, rate, require_rate
+from livegrad.vouched import vouched
 from mhalib.whitening import Whitening
 
 

@@ -4,7 +4,7 @@ script."""
 import pytest
 
 from engines import BOOK
-from mhalib.live.modules import link
+from livegrad.live.modules import link
 from visits import at_rest, eventually
 
 SCRIPT = f"(() => {{ {link(BOOK / 'pages' / 'page.js')}\nlinked(); }})();"

@@ -18,9 +18,9 @@ from mhabook.c02_curvature.figure import curvature
 from mhabook.c10_structure import figure as c10
 from mhabook.c11_data_and_compute import figure as c11
 from mhabook.c13_layer import figure as c13
-from mhalib.live.frames import RULES, chosen_rule
-from mhalib.live.spec import Control
-from mhalib.live.widget import LiveFigure
+from livegrad.live.frames import RULES, chosen_rule
+from livegrad.live.spec import Control
+from livegrad.live.widget import LiveFigure
 from mhalib.models.multihead import normals
 
 CONTROLS = {

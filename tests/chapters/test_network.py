@@ -13,7 +13,7 @@ from mhabook.c08_digits import PatchTransformer, TextTransformer
 from mhabook.c15_landscapes.network import NetworkPoint
 from mhabook.c15_landscapes.smoothness import differences
 from mhalib import landscape
-from mhalib.landscape import random_direction
+from livegrad.landscape import random_direction
 from points import layer, network
 
 

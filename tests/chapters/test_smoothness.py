@@ -15,7 +15,7 @@ from mhabook.c15_landscapes.smoothness import (
     spectrum,
 )
 from mhalib import landscape
-from mhalib.landscape import random_direction
+from livegrad.landscape import random_direction
 from points import layer, on_plane
 
 

@@ -10,8 +10,8 @@ from py_mini_racer import MiniRacer
 from checks import assert_close
 from engines import LIVE, exposed
 from executors import RUN, flat, plain
-from mhalib.compiler import Program
-from mhalib.compiler.trace import Untraceable, recorded
+from livegrad.record import Program
+from livegrad.record.trace import Untraceable, recorded
 from mhalib.live import formulas
 
 PROGRAMS = {name: make() for name, make in formulas.PROGRAMS.items()}

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from mhalib.compiler.derivatives import gradient
-from mhalib.compiler.numeric import evaluate
-from mhalib.compiler.trace import Untraceable, array
+from livegrad.record.derivatives import gradient
+from livegrad.record.numeric import evaluate
+from livegrad.record.trace import Untraceable, array
 from optional import torch
 
 AT = np.array([-2.0, -1.0, 0.0, 0.0, 1.0, 2.0])
@@ -298,7 +298,7 @@ def test_an_interrupt_keeps_the_path_so_far():
 
 @pytest.mark.usefixtures("python_is_interrupted")
 def test_an_interrupt_ends_a_run_that_must_be_whole():
-    from mhalib.training import interrupts_raised
+    from livegrad.training import interrupts_raised
 
     start, data = mha.MultiHeadAttention.zeros(2, 10, 8), mha.data.tokenized_mixture(n=20, seed=0)
     with pytest.raises(KeyboardInterrupt), interrupts_raised():

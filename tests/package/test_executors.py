@@ -7,7 +7,7 @@ import pytest
 import mhalib as mha
 from checks import assert_close
 from executors import EXECUTORS, Everything, TwoLayers, formula
-from mhalib.compiler import native
+from livegrad.record import native
 from strategies import REMAINDERS, SCALES, problem
 
 LAYERS = [

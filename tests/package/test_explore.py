@@ -264,7 +264,7 @@ def test_without_ipywidgets_the_error_says_what_to_install(monkeypatch):
 
 def test_the_name_is_the_function_whatever_was_imported():
     code = (
-        "import mhalib.explorer, mhalib; from mhalib import explore; assert mhalib.explore.__code__"
+        "import livegrad.explorer, mhalib; from mhalib import explore; assert mhalib.explore.__code__"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 

@@ -6,8 +6,8 @@ import stat
 
 import pytest
 
-from mhalib.compiler import _files
-from mhalib.compiler._files import open_own, own_folder, whole_file
+from livegrad.record import _files
+from livegrad.record._files import open_own, own_folder, whole_file
 
 
 def test_a_file_appears_whole(tmp_path):

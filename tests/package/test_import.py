@@ -40,7 +40,7 @@ def test_import_leaves_the_slow_ones_out(statement):
 
 
 def test_the_compiler_comes_with_the_first_run():
-    loaded = "import sys; print('mhalib.compiler' in sys.modules)"
+    loaded = "import sys; print('livegrad.record' in sys.modules)"
     run = (
         "data = mha.data.tokenized_mixture(n=4, T=4, d=5, M=2, zeta=0.25); mha.train("
         "mha.MultiHeadAttention.zeros(1, 4, 5), data, mha.GradientDescent(1.0), 1)"

@@ -10,7 +10,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import mhalib as mha
-from mhalib.compiler import trace
+from livegrad.record import trace
 
 MODEL = """from dataclasses import dataclass
 import numpy as np, statistics, mhalib as mha

@@ -22,9 +22,9 @@ from engines import LIVE, exposed
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
 from mhabook.c08_digits import figure as c08
-from mhalib.live.drawing import places
-from mhalib.live.frames import line, panels
-from mhalib.live.spec import Control
+from livegrad.live.drawing import places
+from livegrad.live.frames import line, panels
+from livegrad.live.spec import Control
 from optional import nbclient, nbformat, torch
 
 DATA = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)
@@ -419,7 +419,7 @@ def test_display_is_the_still_and_then_the_widget(monkeypatch):
     monkeypatch.delenv("MHALIB_FIGURES", raising=False)
     shown = []
     monkeypatch.setattr(
-        "mhalib.live.widget.display", lambda *what, **options: shown.append((*what, options))
+        "livegrad.live.widget.display", lambda *what, **options: shown.append((*what, options))
     )
     figure = mha.live.heads(DATA, steps=5)
     figure._ipython_display_()

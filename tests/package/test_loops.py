@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from checks import assert_close
-from mhalib.compiler import Place, Program, array
-from mhalib.compiler.loops import lower
-from mhalib.compiler.trace import Untraceable
+from livegrad.record import Place, Program, array
+from livegrad.record.loops import lower
+from livegrad.record.trace import Untraceable
 
 A, B = array("a", (3, 5)), array("b", (5, 4))
 SHOWN = {

@@ -5,7 +5,7 @@ import pytest
 from py_mini_racer import MiniRacer
 
 from checks import assert_refused
-from mhalib.live.modules import link, widget_module
+from livegrad.live.modules import link, widget_module
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_bytes_are_a_module_in_hexadecimal_digits(written, tmp_path):
 
 def test_a_package_of_python_is_the_beginning_of_a_path(written):
     entry = written(
-        entry='import { mean } from "mhalib/live/engine/matrices.js";\nexport const two = mean([1, 3]);'
+        entry='import { mean } from "livegrad/live/engine/matrices.js";\nexport const two = mean([1, 3]);'
     )
     assert exported(entry) == '{"two":2}'
 

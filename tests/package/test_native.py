@@ -20,7 +20,7 @@ import pytest
 import mhalib as mha
 from checks import assert_close, missing
 from executors import Everything, TwoLayers
-from mhalib.compiler import Program, native
+from livegrad.record import Program, native
 from mhalib.models import compiled_gradient
 from mhalib.models import compiled_workspace as module
 from mhalib.models.compiled_workspace import compiled_workspace
@@ -379,7 +379,7 @@ def in_a_folder_of_the_process(reason):
 EDGE = """
 import hashlib
 import mhalib as mha
-from mhalib.compiler import native
+from livegrad.record import native
 native.SECONDS = 120.0  # on a machine that may be busy
 data = mha.data.tokenized_mixture(n=40, T=5, d=6, M=3, zeta=0.2, seed=0)
 start = mha.MultiHeadAttention.random(3, 5, 6, scale=0.3, seed=0)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from mhalib.compiler.trace import Untraceable
+from livegrad.record.trace import Untraceable
 from own import DATA, FIGURES, LINE_DATA, TEMPERED, Line, Tempered, in_v8, of_line, score
 
 

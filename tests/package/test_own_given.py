@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from mhalib.compiler.javascript import printed
-from mhalib.compiler.trace import Untraceable, array
+from livegrad.record.javascript import printed
+from livegrad.record.trace import Untraceable, array
 from optional import session, torch
 from own import DATA, LINE_DATA, TEMPERED, Line, Tempered, in_v8, of_line
 

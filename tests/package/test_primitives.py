@@ -13,9 +13,9 @@ from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from checks import assert_close
-from mhalib.compiler import array, evaluate, gradient, primitive, primitives
-from mhalib.compiler.javascript import printed
-from mhalib.compiler.trace import Untraceable
+from livegrad.record import array, evaluate, gradient, primitive, primitives
+from livegrad.record.javascript import printed
+from livegrad.record.trace import Untraceable
 
 X = np.linspace(-2.0, 2.0, 7)
 README = Path(primitives.__file__).with_name("README.md")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import mhalib as mha
 from checks import assert_close, assert_refused
 from mhalib.models import regression
-from mhalib.training import minibatches
+from livegrad.training import minibatches
 from mhalib.whitening import Whitening
 from optional import torch
 from oracles import tensors

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from mhalib import still
-from mhalib.live.frames import panels
+from livegrad.live.frames import panels
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 
 import mhalib as mha
-from mhalib.compiler import trace
-from mhalib.compiler.derivatives import gradient
-from mhalib.compiler.javascript import LOGADDEXP, printed
-from mhalib.compiler.numeric import evaluate
-from mhalib.compiler.trace import Untraceable, array
+from livegrad.record import trace
+from livegrad.record.derivatives import gradient
+from livegrad.record.javascript import LOGADDEXP, printed
+from livegrad.record.numeric import evaluate
+from livegrad.record.trace import Untraceable, array
 from optional import torch
 
 rng = np.random.default_rng(0)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from mhalib.models.contract import require_weights
-from mhalib.models.derived import derived_hessian
-from mhalib.models.weights import with_attributes
+from livegrad.model.contract import require_weights
+from livegrad.model.derived import derived_hessian
+from livegrad.model.weights import with_attributes
 from optional import torch
 
 RNG = np.random.default_rng(0)

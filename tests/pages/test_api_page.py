@@ -16,7 +16,7 @@ PAGES = "\n".join((BOOK / name).read_text("utf-8") for name in ("api.md", "api_b
 MODULES = (
     "mhalib.data",
     "mhalib.models",
-    "mhalib.landscape",
+    "livegrad.landscape",
     "mhalib.plots",
     "mhalib.live",
     "mhalib.optim",

@@ -22,7 +22,7 @@ from scipy import sparse
 
 import mhalib as mha
 import rules
-from mhalib._book import book_is_asked
+from livegrad.pages import book_is_asked
 from optional import torch
 from own import in_v8
 

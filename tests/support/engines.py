@@ -10,7 +10,7 @@ import pytest
 from py_mini_racer import MiniRacer
 
 from figures import assert_figure_agrees
-from mhalib.live.modules import link
+from livegrad.live.modules import link
 
 LIVE = Path(__file__).parents[2] / "mhalib" / "live"
 BOOK = LIVE.parent.parent / "book" / "mhabook"

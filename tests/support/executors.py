@@ -9,12 +9,12 @@ from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from engines import LIVE, exposed
-from mhalib._array import torch_gradient
-from mhalib.compiler import native
+from livegrad.arrays import torch_gradient
+from livegrad.record import native
 from mhalib.live.formulas import PROGRAMS
-from mhalib.models.compiled_gradient import Compiled
+from livegrad.model.compiled_gradient import Compiled
 from mhalib.models.compiled_workspace import compiled_workspace
-from mhalib.models.derived import Derived
+from livegrad.model.derived import Derived
 from optional import torch
 
 RUN = """

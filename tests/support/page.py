@@ -10,7 +10,7 @@ from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-from mhalib.live.widget import LiveFigure
+from livegrad.live.widget import LiveFigure
 from notebooks import BOOK, code, read, source
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import mhalib as mha
 from mhalib import landscape
-from mhalib.models.vector import Vector
+from livegrad.model.vector import Vector
 from optional import torch
 
 

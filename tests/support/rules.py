@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 import mhalib as mha
-from mhalib._array import as_like
+from livegrad.arrays import as_like
 from optional import torch
 
 

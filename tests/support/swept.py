@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info
 
 import mhabook
 import mhalib as mha
-from mhalib.compiler import native
+from livegrad.record import native
 
 SECONDS = 60
 """How long a test waits for what must happen; it does not depend on when."""

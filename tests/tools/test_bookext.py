@@ -19,7 +19,7 @@ MANAGER = [
     "_static/vendor/html-manager/embed-amd.js",
 ]
 LAYOUT, OTHER = ("@jupyter-widgets/base", ""), ("anywidget", "x.Y")
-LIVE = ("anywidget", "mhalib.live.widget.LiveFigure")
+LIVE = ("anywidget", "livegrad.live.widget.LiveFigure")
 
 
 def script(filename=None, **attributes):

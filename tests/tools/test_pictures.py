@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 
 import mhalib as mha
 from mhabook._render import figure_html
-from mhalib.live.frames import panels
+from livegrad.live.frames import panels
 from scripts import load
 
 pictures, rooms = load("book/_ext/pictures.py"), load("book/_ext/rooms.py")

@@ -3,16 +3,16 @@
 import numpy as np
 
 from mhabook.figure_parts import mixture_draws, mixture_of, plain_step, with_value, zero_heads
-from mhalib._array import require_count
+from livegrad.arrays import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
-from mhalib.live.frames import STEP_SIZES, guess, line, panels, step_axis
-from mhalib.live.spec import Control, FigureSpec
-from mhalib.live.widget import LiveFigure
+from livegrad.live.frames import STEP_SIZES, guess, line, panels, step_axis
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
 from mhalib.plots import SEQUENTIAL
-from mhalib.training import recorded_steps, train
+from livegrad.training import recorded_steps, train
 
 NOISES = (0.0, 0.2, 0.5, 0.75, 1.0, 1.5, 2.0)
 

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from mhabook.ledger import Instance
-from mhalib._array import Array, as_number, is_positive
+from livegrad.arrays import Array, as_number, is_positive
 from mhalib.data import Dataset, from_arrays
 from mhalib.models import MultiHeadAttention
-from mhalib.training import Model
+from livegrad.training import Model
 
 TOKENS = "every token has norm at most R"
 ZERO = "all parameters start at zero"

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from mhalib.data import tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.training import Path, train
+from livegrad.training import Path, train
 
 CURVES = {
     "training accuracy": "accuracy",

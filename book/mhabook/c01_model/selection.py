@@ -16,7 +16,7 @@ from mhabook.c01_model.instances import (
     tokens_fit,
 )
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import softmax
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.models import MultiHeadAttention

@@ -21,7 +21,7 @@ from mhabook.c01_model.instances import (
 )
 from mhabook.c02_curvature.derivatives import logit_hessian
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, as_number
+from livegrad.arrays import Array, as_number
 from mhalib.data import Dataset
 from mhalib.losses import Logistic, logistic
 from mhalib.models import MultiHeadAttention

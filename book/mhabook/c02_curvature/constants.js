@@ -1,4 +1,4 @@
-import { asking, filled } from "mhalib/live/engine/models.js";
+import { asking, filled } from "livegrad/live/engine/models.js";
 import { program } from "./program.js";
 
 // Constants of Proposition 1 of a multi-head model, by the names of their entries: functions of {theta}.

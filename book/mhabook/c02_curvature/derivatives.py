@@ -9,7 +9,7 @@ have no cancellation.
 import numpy as np
 
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, namespace
+from livegrad.arrays import Array, namespace
 from mhalib.attention import softmax
 from mhalib.models import MultiHeadAttention
 

@@ -7,9 +7,9 @@ from typing import Any
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import gradient_constant, smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant
-from mhalib.compiler import Program
+from livegrad.record import Program
 from mhalib.models import MultiHeadAttention
-from mhalib.models.programs import places
+from livegrad.model.programs import places
 
 
 def program() -> Program:

@@ -33,7 +33,7 @@ from mhabook.c02_curvature.bounds import (
 )
 from mhabook.c02_curvature.derivatives import logit_hessian
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, namespace, require_count
+from livegrad.arrays import Array, namespace, require_count
 from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention

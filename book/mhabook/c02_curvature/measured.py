@@ -14,12 +14,12 @@ from mhabook.c02_curvature.loss_bounds import (
     smoothness,
 )
 from mhabook.ledger import Along, along
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import softmax
 from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.training import Path, train
+from livegrad.training import Path, train
 
 
 def hills(path: Path, data: Dataset, distances: Iterable[float]) -> dict[str, list[float]]:

@@ -1,4 +1,4 @@
-import { filled } from "mhalib/live/engine/models.js";
+import { filled } from "livegrad/live/engine/models.js";
 import { program } from "./program.js";
 
 // The program of one head with W = 0 on these data.

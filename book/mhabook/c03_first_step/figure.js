@@ -1,6 +1,6 @@
 import { assembled } from "mhalib/live/engine/data.js";
-import { filled } from "mhalib/live/engine/models.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { filled } from "livegrad/live/engine/models.js";
+import { liveFigure } from "livegrad/live/figure.js";
 import { decoder, headOn } from "./decoder.js";
 import { maxMargin } from "./margin.js";
 

@@ -16,15 +16,15 @@ from mhabook.c03_first_step.ntk import (
     mixture_margins,
     signs,
 )
-from mhalib._array import require_count
+from livegrad.arrays import require_count
 from mhalib.data.mixture import draw, patterns, tokenized_mixture
-from mhalib.live.frames import line, panels
-from mhalib.live.spec import Control, FigureSpec
-from mhalib.live.widget import LiveFigure
+from livegrad.live.frames import line, panels
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.plots import COLORS, GRAY
-from mhalib.training import Path
+from livegrad.training import Path
 
 STARTS: dict[str, Callable[..., MultiHeadAttention]] = {
     "zero": lambda data, seed: MultiHeadAttention.zeros(1, *data.X.shape[1:]),

@@ -1,6 +1,6 @@
 import { assembled, mixtureDraws } from "mhalib/live/engine/data.js";
-import { norm } from "mhalib/live/engine/matrices.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { norm } from "livegrad/live/engine/matrices.js";
+import { liveFigure } from "livegrad/live/figure.js";
 import { decoder, headOn } from "./decoder.js";
 import { maxMargin, separator } from "./margin.js";
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mhabook.c03_first_step.first_phase import of_equal_norm, step_from_zero
 from mhabook.c03_first_step.ntk import margins_of_shares, mixture_margins
-from mhalib.compiler import Place, Program
+from livegrad.record import Place, Program
 from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
 

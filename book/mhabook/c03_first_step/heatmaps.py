@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.models import MultiHeadAttention
 from mhalib.plots import matrix
 

@@ -1,4 +1,4 @@
-import { dot, norm } from "mhalib/live/engine/matrices.js";
+import { dot, norm } from "livegrad/live/engine/matrices.js";
 
 // The maximum margin of signed features, exactly.
 

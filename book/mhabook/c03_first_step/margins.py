@@ -13,7 +13,7 @@ from mhabook.c03_first_step.first_phase import (
     mirrored,
 )
 from mhabook.c03_first_step.max_margin import good_initialization, max_margin, ntk_margin
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, require, require_labels, require_same_dtype, to_numpy
+from livegrad.arrays import Array, require, require_labels, require_same_dtype, to_numpy
 from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
 

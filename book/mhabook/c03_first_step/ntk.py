@@ -20,7 +20,7 @@ from mhabook.c03_first_step.first_phase import (
 )
 from mhabook.c03_first_step.max_margin import CHAPTER, FURTHER, ntk_margin
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, namespace
+from livegrad.arrays import Array, namespace
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.data.mixture import Mixture
 from mhalib.models import MultiHeadAttention

@@ -20,7 +20,7 @@ from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
 from mhalib.data import Dataset, digits, from_arrays, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.training import Path, train
+from livegrad.training import Path, train
 
 Case: TypeAlias = tuple[Any, Dataset, float]
 """A start, data and a step size."""

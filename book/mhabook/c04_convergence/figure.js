@@ -1,8 +1,8 @@
 import { assembled } from "mhalib/live/engine/data.js";
-import { norm } from "mhalib/live/engine/matrices.js";
-import { filled } from "mhalib/live/engine/models.js";
+import { norm } from "livegrad/live/engine/matrices.js";
+import { filled } from "livegrad/live/engine/models.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 import { program } from "./program.js";
 
 // Many heads in two equal groups, with what the training theorem says of the run.

@@ -11,8 +11,8 @@ from mhabook.c03_first_step.ntk import mixture_margins, witness_of
 from mhabook.c04_convergence import chain
 from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c04_convergence.starts import first_phase_groups
-from mhalib._array import Array
-from mhalib.compiler import Place, Program
+from livegrad.arrays import Array
+from livegrad.record import Place, Program
 from mhalib.data import Dataset
 from mhalib.data.mixture import Mixture
 

@@ -28,7 +28,7 @@ from mhabook.c04_convergence.chain import (
 )
 from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.ledger import Instance
-from mhalib._array import require_count
+from livegrad.arrays import require_count
 from mhalib.data import Dataset, from_arrays, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 

@@ -8,7 +8,7 @@ import numpy as np
 from mhabook.c01_model.instances import ZERO, from_zero, opposite_tokens, token_radius
 from mhabook.c05_heads.collapse import CHAPTER, FURTHER, one_head_run
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.data import Dataset, from_arrays
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention

@@ -4,10 +4,10 @@ in five."""
 import numpy as np
 
 from mhabook.figure_parts import mixture_draws, rule_name, scaling_control, zero_heads
-from mhalib._array import require_count
+from livegrad.arrays import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
-from mhalib.live.frames import (
+from livegrad.live.frames import (
     RULE_NAMES,
     RULES,
     STEP_SIZES,
@@ -18,12 +18,12 @@ from mhalib.live.frames import (
     step_axis,
 )
 from mhalib.live.samples import arrays, in_doubles
-from mhalib.live.spec import Control, FigureSpec
-from mhalib.live.widget import LiveFigure
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, Rule
 from mhalib.plots import GRAY
-from mhalib.training import recorded_steps, train
+from livegrad.training import recorded_steps, train
 
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 CURVES = ("loss", "test_loss", "norm_W", "norm_U", "attention_score")

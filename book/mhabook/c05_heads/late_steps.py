@@ -9,11 +9,11 @@ import numpy as np
 from mhabook.c01_model.selection import selected_mass
 from mhabook.c05_heads.collapse import FURTHER
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
-from mhalib.training import Path
+from livegrad.training import Path
 
 NO_NOISE = "a tokenized mixture in which no distracting token has a part along μ₊ − μ₋"
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from mhabook.plots import multiples, plane, slider
 from mhabook.tables import Table
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.plots import curves
 
 PANELS = {

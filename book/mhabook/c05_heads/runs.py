@@ -11,7 +11,7 @@ from mhabook.tables import Table
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent, Rule
-from mhalib.training import train
+from livegrad.training import train
 
 HEADS = [1, 2, 4, 8, 16, 32, 64]
 LABELS = {

@@ -1,4 +1,4 @@
-import { asking, filled } from "mhalib/live/engine/models.js";
+import { asking, filled } from "livegrad/live/engine/models.js";
 import { program } from "./program.js";
 
 // The alignment of a multi-head model with a planted head, in "W" or in "U": functions of {theta}.

@@ -1,8 +1,8 @@
 import { arrays } from "mhalib/live/engine/data.js";
-import { measuring } from "mhalib/live/engine/models.js";
+import { measuring } from "livegrad/live/engine/models.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
 import { normal, zeros } from "mhalib/live/engine/starts.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 import { alignment, cosines } from "./alignment.js";
 
 // The multi-head classifier, and its alignment with the head that is planted.

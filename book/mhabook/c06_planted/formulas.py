@@ -4,9 +4,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from mhabook.c06_planted.statements import alignment
-from mhalib.compiler import Program
+from livegrad.record import Program
 from mhalib.models import MultiHeadAttention
-from mhalib.models.programs import places
+from livegrad.model.programs import places
 
 
 def program() -> Program:

@@ -8,7 +8,7 @@ from IPython.display import HTML
 
 from mhabook.c06_planted.statements import cosine
 from mhabook.drawing import Panel, picture
-from mhalib._array import Array
+from livegrad.arrays import Array
 
 ROWS = (52, 84, 116, 148)
 LABELS = "+−−+"

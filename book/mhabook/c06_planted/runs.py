@@ -5,7 +5,7 @@ from mhabook.c06_planted.statements import alignment
 from mhalib.data import planted
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.training import train
+from livegrad.training import train
 
 WAYS = {"8 equal heads": (8, 0.0), "8 different heads": (8, 0.3), "1 head, random start": (1, 0.3)}
 """Name → the number of heads, and the scale of their start."""

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mhabook.tables import Table
-from mhalib.training import Path
+from livegrad.training import Path
 
 HEADS = (1, 4, 16)
 RULES = ("gd-root", "momentum-root", "adam")

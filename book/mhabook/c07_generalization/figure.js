@@ -1,9 +1,9 @@
 import { constantsOf } from "mhabook/c02_curvature/constants.js";
 import { mixture } from "mhalib/live/engine/data.js";
-import { norm } from "mhalib/live/engine/matrices.js";
+import { norm } from "livegrad/live/engine/matrices.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
 import { zeros } from "mhalib/live/engine/starts.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 
 // Generalization: a run and the run without one of its samples, side by side.
 

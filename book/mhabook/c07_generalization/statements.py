@@ -31,7 +31,7 @@ from mhabook.c07_generalization.leave_one_out import (
     sample_losses,
 )
 from mhabook.ledger import Along, Check, Checks, ledger, statement
-from mhalib._array import is_positive
+from livegrad.arrays import is_positive
 from mhalib.data import Dataset, from_arrays
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention

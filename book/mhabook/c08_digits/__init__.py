@@ -3,7 +3,7 @@ sentences."""
 
 from typing import TYPE_CHECKING
 
-from mhalib._later import Getattr, later
+from livegrad.later import Getattr, later
 
 if TYPE_CHECKING:
     from mhabook.c08_digits.network_training import train_network

@@ -1,9 +1,9 @@
 import { arrays } from "mhalib/live/engine/data.js";
-import { mean, norm } from "mhalib/live/engine/matrices.js";
-import { measuring } from "mhalib/live/engine/models.js";
+import { mean, norm } from "livegrad/live/engine/matrices.js";
+import { measuring } from "livegrad/live/engine/models.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
 import { normal } from "mhalib/live/engine/starts.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 
 // The multi-head classifier, and how far the W_h of a head has moved from its start, in the mean of the heads.
 function moved({ heads, head, d }) {

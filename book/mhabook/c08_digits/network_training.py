@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from mhalib._array import derivatives_on, require_count, require_seed
+from livegrad.arrays import derivatives_on, require_count, require_seed
 from mhalib.losses import logistic
 from mhalib.optim import Adam, AdamW, GradientDescent, Momentum, rate
-from mhalib.training import Path, Records, minibatches, recorded_steps
+from livegrad.training import Path, Records, minibatches, recorded_steps
 
 
 def train_network(

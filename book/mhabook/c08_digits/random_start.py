@@ -18,12 +18,12 @@ from mhabook.c01_model.instances import (
 )
 from mhabook.c02_curvature.bounds import decoder_norms, hessian_constant
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.training import train
+from livegrad.training import train
 
 CHAPTER, FURTHER = "multihead/08_heads_on_real_data", "multihead/08_further"
 

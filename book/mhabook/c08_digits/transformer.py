@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from mhalib._array import require_count, require_seed
+from livegrad.arrays import require_count, require_seed
 from mhalib.attention import Kernel, softmax
 
 WEIGHTS = {"WQ": "Q", "WK": "K", "WV": "V", "WO": "out"}

@@ -1,6 +1,6 @@
-import { computation } from "mhalib/live/engine/models.js";
+import { computation } from "livegrad/live/engine/models.js";
 import { zeros } from "mhalib/live/engine/starts.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 
 // The chosen tokens, eight samples of the largest size one after the other.
 function chosen({ queries, sizes, tokens }, values) {

@@ -6,16 +6,16 @@ from statistics import NormalDist
 import numpy as np
 
 from mhabook.c09_tilting.statements import exponent
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import softmax
 from mhalib.data import RegressionDataset
 from mhalib.data.regression import LinearTruth
-from mhalib.live.frames import guess, line, panels
-from mhalib.live.spec import Control, FigureSpec
-from mhalib.live.widget import LiveFigure
+from livegrad.live.frames import guess, line, panels
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
 from mhalib.models import AttentionRegression
 from mhalib.plots import COLORS, GRAY, HERE
-from mhalib.training import Path
+from livegrad.training import Path
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024)
 SAMPLES = 8

@@ -23,7 +23,7 @@ from mhabook.c09_tilting.statements import (
     tilts,
 )
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import softmax
 
 STEP = 1 / 3

@@ -5,7 +5,7 @@ import numpy as np
 from IPython.display import HTML
 
 from mhabook.drawing import HEIGHT, Panel, picture
-from mhalib._array import Array
+from livegrad.arrays import Array
 
 QUERY = (1.1, 0.55)
 """The query of the first picture: the score of a token is its product with this."""

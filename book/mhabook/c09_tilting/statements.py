@@ -6,7 +6,7 @@ from math import inf, sqrt
 import numpy as np
 
 from mhabook.ledger import Check, Checks, Instance, statement
-from mhalib._array import Array, namespace, require, require_same_dtype
+from livegrad.arrays import Array, namespace, require, require_same_dtype
 from mhalib.attention import softmax
 from mhalib.models.regression import excess
 

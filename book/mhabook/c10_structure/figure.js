@@ -1,7 +1,7 @@
-import { filled } from "mhalib/live/engine/models.js";
+import { filled } from "livegrad/live/engine/models.js";
 import { regression, regressionData } from "mhalib/live/engine/regression.js";
 import { coordinates, whiteningOf } from "mhalib/live/engine/structured.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 import { sideBySide, sideBySideStart } from "./side_by_side.js";
 
 // The chosen rule, and plain descent from the same start on the same tokens.

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.data.regression import LinearTruth, RegressionDataset, linear_regression, rotation
-from mhalib.live.spec import Control
+from livegrad.live.spec import Control
 from mhalib.models import AttentionRegression
 from mhalib.optim import GradientDescent, Preconditioned, StructureAware
-from mhalib.training import Data, Path, run
+from livegrad.training import Data, Path, run
 
 FIXED = {"kappa": 16.0, "kappa_M": 4.0, "sigma": 0.1, "radius": 0.5, "share": 0.2}
 """What a figure takes where it has no control for it. Plain descent takes a ``share`` of η: 0.5 is

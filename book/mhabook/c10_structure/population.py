@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from mhalib._array import Array, require, require_same_dtype
+from livegrad.arrays import Array, require, require_same_dtype
 from mhalib.models.regression import AttentionRegression, excess_and_grad
-from mhalib.models.workspace import Workspace
+from livegrad.model.workspace import Workspace
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,7 +15,7 @@ from mhalib.data import linear_regression
 from mhalib.data.regression import RegressionDataset
 from mhalib.models import AttentionRegression
 from mhalib.optim import StructureAware
-from mhalib.training import Path, train
+from livegrad.training import Path, train
 
 FAR = {5: 500, 10: 500, 20: 600}
 """d → the steps of gradient descent in the comparison."""

@@ -1,4 +1,4 @@
-import { mean } from "mhalib/live/engine/matrices.js";
+import { mean } from "livegrad/live/engine/matrices.js";
 import { regressionStart } from "mhalib/live/engine/regression.js";
 import { structured } from "mhalib/live/engine/structured.js";
 

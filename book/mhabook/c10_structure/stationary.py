@@ -7,7 +7,7 @@ import numpy as np
 
 from mhabook.c10_structure.factorization import FURTHER, gradient, hessian, optimum
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array
+from livegrad.arrays import Array
 
 
 def imbalance(U: Array, V: Array) -> np.ndarray:

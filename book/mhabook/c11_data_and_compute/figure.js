@@ -1,7 +1,7 @@
 import { sideBySide, sideBySideStart } from "mhabook/c10_structure/side_by_side.js";
-import { dot, mean } from "mhalib/live/engine/matrices.js";
+import { dot, mean } from "livegrad/live/engine/matrices.js";
 import { firstTokens, population, regression, regressionData } from "mhalib/live/engine/regression.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 
 // For every instance the same run on its first tokens, for several numbers n of them, and for some instances in the
 // limit of infinitely many, from the start of the largest n.

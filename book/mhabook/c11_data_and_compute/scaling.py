@@ -10,7 +10,7 @@ import numpy as np
 
 from mhabook.c11_data_and_compute.statements import CHAPTER
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, require_count, require_seed
+from livegrad.arrays import Array, require_count, require_seed
 
 
 @dataclass(frozen=True)

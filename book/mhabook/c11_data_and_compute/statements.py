@@ -10,7 +10,7 @@ from mhabook.c09_tilting.statements import quadrature, symmetric_power
 from mhabook.c10_structure.factorization import optimum
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, is_positive, require
+from livegrad.arrays import Array, is_positive, require
 from mhalib.data.regression import RegressionDataset
 from mhalib.models.regression import AttentionRegression, excess
 from mhalib.optim.structured import StructureAware

@@ -1,6 +1,6 @@
-import { computation, filled } from "mhalib/live/engine/models.js";
+import { computation, filled } from "livegrad/live/engine/models.js";
 import { zeros } from "mhalib/live/engine/starts.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 import { program } from "./program.js";
 
 const chosen = (data) => data;

@@ -3,9 +3,9 @@
 from typing import Any
 
 from mhabook.c12_two_kernels.statements import Kernel
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
-from mhalib.compiler import Program
+from livegrad.record import Program
 
 NAMES = {"soft": "softmax", "gauss": "Gaussian", "between": "Gaussian, rows normalized"}
 

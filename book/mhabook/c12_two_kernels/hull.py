@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import nnls
 
-from mhalib._array import require_count
+from livegrad.arrays import require_count
 
 
 def most_weight(proportions: np.ndarray, others: np.ndarray, c: float = 0.0) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mhabook.c01_model.instances import between
 from mhabook.ledger import Check, Instance, statement
-from mhalib._array import Array, namespace, require, require_same_dtype
+from livegrad.arrays import Array, namespace, require, require_same_dtype
 from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer

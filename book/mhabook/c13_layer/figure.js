@@ -1,7 +1,7 @@
 import { AttentionLayer } from "mhalib/live/engine/layer.js";
-import { mean } from "mhalib/live/engine/matrices.js";
-import { optimizers } from "mhalib/live/engine/optimizers.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { mean } from "livegrad/live/engine/matrices.js";
+import { optimizers } from "livegrad/live/engine/optimizers.js";
+import { liveFigure } from "livegrad/live/figure.js";
 import { layerStart, valueConstants } from "./start.js";
 
 // Tokens and targets are the first numbers of their streams; a token has one target.

@@ -1,6 +1,6 @@
 import { AttentionLayer } from "mhalib/live/engine/layer.js";
-import { dot, norm } from "mhalib/live/engine/matrices.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { dot, norm } from "livegrad/live/engine/matrices.js";
+import { liveFigure } from "livegrad/live/figure.js";
 import { valueConstants } from "./start.js";
 
 // A relative loss below is rounding in part, and drawn as this.

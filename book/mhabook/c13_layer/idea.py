@@ -5,7 +5,7 @@ import numpy as np
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, Point, picture
-from mhalib._array import Array
+from livegrad.arrays import Array
 
 MILLIONTH = 1e-6
 """What is left of the loss where the descent of a panel with a common point ends."""

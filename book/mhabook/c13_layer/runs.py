@@ -12,7 +12,7 @@ from mhalib.attention import gaussian, softmax
 from mhalib.data import SequenceDataset, random_sequences
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
-from mhalib.training import Path, train
+from livegrad.training import Path, train
 
 FRACTIONS = {16: 0.5, 24: 0.75, 32: 1.0, 40: 1.25, 48: 1.5, 64: 2.0}
 """D → HD/(nN)."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from mhabook.c12_two_kernels.statements import KERNELS, Kernel, one_head, token_jacobians
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, as_like, is_positive
+from livegrad.arrays import Array, as_like, is_positive
 from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer

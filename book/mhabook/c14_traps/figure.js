@@ -1,6 +1,6 @@
 import { program } from "mhabook/c12_two_kernels/program.js";
-import { filled } from "mhalib/live/engine/models.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { filled } from "livegrad/live/engine/models.js";
+import { liveFigure } from "livegrad/live/figure.js";
 
 // One query of a case, under softmax and under the Gaussian kernel: θ has its place under the one and under the other.
 

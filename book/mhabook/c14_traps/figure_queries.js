@@ -1,7 +1,7 @@
 import { program } from "mhabook/c12_two_kernels/program.js";
-import { filled } from "mhalib/live/engine/models.js";
-import { optimizers } from "mhalib/live/engine/optimizers.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { filled } from "livegrad/live/engine/models.js";
+import { optimizers } from "livegrad/live/engine/optimizers.js";
+import { liveFigure } from "livegrad/live/figure.js";
 
 // Queries on a line, all with one target, that descend under three kernels.
 

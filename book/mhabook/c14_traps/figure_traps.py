@@ -16,10 +16,10 @@ from mhabook.c14_traps.figure_queries import (
 )
 from mhabook.c14_traps.statements import EXAMPLES
 from mhabook.figure_parts import Measures
-from mhalib._array import require_count
-from mhalib.live.frames import line, panels
-from mhalib.live.spec import Control
-from mhalib.live.widget import LiveFigure
+from livegrad.arrays import require_count
+from livegrad.live.frames import line, panels
+from livegrad.live.spec import Control
+from livegrad.live.widget import LiveFigure
 from mhalib.plots import GRAY, HERE, MINIMUM, SPURIOUS, START
 
 SHIFTS = tuple(round(0.2 * k, 1) for k in range(-15, 16))

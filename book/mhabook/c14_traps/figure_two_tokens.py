@@ -20,10 +20,10 @@ from mhabook.c14_traps.figure_queries import (
     rounded,
 )
 from mhabook.figure_parts import Measures
-from mhalib._array import require_count
-from mhalib.live.frames import panels
-from mhalib.live.spec import Control
-from mhalib.live.widget import LiveFigure
+from livegrad.arrays import require_count
+from livegrad.live.frames import panels
+from livegrad.live.spec import Control
+from livegrad.live.widget import LiveFigure
 from mhalib.plots import HERE, MINIMUM, SEQUENTIAL, SPURIOUS, START
 
 PLACES = tuple(0.25 * k for k in range(-16, 17))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import Gaussian, Softmax, gaussian, normalized_gaussian, softmax
 
 REACH = 200.0

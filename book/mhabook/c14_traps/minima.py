@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mhalib.landscape import Slice
+from livegrad.landscape import Slice
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from mhalib.data import SequenceDataset
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
 from mhalib.plots import slices
-from mhalib.training import Path, recorded_steps, train
+from livegrad.training import Path, recorded_steps, train
 
 KINDS = ("softmax", "Gaussian", "Gaussian, rows normalized")
 SIDE = np.linspace(-4, 4, 65)

@@ -10,7 +10,7 @@ from mhabook.c12_two_kernels.statements import GaussianQuery, Kernel
 from mhabook.c14_traps.lines import GRID, Line
 from mhabook.c14_traps.reach import CHAPTER, FURTHER, query_arrays
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array, is_positive, require, to_numpy
+from livegrad.arrays import Array, is_positive, require, to_numpy
 from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset
 from mhalib.models.layer import AttentionLayer

@@ -1,9 +1,9 @@
 import { AttentionLayer } from "mhalib/live/engine/layer.js";
-import { dot, norm } from "mhalib/live/engine/matrices.js";
-import { computation } from "mhalib/live/engine/models.js";
-import { defaultRng } from "mhalib/live/engine/numpy_random.js";
+import { dot, norm } from "livegrad/live/engine/matrices.js";
+import { computation } from "livegrad/live/engine/models.js";
+import { defaultRng } from "livegrad/live/engine/numpy_random.js";
 import { zeros } from "mhalib/live/engine/starts.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 
 // No training: the loss on a plane through a network, and the least curvature that the plane shows in its middle.
 
@@ -15,7 +15,7 @@ const times = (s, x) => x.map((value) => s * value);
 const plus = (x, y) => x.map((value, k) => value + y[k]);
 const asLongAs = (length, x) => times(length / norm(x), x);
 
-// mhalib.landscape.random_direction(…, normalize="whole"): each of the four arrays has a stream of its own.
+// livegrad.landscape.random_direction(…, normalize="whole"): each of the four arrays has a stream of its own.
 function randomDirection({ H, D, d, m }, length, seed) {
   const one = H * D * d;
   const drawn = [one, one, one, H * d * m].flatMap((size, k) => defaultRng([seed, 6, k]).normals(size));

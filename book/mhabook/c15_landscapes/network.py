@@ -12,8 +12,8 @@ from torch import nn
 from torch.func import functional_call
 
 from mhabook.c08_digits.network_training import chosen
-from mhalib._array import derivatives_on, leaves
-from mhalib.models.vector import Vector
+from livegrad.arrays import derivatives_on, leaves
+from livegrad.model.vector import Vector
 
 
 @dataclass(frozen=True, eq=False, repr=False)

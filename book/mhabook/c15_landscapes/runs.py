@@ -8,7 +8,7 @@ import numpy as np
 from mhabook.c15_landscapes.smoothness import by_differences
 from mhabook.tables import stored
 from mhalib.data import SequenceDataset
-from mhalib.landscape import Slice, random_direction, slice
+from livegrad.landscape import Slice, random_direction, slice
 from mhalib.models import AttentionLayer
 
 TASKS = ("words", "words, longer", "micro-Pathfinder")

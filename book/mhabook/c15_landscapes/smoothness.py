@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mhalib.landscape import Slice
+from livegrad.landscape import Slice
 
 
 class Smoothness(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 
 from mhabook.ledger import Check, Checks, statement
 from mhalib import landscape
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer

@@ -1,8 +1,8 @@
 import { AttentionLayer } from "mhalib/live/engine/layer.js";
-import { mean } from "mhalib/live/engine/matrices.js";
-import { defaultRng } from "mhalib/live/engine/numpy_random.js";
-import { optimizers } from "mhalib/live/engine/optimizers.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { mean } from "livegrad/live/engine/matrices.js";
+import { defaultRng } from "livegrad/live/engine/numpy_random.js";
+import { optimizers } from "livegrad/live/engine/optimizers.js";
+import { liveFigure } from "livegrad/live/figure.js";
 
 const ALL = "WQ WK WV WO";
 

@@ -13,7 +13,7 @@ from mhabook.c08_digits.text import TextDataset
 from mhabook.c08_digits.text.words import SIGN
 from mhabook.plots import multiples
 from mhabook.tables import Table, stored
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import Gaussian, Softmax, gaussian
 
 ARMS = {

@@ -7,7 +7,7 @@ import numpy as np
 
 from mhabook.c08_digits.text.corpus import drawn
 from mhabook.c08_digits.text.words import NOT, score
-from mhalib._array import require_seed
+from livegrad.arrays import require_seed
 from mhalib.attention import Gaussian, Softmax
 from mhalib.data import SequenceDataset
 from mhalib.models import AttentionLayer

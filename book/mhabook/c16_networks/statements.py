@@ -9,7 +9,7 @@ import numpy as np
 from mhabook.c01_model.instances import between
 from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.ledger import Check, Checks, statement
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import gaussian, softmax
 
 CHAPTER, FURTHER = "kernels/16_text_and_pathfinder", "kernels/16_further"

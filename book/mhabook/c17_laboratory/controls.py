@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mhalib._console import printed
-from mhalib.live.spec import Control
+from livegrad.console import printed
+from livegrad.live.spec import Control
 
 GENERATED = ("mixture", "planted", "digits", "pathfinder")
 

@@ -1,6 +1,6 @@
 import { assembled, mixtureDraws } from "mhalib/live/engine/data.js";
-import { dot, norm, productWithTransposed } from "mhalib/live/engine/matrices.js";
-import { defaultRng } from "mhalib/live/engine/numpy_random.js";
+import { dot, norm, productWithTransposed } from "livegrad/live/engine/matrices.js";
+import { defaultRng } from "livegrad/live/engine/numpy_random.js";
 import { instance, withTokens } from "mhalib/live/engine/regression.js";
 import { times } from "mhalib/live/engine/symmetric.js";
 

@@ -1,6 +1,6 @@
-import { element } from "mhalib/live/element.js";
-import { download } from "mhalib/live/export.js";
-import { button } from "mhalib/live/widget.js";
+import { element } from "livegrad/live/element.js";
+import { download } from "livegrad/live/export.js";
+import { button } from "livegrad/live/widget.js";
 import { SAMPLES } from "./files.js";
 import { VERSION, kindOf, pythonOf } from "./links.js";
 

@@ -25,13 +25,13 @@ from mhabook.c17_laboratory.controls import (
     shown,
 )
 from mhabook.c17_laboratory.experiments import EXPERIMENTS
-from mhalib._console import printed
+from livegrad.console import printed
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
-from mhalib.live.drawing import places, put
-from mhalib.live.modules import widget_module
-from mhalib.live.widget import Widget, mark
-from mhalib.training import Path, recorded_steps
+from livegrad.live.drawing import places, put
+from livegrad.live.modules import widget_module
+from livegrad.live.widget import Widget, mark
+from livegrad.training import Path, recorded_steps
 
 HERE = files("mhabook.c17_laboratory")
 RECORDED = 40

@@ -1,5 +1,5 @@
-import { leftOut, settingsOf, valueOf, written } from "mhalib/live/address.js";
-import { defaults } from "mhalib/live/widget.js";
+import { leftOut, settingsOf, valueOf, written } from "livegrad/live/address.js";
+import { defaults } from "livegrad/live/widget.js";
 
 // What the controls of the laboratory offer beside each other, the lines of Python of a run, and the link that restores
 // it: as controls.py and code.py, beside this file, have them.

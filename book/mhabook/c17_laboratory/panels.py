@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from mhalib.live.drawing import FLOOR, places
+from livegrad.live.drawing import FLOOR, places
 from mhalib.plots import COLORS, DASHES, SEQUENTIAL, transparent
 
 LOSSES = (("loss", "training loss"), ("test_loss", "test loss"))

@@ -1,4 +1,4 @@
-import { defaultRng } from "mhalib/live/engine/numpy_random.js";
+import { defaultRng } from "livegrad/live/engine/numpy_random.js";
 
 // Pathfinder images of the smallest kind, as mhalib.data.pathfinder draws them.
 

@@ -1,4 +1,4 @@
-import { element } from "mhalib/live/element.js";
+import { element } from "livegrad/live/element.js";
 
 // Curves stay in sight while controls move. On a desk all panels stand beside the controls. Where there is no room for
 // that, one row of them stands above the controls, a menu says which, and the page scrolls below it.

@@ -1,4 +1,4 @@
-import { defaults } from "mhalib/live/widget.js";
+import { defaults } from "livegrad/live/widget.js";
 import { resolve } from "./links.js";
 
 // What stands on the laboratory's page, and what becomes of it at an event. Nothing here knows the page. A state has

@@ -1,7 +1,7 @@
-import { Drawer } from "mhalib/live/drawing.js";
-import { element } from "mhalib/live/element.js";
-import { Trainer } from "mhalib/live/training.js";
-import { below, control, sentence } from "mhalib/live/widget.js";
+import { Drawer } from "livegrad/live/drawing.js";
+import { element } from "livegrad/live/element.js";
+import { Trainer } from "livegrad/live/training.js";
+import { below, control, sentence } from "livegrad/live/widget.js";
 import { linesOf } from "./exports.js";
 import { kindOf, needed, offered } from "./links.js";
 import { laboratory } from "./runs.js";

@@ -1,9 +1,9 @@
-import { followed, moveTo } from "mhalib/live/address.js";
-import { element } from "mhalib/live/element.js";
-import { copy } from "mhalib/live/export.js";
-import { hosted } from "mhalib/live/host.js";
-import { work } from "mhalib/live/training.js";
-import { Stage, button, opened, shared } from "mhalib/live/widget.js";
+import { followed, moveTo } from "livegrad/live/address.js";
+import { element } from "livegrad/live/element.js";
+import { copy } from "livegrad/live/export.js";
+import { hosted } from "livegrad/live/host.js";
+import { work } from "livegrad/live/training.js";
+import { Stage, button, opened, shared } from "livegrad/live/widget.js";
 import { EXPORTS, buttons, linesOf, sampleButtons, save } from "./exports.js";
 import { readFile } from "./files.js";
 import { linkOf, readLink } from "./links.js";

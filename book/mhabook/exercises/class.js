@@ -1,5 +1,5 @@
-import { moveTo } from "mhalib/live/address.js";
-import { element } from "mhalib/live/element.js";
+import { moveTo } from "livegrad/live/address.js";
+import { element } from "livegrad/live/element.js";
 import { fits, path } from "./curve.js";
 import { read } from "./formula.js";
 import { linesOf, sheetsIn, unpacked } from "./handed_in.js";

@@ -17,8 +17,8 @@ import traitlets
 import yaml
 
 from mhabook.exercises import curves
-from mhalib.live.modules import widget_module
-from mhalib.live.widget import Shown
+from livegrad.live.modules import widget_module
+from livegrad.live.widget import Shown
 
 HERE = Path(__file__).parent
 YOURS = '<span class="mha-your-guess"></span>'

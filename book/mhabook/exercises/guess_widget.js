@@ -1,4 +1,4 @@
-import { without } from "mhalib/live/element.js";
+import { without } from "livegrad/live/element.js";
 import { all, begin, show } from "./guess.js";
 
 // Guesses in a notebook, as guess.py wrote them; Python is not asked.

@@ -1,4 +1,4 @@
-import { copy, download } from "mhalib/live/export.js";
+import { copy, download } from "livegrad/live/export.js";
 import { all, begin, show } from "./guess.js";
 import { packed } from "./handed_in.js";
 import { UNKEPT, forget, keep, keeps, kept, keptUnder } from "./kept.js";

@@ -1,4 +1,4 @@
-import { encoded, layers } from "mhalib/live/address.js";
+import { encoded, layers } from "livegrad/live/address.js";
 
 // The guesses of one reader as a text: what a link to a class's page carries after its #, and what a file holds.
 

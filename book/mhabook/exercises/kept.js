@@ -1,4 +1,4 @@
-import { element } from "mhalib/live/element.js";
+import { element } from "livegrad/live/element.js";
 
 // What readers write is kept in their own browser, under keys that begin with "mha:", and goes nowhere else.
 const PREFIX = "mha:";

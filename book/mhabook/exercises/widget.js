@@ -1,4 +1,4 @@
-import { element, without } from "mhalib/live/element.js";
+import { element, without } from "livegrad/live/element.js";
 import { keep, kept } from "./kept.js";
 import { DIGITS, judge, rounds } from "./judge.js";
 import { Fault } from "./tokens.js";

@@ -9,10 +9,10 @@ from typing import Any
 import traitlets
 
 from mhabook.exercises.questions import QUESTIONS, Question
-from mhalib._book import book_is_asked
-from mhalib._console import printed
-from mhalib.live.modules import widget_module
-from mhalib.live.widget import Shown
+from livegrad.pages import book_is_asked
+from livegrad.console import printed
+from livegrad.live.modules import widget_module
+from livegrad.live.widget import Shown
 
 HERE = Path(__file__).parent
 

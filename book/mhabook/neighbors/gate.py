@@ -6,7 +6,7 @@ The clusters lie around (3, 0) and (0, 3), are equally likely, and have the cova
 import numpy as np
 from scipy.optimize import minimize
 
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import softmax
 from mhalib.models import AttentionRegression
 

@@ -13,10 +13,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from mhabook import plots
-from mhalib._array import Array
-from mhalib.models.vector import Vector
+from livegrad.arrays import Array
+from livegrad.model.vector import Vector
 from mhalib.optim import GradientDescent
-from mhalib.training import train
+from livegrad.training import train
 
 VARIANCES, PAIRS = (2.0, 1.2, 0.7), 32
 """The eigenvalues of Λ, and the number N of pairs in a prompt."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import Gaussian, Softmax, gaussian, softmax
 from mhalib.data import random_sequences
 from mhalib.models import AttentionLayer

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from mhabook import plots
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import softmax
 
 NEXT = 5

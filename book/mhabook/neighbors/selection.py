@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mhabook.c03_first_step.max_margin import nearest_in_hull
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
-from mhalib.training import Path
+from livegrad.training import Path
 
 
 class SelectionMachine(NamedTuple):

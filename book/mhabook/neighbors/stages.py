@@ -5,10 +5,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import softmax
 from mhalib.models import Vector
-from mhalib.training import Path
+from livegrad.training import Path
 
 STRENGTHS = (6.0, 4.0, 2.5)
 """How long the signal is in each of three directions."""

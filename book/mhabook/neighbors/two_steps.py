@@ -6,12 +6,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import softmax
 from mhalib.losses import logistic
 from mhalib.models import Vector
 from mhalib.optim import GradientDescent
-from mhalib.training import train
+from livegrad.training import train
 
 D, N = 40, 160
 """Dimensions of a token, and samples of each of the two training sets."""

@@ -1,4 +1,4 @@
-import { followed, placeOf } from "mhalib/live/address.js";
+import { followed, placeOf } from "livegrad/live/address.js";
 import { enhance } from "./tables.js";
 
 // What every page does once it has been read: its tables sort and filter, and a link to a place leads there, also where

@@ -1,5 +1,5 @@
-import { followed, placeOf } from "mhalib/live/address.js";
-import { AROUND, element } from "mhalib/live/element.js";
+import { followed, placeOf } from "livegrad/live/address.js";
+import { AROUND, element } from "livegrad/live/element.js";
 
 // Tables of the reference pages: a header sorts, words and menus filter. Without scripts they are plain tables.
 const order = new Intl.Collator("en", { numeric: true });

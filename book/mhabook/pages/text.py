@@ -8,7 +8,7 @@ from IPython.display import Markdown
 
 from mhabook._address import repository, web_address
 from mhabook.pages.numbers import CHAPTERS, NUMBERS, chapter_number
-from mhalib._book import book_is_asked
+from livegrad.pages import book_is_asked
 
 SORTABLE = re.compile(r"```\{container\} sortable\n(.*?)\n```", re.DOTALL)
 BOX = re.compile(r"````\{admonition\} ([^\n]*)\n(?::[^\n]*\n)*\n(.*?)\n````", re.DOTALL)

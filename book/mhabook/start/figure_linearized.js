@@ -1,9 +1,9 @@
 import { arrays } from "mhalib/live/engine/data.js";
-import { norm } from "mhalib/live/engine/matrices.js";
-import { filled } from "mhalib/live/engine/models.js";
+import { norm } from "livegrad/live/engine/matrices.js";
+import { filled } from "livegrad/live/engine/models.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
 import { normal } from "mhalib/live/engine/starts.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 import { program } from "./program.js";
 
 // A model and its linearization at the start, trained side by side.

@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from mhabook.start.linearized import Linearized
-from mhalib._array import Array, require_count
+from livegrad.arrays import Array, require_count
 from mhalib.data import Dataset, tokenized_mixture
-from mhalib.live.frames import line, panels, step_axis
+from livegrad.live.frames import line, panels, step_axis
 from mhalib.live.samples import arrays
-from mhalib.live.spec import Control, FigureSpec
-from mhalib.live.widget import LiveFigure
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent, Rule
 from mhalib.plots import COLORS, GRAY
-from mhalib.training import Path, recorded_steps, train
+from livegrad.training import Path, recorded_steps, train
 
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 LEAST = 1e-4

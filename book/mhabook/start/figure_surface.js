@@ -1,4 +1,4 @@
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 
 // Gradient descent on a loss of two numbers.
 

@@ -1,8 +1,8 @@
-import { mean } from "mhalib/live/engine/matrices.js";
-import { measuring } from "mhalib/live/engine/models.js";
+import { mean } from "livegrad/live/engine/matrices.js";
+import { measuring } from "livegrad/live/engine/models.js";
 import { multihead } from "mhalib/live/engine/multihead.js";
 import { zeros } from "mhalib/live/engine/starts.js";
-import { liveFigure } from "mhalib/live/figure.js";
+import { liveFigure } from "livegrad/live/figure.js";
 
 // Sentences whose words are coordinate vectors.
 function sentences({ n, T, d, length, tokens, y, relevant }) {

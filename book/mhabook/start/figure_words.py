@@ -7,13 +7,13 @@ from itertools import product
 import numpy as np
 
 from mhalib.data import Dataset
-from mhalib.live.frames import STEP_SIZES, line, panels
-from mhalib.live.spec import Control, FigureSpec
-from mhalib.live.widget import LiveFigure
+from livegrad.live.frames import STEP_SIZES, line, panels
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
 from mhalib.plots import SEQUENTIAL
-from mhalib.training import train
+from livegrad.training import train
 
 SIGN = {"great": 1.0, "dull": -1.0}
 ORDERS = (

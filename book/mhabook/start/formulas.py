@@ -5,10 +5,10 @@ from typing import Any
 
 from mhabook.start.figure_linearized import distance
 from mhabook.start.linearized import Linearized, LinearizedWorkspace
-from mhalib.compiler import Place, Program
+from livegrad.record import Place, Program
 from mhalib.models import MultiHeadAttention
-from mhalib.models.programs import places
-from mhalib.models.weights import with_attributes
+from livegrad.model.programs import places
+from livegrad.model.weights import with_attributes
 
 
 def program() -> Program:

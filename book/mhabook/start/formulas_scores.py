@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mhalib._array import Array
+from livegrad.arrays import Array
 from mhalib.attention import softmax
-from mhalib.compiler import Program
+from livegrad.record import Program
 
 READ = np.array([2.0, 1.0, -1.0])
 """What the three tokens read."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from mhalib._array import Array, require, require_labels, require_same_dtype
+from livegrad.arrays import Array, require, require_labels, require_same_dtype
 from mhalib.losses import logistic
 from mhalib.models.classifier_workspace import ClassifierWorkspace
 from mhalib.models.multihead import MultiHeadAttention
-from mhalib.models.vector import Vector
+from livegrad.model.vector import Vector
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mhalib._array import require_count
+from livegrad.arrays import require_count
 from mhalib.optim import GradientDescent
 
 

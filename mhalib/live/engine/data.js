@@ -1,4 +1,4 @@
-import { defaultRng } from "./numpy_random.js";
+import { defaultRng } from "livegrad/live/engine/numpy_random.js";
 
 // From draws and the values of the controls to {n, T, d, X, y, relevant}. A control n takes the first n samples, as a
 // smaller draw of the same seed would have them.

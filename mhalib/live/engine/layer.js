@@ -4,7 +4,7 @@ import { program as normalized } from "../programs/normalized.js";
 import { hex as normalizedBytes } from "../programs/normalized.wasm";
 import { program as softmax } from "../programs/softmax.js";
 import { hex as softmaxBytes } from "../programs/softmax.wasm";
-import { ProgramModel, programOf } from "../programs.js";
+import { ProgramModel, programOf } from "livegrad/live/programs.js";
 
 const PROGRAMS = {
   softmax: programOf(softmaxBytes, softmax),

@@ -1,8 +1,8 @@
 import { program } from "../programs/heads.js";
 import { hex } from "../programs/heads.wasm";
-import { programOf } from "../programs.js";
-import { mean, norm } from "./matrices.js";
-import { filled } from "./models.js";
+import { programOf } from "livegrad/live/programs.js";
+import { mean, norm } from "livegrad/live/engine/matrices.js";
+import { filled } from "livegrad/live/engine/models.js";
 
 const programs = programOf(hex, program);
 

@@ -1,8 +1,8 @@
 import { program as linear } from "../programs/linear.js";
 import { program } from "../programs/regression.js";
 import { hex } from "../programs/regression.wasm";
-import { ProgramModel, programOf } from "../programs.js";
-import { filled } from "./models.js";
+import { ProgramModel, programOf } from "livegrad/live/programs.js";
+import { filled } from "livegrad/live/engine/models.js";
 import { singularParts } from "./singular.js";
 import { coordinates, whiteningOf } from "./structured.js";
 import { spectralNorm } from "./symmetric.js";

@@ -1,4 +1,4 @@
-import { norm } from "./matrices.js";
+import { norm } from "livegrad/live/engine/matrices.js";
 import { times } from "./symmetric.js";
 
 // --- singular values and vectors of a small matrix, by Jacobi's rotations of its rows ------------------------------

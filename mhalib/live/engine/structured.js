@@ -1,6 +1,6 @@
 import { numbers, program } from "../programs/structured.js";
-import { filled } from "./models.js";
-import { optimizers, ruleOf } from "./optimizers.js";
+import { filled } from "livegrad/live/engine/models.js";
+import { optimizers, ruleOf } from "livegrad/live/engine/optimizers.js";
 import { applied, eigen, spectralNorm } from "./symmetric.js";
 
 // --- structure-aware descent on A (d, d) and B (d, d), by the formulas of mhalib.optim.structured ---------------------

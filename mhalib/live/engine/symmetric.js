@@ -1,4 +1,4 @@
-import { addTransposedProduct, product, productWithTransposed } from "./matrices.js";
+import { addTransposedProduct, product, productWithTransposed } from "livegrad/live/engine/matrices.js";
 
 // --- functions of small symmetric matrices, row by row in flat arrays ---------------------------------------------
 

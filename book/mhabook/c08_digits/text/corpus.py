@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mhalib._array import require_count, require_labels
+from livegrad.arrays import require_count, require_labels
 
 PADDING, UNKNOWN = "<padding>", "<unknown>"
 

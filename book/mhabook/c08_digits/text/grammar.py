@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from mhabook.c08_digits.text.corpus import drawn
-from mhalib._array import require_count, require_seed
+from livegrad.arrays import require_count, require_seed
 
 Labeled = tuple[tuple[str, ...], list[float]]
 """Sentences, and for each its label ±1."""

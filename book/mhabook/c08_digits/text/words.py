@@ -10,7 +10,7 @@ import numpy as np
 from mhabook.c08_digits.text.corpus import TextDataset, Vocabulary, from_sentences
 from mhabook.c08_digits.text.grammar import Grammar
 from mhabook.c08_digits.text.reviews import NEGATIVE, POSITIVE
-from mhalib._array import require_count, require_seed
+from livegrad.arrays import require_count, require_seed
 
 NEUTRAL = (
     "the",

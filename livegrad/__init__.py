@@ -1,0 +1,60 @@
+"""livegrad: a loss written in NumPy becomes its gradient, its Hessian product, training, and a live
+figure that trains in a page.
+
+Start with a dataclass that extends ``livegrad.Vector``, ``livegrad.train`` and
+``livegrad.live.figure``.
+"""
+
+from typing import TYPE_CHECKING
+
+from livegrad import landscape
+from livegrad.later import Getattr, later
+from livegrad.model import Vector
+from livegrad.optim import (
+    Adam,
+    AdamW,
+    Backtracking,
+    Cosine,
+    GradientDescent,
+    InverseRoot,
+    Momentum,
+    OneCycle,
+    Warmup,
+)
+from livegrad.training import Path, train
+
+if TYPE_CHECKING:
+    from livegrad import live, plots
+    from livegrad.explorer import explore
+    from livegrad.record import primitive
+
+__version__ = "0.2.0"
+__all__ = [
+    "Adam",
+    "AdamW",
+    "Backtracking",
+    "Cosine",
+    "GradientDescent",
+    "InverseRoot",
+    "Momentum",
+    "OneCycle",
+    "Path",
+    "Vector",
+    "Warmup",
+    "explore",
+    "landscape",
+    "live",
+    "plots",
+    "primitive",
+    "train",
+]
+
+# Figures need plotly and widgets, which take longer to import than everything else together; and
+# many a reader needs no compiler.
+__getattr__: Getattr = later(
+    "livegrad", {"explore": "explorer", "live": "live", "plots": "plots", "primitive": "record"}
+)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

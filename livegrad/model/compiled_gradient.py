@@ -1,0 +1,162 @@
+"""The derived gradient of a reader's own model, compiled where that is faster than numpy.
+
+A program has the sizes of the model's weights as they are, and of its samples any number. It is
+compared with numpy at a few samples in a process of its own, and at all of them here, before it is
+used.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from livegrad.arrays import Array
+from livegrad.record import native
+from livegrad.record.numeric import Evaluator
+from livegrad.model.axes import Axes
+from livegrad.model.programs import parts, program, sizes_of
+from livegrad.model.weights import probe
+
+Executor = Callable[[Mapping[str, np.ndarray]], list[Any]]
+"""What gives a loss and its derivatives, from weights and samples by name."""
+SECONDS_A_STEP, SECONDS_AN_ENTRY = 5e-6, 1e-9
+"""Roughly how long numpy takes for a step of a record, and for each number that it computes."""
+WORTH = 1.0
+"""A program is compiled, which takes a second or two, if numpy would work for longer than this."""
+LONGEST = 2000
+"""Steps of a record beyond which a compiler takes too long."""
+LARGEST = 1 << 28
+"""Bytes of a program beyond which numpy does the work."""
+WIDEST = 128
+"""Length of an axis of a weight beyond which numpy's products of matrices are faster."""
+TOLERANCE = 1e-9
+
+
+def compiled_or(evaluator: Evaluator, model: Any, X: Array, y: Array, steps: int) -> Executor:
+    """The gradient of a model on some samples, compiled; ``evaluator``, which does the same, where
+    numpy is to do it.
+
+    Which of the two depends on the arguments, and what ``livegrad.record.native`` finds on this
+    machine. For ``steps = 0`` it is always numpy; that also ends the recursion when a program is
+    compared with numpy's gradient of its examples.
+    """
+    seconds = steps * (SECONDS_A_STEP * evaluator.steps + SECONDS_AN_ENTRY * evaluator.entries)
+    if (
+        seconds <= WORTH
+        or evaluator.steps > LONGEST
+        or not native.switched_on()
+        or not _is_for_compiler(model, X, y)
+    ):
+        return evaluator
+    own, sizes = _program(model, X, y), {"n": len(X)}
+    library = native.library(own)
+    if library is None or library.bytes(own, sizes) > LARGEST:
+        return evaluator
+    shapes = {f"theta_{name}": a.shape for name, a in model.arrays().items()}
+    compiled = Compiled(Gradient(native.Arena(library, own, sizes), shapes), evaluator)
+    if compiled.is_right(own.examples[0] | {"X": X, "y": y}):
+        return compiled
+    native.refuse(own, f"of all {len(X)} samples it gives another gradient than numpy")
+    return evaluator
+
+
+def _is_for_compiler(model, X, y):
+    """Whether the arrays are numpy's, in double precision, with one row per sample, and no weight is
+    too wide."""
+    weights = model.arrays().values()
+    return (
+        all(type(a) is np.ndarray and a.dtype == float for a in (X, y, *weights))
+        and X.ndim > 0
+        and y.ndim > 0
+        and len(X) == len(y) > 0
+        and all(length <= WIDEST for a in weights for length in a.shape)
+    )
+
+
+def _program(model, X, y):
+    """The program of a model's loss and its derivatives; of its sizes only the number of samples is
+    open."""
+    axes = Axes(
+        {f"theta_{name}": sizes_of(a.shape) for name, a in model.arrays().items()},
+        {"X": f"n {sizes_of(X.shape[1:])}", "y": f"n {sizes_of(y.shape[1:])}"},
+    )
+
+    def formulas(a):
+        point = model.with_arrays(**{name.removeprefix("theta_"): a[name] for name in axes.weights})
+        loss, grad = point.loss_and_grad(a["X"], a["y"])
+        return {"gradient": {"loss": loss} | parts("dtheta_", grad)}
+
+    def example(samples, by):
+        """The weights moved a little, and the first samples."""
+        beside = model.map(lambda a: a + by * probe(a.shape))
+        return parts("theta_", beside) | {"X": X[:samples], "y": y[:samples]}
+
+    # The number of samples is the one open size: two values of it show that nothing depends on one.
+    examples = [example(9, 0.1), example(4, -0.1)]
+    return program(
+        axes, formulas, {"theta": ""}, {"slope": "d"}, name=type(model).__name__, examples=examples
+    )
+
+
+class Gradient:
+    """The entry ``gradient`` of a program, whose weights lie one after the other in ``theta``, and
+    their derivatives in ``slope``."""
+
+    def __init__(self, arena: native.Arena, shapes: Mapping[str, Sequence[int]]) -> None:
+        self._arena, self._ask = arena, arena.entry("gradient")
+        self._theta, self._slope = arena.array("theta"), arena.array("slope")
+        ends = np.cumsum([prod(shape) for shape in shapes.values()]).tolist()
+        self._parts = {
+            name: (slice(end - prod(shape), end), shape)
+            for (name, shape), end in zip(shapes.items(), ends, strict=True)
+        }
+        self._samples: tuple[Any, Any] = None, None
+
+    def load(self, X: Array, y: Array) -> None:
+        """Read the samples; for nothing where they were just read."""
+        if X is not self._samples[0] or y is not self._samples[1]:
+            self._arena.load(X=X, y=y)
+            self._samples = X, y
+
+    def __call__(self, weights: Mapping[str, np.ndarray]) -> tuple[float, dict[str, np.ndarray]]:
+        """The loss, and by the names of the weights its derivatives, which own their arrays."""
+        for name, (part, _) in self._parts.items():
+            self._theta[part] = weights[name].ravel()
+        loss = self._ask()
+        return loss, {
+            name: self._slope[part].reshape(shape).copy()
+            for name, (part, shape) in self._parts.items()
+        }
+
+
+class Compiled:
+    """Loss and derivatives by a program, called as the ``Evaluator`` is; what is not finite is
+    numpy's to say."""
+
+    def __init__(self, gradient: Gradient, evaluator: Evaluator) -> None:
+        self._gradient, self._evaluator = gradient, evaluator
+
+    def __call__(self, inputs: Mapping[str, np.ndarray]) -> list[Any]:
+        """The loss and its derivatives, which own their arrays."""
+        self._gradient.load(inputs["X"], inputs["y"])
+        loss, slopes = self._gradient(inputs)
+        # A term that is not finite leaves no sum finite; a sum that overflows by itself only costs
+        # a second computation.
+        if not np.isfinite(loss + sum(slope.sum() for slope in slopes.values())):
+            return self._evaluator(inputs)
+        return [loss, *slopes.values()]
+
+    def is_right(self, inputs: Mapping[str, np.ndarray]) -> bool:
+        """Whether it gives what numpy gives."""
+        loss, *slopes = self(inputs)
+        wanted, *others = self._evaluator(inputs)
+        # One scale for all: a derivative that is zero but for rounding has none of its own.
+        scale = max(np.abs(slope).max(initial=0.0) for slope in others)
+        return bool(
+            abs(loss - wanted) <= TOLERANCE * max(abs(wanted), scale)
+            and all(
+                np.abs(one - other).max(initial=0.0) <= TOLERANCE * scale
+                for one, other in zip(slopes, others, strict=True)
+            )
+        )

@@ -1,0 +1,209 @@
+"""Derivatives of a model that writes its loss alone: from a record, or by torch where the
+weights are its tensors."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from livegrad.arrays import Array, derivable, is_tensor, torch_gradient, torch_hvp
+from livegrad.record.derivatives import gradient
+from livegrad.record.numeric import Evaluator, evaluate, origin
+from livegrad.record.trace import HIDDEN, Traced, array, strictly
+from livegrad.model.compiled_gradient import Executor, compiled_or
+from livegrad.model.weights import attributes, probe, require_left
+from livegrad.model.workspace import Workspace
+
+
+def derived_loss_and_grad(model: Any, X: Array, y: Array) -> tuple[Any, Any]:
+    """The loss of a model and its gradient, derived from what ``model.loss`` does.
+
+    Of recorded arrays it is recorded, too: that is how a program comes to the gradient of a loss.
+
+    Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded, ArithmeticError
+    where the record is another function than ``loss``.
+    """
+    arrays = model.arrays()
+    if any(isinstance(a, Traced) for a in arrays.values()):
+        loss = model.loss(X, y)
+        return loss, model.with_arrays(
+            **dict(zip(arrays, gradient(loss, list(arrays.values())), strict=True))
+        )
+    return Derived(model, X, y).loss_and_grad(model)
+
+
+def derived_hessian(model: Any, X: Array, y: Array, closed: bool) -> Callable[[Any], Any]:
+    r"""The map V ↦ ∇²L(θ) V at a model: the gradient of ⟨∇L(θ), V⟩, recorded once for many
+    products.
+
+    ∇L is the model's ``loss_and_grad`` if that is a ``closed`` form, else the derivative of its
+    ``loss``.
+
+    Raises as ``derived_loss_and_grad``.
+    """
+    if _on_torch(model):
+        return lambda V: model.with_arrays(
+            **torch_hvp(_loss_of(model, X, y), model.arrays(), V.arrays())
+        )
+    theta, direction = _inputs("theta", model), _inputs("along", model)
+    slopes = _closed(model, X, y, theta) if closed else _loss_and_slopes(model, X, y, theta)[1:]
+    with strictly():
+        along = sum((slope * v).sum() for slope, v in zip(slopes, direction.values(), strict=True))
+        products = Evaluator(gradient(along, list(theta.values())))
+
+    def hessian(V):
+        model.require_direction(V)
+        return _filled(
+            model, products(_values("theta", model) | _values("along", V) | {"X": X, "y": y})
+        )
+
+    return hessian
+
+
+def _closed(model, X, y, theta):
+    """The derivatives that ``loss_and_grad`` gives, recorded, and compared with it."""
+    with strictly():
+        slopes = (
+            model.with_arrays(**theta).loss_and_grad(_input("X", X), _input("y", y))[1].arrays()
+        )
+    found = evaluate(list(slopes.values()), _values("theta", model) | {"X": X, "y": y})
+    wanted = model.loss_and_grad(X, y)[1].arrays()
+    for (name, a), number in zip(wanted.items(), found, strict=True):
+        if not np.allclose(
+            number, a, rtol=np.finfo(a.dtype).eps ** 0.5, atol=1e-12, equal_nan=True
+        ):
+            raise ArithmeticError(
+                f"the gradient in {name} is another one by loss_and_grad than by the record from "
+                f"which the Hessian is derived: {HIDDEN}"
+            )
+    return list(slopes.values())
+
+
+class Derived(Workspace):
+    """The workspace of a model whose gradient is derived from its loss: recorded once, not at every
+    step."""
+
+    def __init__(self, model: Any, X: Array, y: Array) -> None:
+        super().__init__(model, X, y)
+        self._steps: int = 0
+        self._executors: dict[Any, Executor] = {}
+
+    def for_steps(self, steps: int) -> Workspace:
+        """The same; where so many gradients take numpy longer than a compiler, and there is one,
+        they are compiled."""
+        self._steps = steps
+        return self
+
+    def loss_and_grad(self, theta: Any) -> tuple[Any, Any]:
+        """Mean loss and its gradient."""
+        found = self._asked(theta, self.X, self.y)
+        self._last = theta, found[0]
+        return found
+
+    def partial(self, theta: Any, rows: Any) -> tuple[Any, Any]:
+        """Mean loss and gradient of some rows; recorded once for every number of rows."""
+        return self._asked(theta, self.X[rows], self.y[rows])
+
+    def _asked(self, theta, X, y):
+        if _on_torch(theta):
+            loss, slopes = torch_gradient(_loss_of(theta, X, y), theta.arrays())
+            return loss, theta.with_arrays(**slopes)
+        shapes = X.shape, y.shape
+        if shapes not in self._executors:
+            self._executors[shapes] = self._executor(X, y)
+        loss, *slopes = self._executors[shapes](_values("theta", theta) | {"X": X, "y": y})
+        return loss, _filled(theta, slopes)
+
+    def _executor(self, X, y) -> Executor:
+        """What gives loss and derivatives of so many samples: compiled, if that pays, or by
+        numpy."""
+        evaluator = Evaluator(_loss_and_slopes(self.model, X, y, _inputs("theta", self.model)))
+        return compiled_or(evaluator, self.model, X, y, self._steps)
+
+    def confirm(self, theta: Any, loss: float, k: int) -> None:
+        """Check at a recorded step that the loss is still the recorded one.
+
+        Raises ArithmeticError if it is not, because what it reads beside weights and data has
+        changed.
+        """
+        with np.errstate(all="ignore"):
+            now = float(theta.loss(self.X, self.y))
+        precision = max(
+            np.finfo(str(a.dtype).removeprefix("torch.")).eps for a in theta.arrays().values()
+        )
+        if np.isfinite(now) and not np.isclose(loss, now, rtol=precision**0.5, atol=precision):
+            raise ArithmeticError(
+                f"the loss at step {k} is {loss} by the formula as it was when the run began, and "
+                f"{now} as it is now: a variable, a dictionary or an array that it reads beside "
+                "weights and data has changed on the way; train in pieces, and change it in "
+                "between"
+            )
+
+    def origin(self, theta: Any) -> str | None:
+        """Where the gradient at θ stops being finite: file, line and operation; None where nothing
+        is recorded."""
+        if _on_torch(theta):
+            return None
+        slopes = _loss_and_slopes(self.model, self.X, self.y, _inputs("theta", self.model))[1:]
+        return origin(slopes, _values("theta", theta) | {"X": self.X, "y": self.y})
+
+
+def _loss_and_slopes(model, X, y, theta):
+    """The loss and its derivatives, recorded; the loss is compared with the formula at the model
+    and beside it."""
+    with strictly():
+        loss = _loss_at(model, theta, _input("X", X), _input("y", y))
+        slopes = gradient(loss, list(theta.values()))
+    # Two functions may agree at a special point, such as weights that are all zero.
+    beside = model.map(lambda a: a + 0.1 * probe(a.shape).astype(a.dtype))
+    # The record is evaluated in double precision, the formula in the model's own: half the digits
+    # of the latter tell rounding from another function.
+    precision = max(np.finfo(a.dtype).eps for a in model.arrays().values())
+    for where, point in {"at the weights": model, "near the weights": beside}.items():
+        with np.errstate(all="ignore"):
+            found = float(evaluate([loss], _values("theta", point) | {"X": X, "y": y})[0])
+            wanted = float(point.loss(X, y))
+        if not np.isclose(found, wanted, rtol=precision**0.5, equal_nan=True):
+            raise ArithmeticError(
+                f"{where} the loss is {wanted} by the formula and {found} by the record from which "
+                f"its gradient is derived: {HIDDEN}"
+            )
+    return [loss, *slopes]
+
+
+def _on_torch(model):
+    return any(is_tensor(a) for a in model.arrays().values())
+
+
+def _loss_of(model, X, y):
+    return lambda arrays: _loss_at(model, arrays, derivable(X), derivable(y))
+
+
+def _loss_at(model, arrays, X, y):
+    """The loss at these weights, which is to leave everything else of the model as it was."""
+    point = model.with_arrays(**arrays)
+    loss = point.loss(X, y)
+    require_left("loss", model, attributes(model), attributes(point))
+    return loss
+
+
+def _input(name, a):
+    return array(name, a.shape, mask=a.dtype == bool)
+
+
+def _inputs(prefix, model):
+    """Recorded arrays in place of the weights, by the weights' names."""
+    return {name: array(f"{prefix}_{name}", a.shape) for name, a in model.arrays().items()}
+
+
+def _values(prefix, model):
+    return {f"{prefix}_{name}": a for name, a in model.arrays().items()}
+
+
+def _filled(model, arrays):
+    """A point like the model, of these arrays in its dtypes: what was recorded is computed in
+    double precision."""
+    own = model.arrays()
+    return model.with_arrays(
+        **{name: a.astype(own[name].dtype, copy=False) for name, a in zip(own, arrays, strict=True)}
+    )

@@ -1,0 +1,82 @@
+"""Is the gradient that a model brings the slope of its loss? Asked where a run or a landscape
+begins."""
+
+from typing import Any
+
+import numpy as np
+
+from livegrad.arrays import Array, as_like, to_numpy
+from livegrad.model.vector import Vector
+from livegrad.model.weights import attributes, probe, require_left, weights, with_weights
+from livegrad.vouched import is_vouched
+
+# Well above √ε, so the rounding of a difference, about ε/step, stays far below TOLERANCES.
+STEPS = {8: 1e-6, 4: 3e-3}
+"""How far to look to both sides, relative to the weights, by the bytes of a number."""
+TOLERANCES = {8: 1e-4, 4: 3e-2}
+"""How far the slope may be from a difference of the loss, relative to the gradient."""
+CURE = (
+    "is that its gradient? A subclass that changes what its loss is made of writes "
+    "loss_and_grad, too, or says loss_and_grad = mha.models.Vector.loss_and_grad, which derives "
+    "it"
+)
+
+
+def require_gradient(model: Any, X: Array, y: Array) -> None:
+    """Check that ``loss_and_grad`` gives the loss of ``loss``, and its slope along a direction that
+    moves all weights.
+
+    At a kink the slope is between those to either side. Models that are ``vouched`` are not asked,
+    nor those that write their loss alone.
+
+    Raises ArithmeticError that names the class; TypeError as ``require_left``.
+    """
+    kind, moving = type(model), weights(model)
+    size = min(a.dtype.itemsize for a in moving.values())
+    if is_vouched(kind) or size not in STEPS or not hasattr(kind, "loss"):
+        return
+    if kind.loss_and_grad is Vector.loss_and_grad:
+        return
+    before = attributes(model)
+    with np.errstate(all="ignore"):
+        loss, grad = model.loss_and_grad(X, y)
+        require_left("loss_and_grad", model, before, attributes(model))
+        loss, own = float(loss), float(model.loss(X, y))
+    require_left("loss", model, before, attributes(model))
+    slopes = {name: to_numpy(a) for name, a in weights(grad).items()}
+    if not (
+        np.isfinite(own)
+        and slopes.keys() == moving.keys()
+        and all(map(_is_finite, slopes.values()))
+    ):
+        return  # the run says so
+    rounding = 2.0 ** (-52 if size == 8 else -23)
+    if not np.isclose(loss, own, rtol=rounding**0.5, atol=rounding):
+        raise ArithmeticError(
+            f"at the start the loss is {own:.6g} by {kind.__name__}.loss, and {loss:.6g} by its "
+            f"loss_and_grad: {CURE}"
+        )
+    far = STEPS[size] * max(1.0, float(model.dot(model)) ** 0.5)
+    way = with_weights(
+        model,
+        {
+            name: as_like(probe(a.shape, first=k + 1), moving[name])
+            for k, (name, a) in enumerate(slopes.items())
+        },
+    )
+    way = way * (1.0 / float(way.dot(way)) ** 0.5)
+    with np.errstate(all="ignore"):
+        sides = [(float((model + way * by).loss(X, y)) - own) / by for by in (far, -far)]
+    slope, steepness = float(grad.dot(way)), float(grad.dot(grad)) ** 0.5
+    # The second term is the rounding of two losses, magnified by the division by the step.
+    off = TOLERANCES[size] * steepness + 20 * rounding * max(1.0, abs(own)) / far
+    if np.isfinite(sides).all() and not min(sides) - off <= slope <= max(sides) + off:
+        raise ArithmeticError(
+            f"at the start the loss rises by {sum(sides) / 2:.6g} along a direction in which all "
+            f"weights move, by differences of {kind.__name__}.loss, and by {slope:.6g} by its "
+            f"loss_and_grad: {CURE}"
+        )
+
+
+def _is_finite(a):
+    return bool(np.isfinite(a).all())

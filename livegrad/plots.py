@@ -1,0 +1,300 @@
+"""Arrays to plotly figures with alt text. Nothing is computed here that is not drawn.
+
+Every function returns a ``plotly.graph_objects.Figure`` whose ``layout.meta["alt"]`` says in words
+what it shows; pass ``alt=`` to say it better. Colors are told apart by color-blind readers and in
+both themes of the book.
+"""
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+from plotly.subplots import make_subplots
+
+from livegrad.arrays import require_flag, require_number, shown, to_numpy
+from livegrad.pages import book_is_asked
+from livegrad.foreign import converted, marks
+from livegrad.training import Path
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+GRAY = "#888888"  # what is there to compare with
+# of what has a sign, white is zero; elsewhere dark is low
+DIVERGING, SEQUENTIAL = "RdBu", "Cividis"
+START = {"symbol": "circle", "color": COLORS[2]}
+# where a run stands, or ends; its path has the color
+HERE = {"symbol": "circle", "color": COLORS[1]}
+# a global one: the loss is zero, or the least possible
+MINIMUM = {"symbol": "diamond", "color": COLORS[4]}
+SPURIOUS = {"symbol": "x", "color": COLORS[3]}  # a minimum that is not global
+def finish(figure: go.Figure, alt: str, title: str | None = None, height: int = 380) -> go.Figure:
+    """Give a figure the book's look and its alt text, and in notebooks, which may be dark, white
+    paper."""
+    transparent(figure, alt, title, height)
+    return (
+        figure
+        if book_is_asked()
+        else figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
+    )
+
+
+def transparent(
+    figure: go.Figure, alt: str, title: str | None = None, height: int = 380
+) -> go.Figure:
+    """The same look on clear paper, for figures whose words a script colors as the theme asks."""
+    figure.update_layout(
+        meta={"alt": alt},
+        title=title,
+        height=height,
+        colorway=COLORS,
+        template="plotly_white",
+        margin={"l": 60, "r": 20, "t": 50, "b": 50},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        legend={"orientation": "h", "yanchor": "top", "y": -0.26},
+    )
+    return figure
+
+
+def titled(title: str | None, words: str) -> str:
+    """Words with the title of their figure before them, if it has one."""
+    return f"{title}: {words}" if title else words
+
+
+def curves(
+    x: ArrayLike,
+    named: Mapping[str, Any],
+    xlabel: str = "step",
+    ylabel: str = "",
+    log_x: bool = False,
+    log_y: bool = True,
+    title: str | None = None,
+    alt: str | None = None,
+) -> go.Figure:
+    """Lines over a common x: ``named`` is {name: values} or {name: (x, values)}; values ≤ 0 leave
+    gaps on a log axis.
+
+    Lines differ in color and in dash.
+
+    Raises TypeError or ValueError if values are no numbers, or not as many as x has.
+
+    Examples
+    --------
+    >>> figure = mha.plots.curves([1, 2, 3], {"loss": [1.0, 0.5, 0.25]}, alt="A loss that halves at every step.")
+    >>> figure.layout.meta["alt"]
+    'A loss that halves at every step.'
+    """
+    require_flag(log_x=log_x, log_y=log_y)
+    require_texts(xlabel=xlabel, ylabel=ylabel, title=title, alt=alt)
+    if not isinstance(named, Mapping):
+        raise TypeError(
+            f"named: expected a dict of a curve's name and its values, got {shown(named)}"
+        )
+    figure = go.Figure()
+    for k, (name, values) in enumerate(named.items()):
+        xs, ys = _line(x, name, values)
+        figure.add_scatter(
+            x=drawable(xs, log_x),
+            y=drawable(ys, log_y),
+            name=name,
+            mode="lines",
+            line={"color": COLORS[k % 6], "dash": DASHES[k % 6]},
+        )
+    figure.update_xaxes(title=xlabel, type="log" if log_x else "linear")
+    figure.update_yaxes(
+        title=ylabel, type="log" if log_y else "linear", nticks=4 * log_y, exponentformat="power"
+    )
+    words = "; ".join(
+        in_words(name, line.y) for name, line in zip(named, figure.data, strict=True)
+    )
+    return finish(figure, alt or titled(title, f"over {xlabel}, {words}."), title)
+
+
+def _line(x, name, values):
+    """Where the points of one line stand: as many on either axis, for plotly draws the shorter of
+    two in silence."""
+    if (
+        isinstance(values, tuple)
+        and len(values) == 2
+        and not any(isinstance(part, Real) for part in values)
+    ):
+        xs, ys = (numbers("named", part, 1) for part in values)
+    else:
+        xs, ys = numbers("x", x, 1), numbers("named", values, 1)
+    if len(xs) != len(ys):
+        raise ValueError(
+            f"named: expected for {name} as many values as there are x, {len(xs)}, got {len(ys)}"
+        )
+    return xs, ys
+
+
+def numbers(name: str, given: Any, axes: int) -> np.ndarray:
+    """The numbers of an argument, in numpy; those that are not finite leave gaps."""
+    array = to_numpy(converted(name, given)).astype(float)
+    if array.ndim != axes or not array.size:
+        words = "a row of numbers" if axes == 1 else "a matrix"
+        raise ValueError(f"{name}: expected {words}, not empty, got shape {array.shape}")
+    return array
+
+
+def require_texts(**texts: Any) -> None:
+    """Check that these arguments are texts or None; a TypeError names the one that is not."""
+    for name, text in texts.items():
+        if not (text is None or isinstance(text, str)):
+            raise TypeError(f"{name}: expected a text, got {shown(text)}")
+
+
+def drawable(values: ArrayLike, log: bool) -> np.ndarray:
+    """The values as floats; on a logarithmic axis what is not above 0 leaves a gap."""
+    values = np.asarray(values, dtype=float)
+    return np.where(values > 0, values, np.nan) if log else values
+
+
+def aloud(number: float, digits: int = 3) -> str:
+    """A number for who reads a text aloud: rounded to some digits, and then 89,000, not 8.9e+04."""
+    rounded = float(f"{number:.{digits}g}")
+    # Outside of these bounds the format g with 15 digits writes an exponent, and inside of them 15
+    # digits never show that a decimal fraction is rounded in binary.
+    if 1e-4 <= abs(rounded) < 1e15 or rounded == 0 or not np.isfinite(rounded):
+        return f"{rounded:,.15g}"
+    factor, power = f"{rounded:.14e}".split("e")
+    return f"{float(factor):g} times 10 to the power {'minus ' * (int(power) < 0)}{abs(int(power))}"
+
+
+def in_words(name: str, values: ArrayLike) -> str:
+    """What a curve does from its first number to its last, for who cannot see it."""
+    seen = np.asarray(values, dtype=float)
+    seen = seen[np.isfinite(seen)]
+    if not len(seen):
+        return f"{name} has nothing to draw"
+    verb = (
+        "stays at" if seen[0] == seen[-1] else "falls from" if seen[-1] < seen[0] else "rises from"
+    )
+    return f"{name} {verb} {aloud(seen[0])}" + (
+        "" if seen[0] == seen[-1] else f" to {aloud(seen[-1])}"
+    )
+
+
+def matrix(
+    Z: ArrayLike,
+    xlabel: str = "",
+    ylabel: str = "",
+    title: str | None = None,
+    alt: str | None = None,
+    diverging: bool = False,
+    colorbar: str = "",
+    height: int = 380,
+    log: bool = False,
+) -> go.Figure:
+    """A matrix as a heatmap, first row on top. ``log`` colors the decimal logarithm of |Z|, zeros
+    left blank.
+
+    Raises TypeError or ValueError if Z is no matrix of numbers.
+    """
+    require_flag(diverging=diverging, log=log)
+    require_number("height", height, least=10, below=1e5)
+    require_texts(xlabel=xlabel, ylabel=ylabel, title=title, alt=alt, colorbar=colorbar)
+    Z = numbers("Z", Z, 2)
+    # NaN is left blank; the logarithm of 0 would be −∞, with a warning of numpy.
+    colored = np.log10(np.where(Z == 0, np.nan, abs(Z))) if log else Z
+    figure = go.Figure(
+        go.Heatmap(
+            z=colored,
+            colorscale=DIVERGING if diverging else SEQUENTIAL,
+            zmid=0 if diverging else None,
+            colorbar={"title": colorbar},
+        )
+    )
+    figure.update_yaxes(autorange="reversed", title=ylabel, constrain="domain")
+    figure.update_xaxes(title=xlabel, constrain="domain")
+    words = f"Heatmap of a {Z.shape[0]} by {Z.shape[1]} matrix with entries {_ends(Z)}."
+    return finish(figure, alt or words, title, height)
+
+
+def _ends(Z):
+    """The least and the largest entry that is drawn, in words."""
+    seen = Z[np.isfinite(Z)]
+    return (
+        f"from {aloud(seen.min())} to {aloud(seen.max())}"
+        if seen.size
+        else "of which none can be drawn"
+    )
+
+
+def grid(titles: list[str], across: float, down: float) -> tuple[go.Figure, list[dict[str, int]]]:
+    """An empty figure with a panel for each title, and their places: up to three side by side, more
+    in rows of two.
+
+    ``across`` and ``down`` are the shares of the width and of the height that all gaps between
+    panels take, and those at the edges as much as half of one.
+    """
+    columns = len(titles) if len(titles) <= 3 else 2
+    rows = -(-len(titles) // columns)
+    figure = make_subplots(
+        rows=rows,
+        cols=columns,
+        subplot_titles=titles,
+        horizontal_spacing=across / columns,
+        vertical_spacing=down / rows,
+    )
+    return figure, [{"row": k // columns + 1, "col": k % columns + 1} for k in range(len(titles))]
+
+
+def slices(
+    panels: Mapping[str, Any],
+    at: ArrayLike,
+    colorbar: str = "loss",
+    xlabel: str = "a",
+    ylabel: str = "b",
+    title: str | None = None,
+    alt: str | None = None,
+) -> go.Figure:
+    """Heatmaps (k, k) over a square with the same k values ``at`` on both axes, in one scale of
+    colors.
+
+    ``panels`` is {name: matrix}, with matrix[i, j] at (at_j, at_i).
+
+    Raises TypeError or ValueError if there is no panel, or one is no matrix of these sizes.
+    """
+    require_texts(colorbar=colorbar, xlabel=xlabel, ylabel=ylabel, title=title, alt=alt)
+    if not isinstance(panels, Mapping) or not panels:
+        raise TypeError(
+            f"panels: expected a dict of a panel's name and its matrix, got {shown(panels)}"
+        )
+    at, panels = (
+        numbers("at", at, 1),
+        {name: numbers("panels", Z, 2) for name, Z in panels.items()},
+    )
+    for name, Z in panels.items():
+        if Z.shape != (len(at), len(at)):
+            raise ValueError(
+                f"panels: expected for {name} a matrix {(len(at), len(at))}, got {Z.shape}"
+            )
+    drawn = np.array(list(panels.values()))
+    # One infinite entry would leave all panels without a usable scale.
+    drawn = drawn[np.isfinite(drawn)]
+    low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (None, None)
+    figure, places = grid(list(panels), across=0.28, down=0.36)
+    rows, columns = places[-1]["row"], max(place["col"] for place in places)
+    for k, (Z, place) in enumerate(zip(panels.values(), places, strict=True)):
+        figure.add_heatmap(
+            x=at,
+            y=at,
+            z=Z,
+            zmin=low,
+            zmax=high,
+            colorscale=SEQUENTIAL,
+            showscale=k == 0,
+            colorbar={"title": colorbar},
+            **place,
+        )
+        # The lowest panel of each column, also where the last row is not full.
+        figure.update_xaxes(title=xlabel if k >= len(panels) - columns else None, **place)
+        figure.update_yaxes(title=ylabel if place["col"] == 1 else None, **place)
+    figure.update_annotations(font_size=13)
+    words = "; ".join(f"{name}: {colorbar} {_ends(Z)}" for name, Z in panels.items())
+    high = 260 if columns == 3 else 320  # of three the squares are smaller
+    return finish(figure, alt or titled(title, f"{words}."), title, height=high * rows + 60)

@@ -1,0 +1,733 @@
+"""Arrays that record what a formula does with them.
+
+Every recorded array is one comprehension, ``value[out] = Σ f(args[index])`` or a maximum in place
+of the sum: numpy's elementwise functions, sums, products of matrices, slices and transposes are all
+of this form. So one rule derives all of them (``derivatives.py``), and a program is a list of loops
+(``loops.py``). What numpy's functions record stands in ``functions.py``.
+
+Sizes are numbers: a loop over ``range(X.shape[1])`` is written out, once for every token.
+"""
+
+import numbers
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from math import prod
+from pathlib import Path
+from site import getsitepackages, getusersitepackages
+from sysconfig import get_path
+from threading import local
+from types import CodeType
+from typing import Any, NoReturn
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from livegrad.arrays import Recorded
+from livegrad.vouched import packages
+
+Index = tuple[tuple[int | None, int], ...]
+"""Where an argument is read, one entry per axis: (which loop, plus how much), or (None, a fixed
+place).
+
+Before its beginning and past its end an argument is 0."""
+
+LONGEST = 20_000
+"""A program of more steps than this is refused: a loop over samples has been written out."""
+
+
+class Untraceable(TypeError):
+    """A formula does what no program can: the message names it, its file and its line, and what to
+    write instead."""
+
+
+class Recording:
+    """What is known while a formula is recorded: what was refused in it, which nodes it has, and
+    the step whose derivative is being recorded, at whose place the steps of that are said to stand.
+
+    ``asked_by`` is the code that asks for the record: what that calls is the formula.
+    """
+
+    def __init__(self, asked_by: CodeType | None = None) -> None:
+        self.asked_by: CodeType | None = asked_by
+        self.refused: list[Untraceable] = []
+        self.known: WeakValueDictionary[Any, Node] = WeakValueDictionary()
+        self.deriving: Node | None = None
+
+
+class _Thread(local):
+    """The recording of each thread: two may record at once."""
+
+    def __init__(self) -> None:
+        self.recording: Recording = Recording()
+
+
+_thread = _Thread()
+
+
+@contextmanager
+def strictly() -> Iterator[None]:
+    """Raise what a formula was refused in here, also if it has caught that itself: it went another
+    way than on numbers.
+
+    What is never refused can still make a record another function than the formula, see ``HIDDEN``:
+    so the two are compared wherever a record is made.
+    """
+    # A recording of its own, also inside of another one: a loss may train a model of its own, and
+    # what was written by another formula has another line. Frame 1 is that of the `with` itself.
+    outer, own = _thread.recording, Recording(sys._getframe(2).f_code)
+    _thread.recording = own
+    try:
+        yield
+    except Untraceable:
+        raise  # a caller may have added the name of a curve
+    except Exception:
+        # It was caught, and the formula went on without what it had asked for.
+        if own.refused:
+            raise own.refused[0] from None
+        raise
+    finally:
+        _thread.recording = outer
+    if own.refused:
+        raise own.refused[0]
+
+
+@contextmanager
+def deriving(v: "Node") -> Iterator[None]:
+    """Say of the steps that are recorded in here that they stand where v stands, whose derivative
+    they make."""
+    _thread.recording.deriving = v
+    try:
+        yield
+    finally:
+        _thread.recording.deriving = None
+
+
+def refuse(what: str) -> NoReturn:
+    """Raise Untraceable with the file and line of the formula."""
+    refused = Untraceable(f"{_line()}: {what}")
+    # Kept as well as raised: a formula may catch it, and `strictly` raises it then.
+    _thread.recording.refused.append(refused)
+    raise refused
+
+
+def _place():
+    """File and line of a step."""
+    v = _thread.recording.deriving
+    return _line() if v is None else f"{v.line}, in the derivative of {v.f}"
+
+
+_INSTALLED = tuple(
+    path + os.sep for path in (get_path("stdlib"), *getsitepackages(), getusersitepackages())
+)
+"""The folders of Python's own modules and of installed packages."""
+
+
+_OWN = __name__.partition(".")[0]
+
+
+def _line() -> str:
+    """File and line of the formula that is recorded: the innermost line that is neither NumPy's nor
+    this package's, nor of one whose models are ``vouched``, nor of another library that the formula
+    calls.
+
+    A formula may be installed itself; and that of a vouched model has its own line.
+    """
+    frame, installed, ours = sys._getframe(1), [], None
+    while frame and frame.f_code is not _thread.recording.asked_by:
+        # What a dataclass wrote itself, such as its __eq__, is nobody's line.
+        if not frame.f_code.co_qualname.startswith("__create_fn__."):
+            package = _package(frame)
+            if package not in (_OWN, "numpy", *packages()):
+                if not frame.f_code.co_filename.startswith(_INSTALLED):
+                    return _said(frame)
+                installed.append(frame)
+            elif ours is None and _is_formula_of_ours(frame):
+                ours = frame
+        frame = frame.f_back
+    # The outermost of them is the formula; what it calls of other packages is a library's.
+    of_formula = [each for each in installed if _package(each) == _package(installed[-1])]
+    return _said(of_formula[0] if of_formula else ours or sys._getframe(1))
+
+
+def _package(frame):
+    """The package or module that the code of a frame belongs to: its name and not its path, for a
+    folder may have any name, and a package lie in an archive."""
+    return frame.f_globals.get("__name__", "").partition(".")[0]
+
+
+def _is_formula_of_ours(frame):
+    return _package(frame) != "numpy" and frame.f_globals.get("__package__") != __package__
+
+
+def _said(frame):
+    return f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
+
+
+HIDDEN = (
+    "are there random numbers, a count of calls, a write in place such as W *= 2, a branch on the "
+    "type of an array, or small whole numbers that wrap around, which a.astype(float) mends?"
+)
+"""Why a record may be another function than its formula."""
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One comprehension: ``f`` of the arguments at their indices, in loops of so many rounds.
+
+    ``out`` are the loops that are axes of the result. Those that are not are reduced, by what
+    ``over`` says: "sum" or "max". Of ``X @ w`` with X (5, 3) the loops are (5, 3), out is (0,) and
+    over "sum"; X is read at ((0, 0), (1, 0)), one entry per axis, of a loop and what is added to it,
+    and w at ((1, 0),). A "reshape" alone is none: it reads the numbers of its argument in another
+    shape.
+
+    ``detail`` is the value of a "number" or "constant", the name of an "input" or "output", and
+    "norm" of a root that is one.
+    """
+
+    f: str
+    args: tuple[tuple["Node", Index], ...]
+    loops: tuple[int, ...]
+    out: tuple[int, ...]
+    over: str | None
+    detail: Any
+    line: str
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of what is stored."""
+        return tuple(self.loops[k] for k in self.out)
+
+    def __deepcopy__(self, _: object) -> "Node":
+        """Itself, which nothing changes: of a copy nobody would know that it is the same weight."""
+        return self
+
+    def __reduce_ex__(self, _: object) -> NoReturn:
+        refuse("a recorded array is pickled: its numbers come when the program runs")
+
+
+def node_of(
+    f: str,
+    args: Iterable[tuple[Node, Index]] = (),
+    loops: Iterable[int] = (),
+    out: Iterable[int] | None = None,
+    over: str | None = None,
+    detail: Any = None,
+) -> Node:
+    """A node, or the one that is equal: what is written twice is computed once. A view of a whole
+    array is that array."""
+    args, loops, every = tuple(args), tuple(loops), tuple(range(len(loops)))
+    out = every if out is None else tuple(out)
+    if (
+        (f, out, over) == ("id", every, None)
+        # A number is written where it is used and has no buffer, so its copy stays a node.
+        and args[0][0].f != "number"
+        and (args[0][0].shape == loops and args[0][1] == tuple((k, 0) for k in every))
+    ):
+        return args[0][0]
+    # An output is made after the formula has returned, so it stands where its value does.
+    node = Node(f, args, loops, out, over, detail, args[0][0].line if f == "output" else _place())
+    return (
+        node
+        # NumPy abbreviates the repr of a long array: two different constants could look equal.
+        if f in ("input", "constant")
+        else _thread.recording.known.setdefault((f, args, loops, out, over, repr(detail)), node)
+    )
+
+
+def beyond(v: Node) -> bool:
+    """Whether a node reads an argument before its beginning or past its end."""
+    return any(
+        offset < 0 or offset + (1 if loop is None else v.loops[loop]) > size
+        for arg, index in v.args
+        for (loop, offset), size in zip(index, arg.shape, strict=True)
+    )
+
+
+class Traced(Recorded, NDArrayOperatorsMixin):
+    """A recorded array: a node, and how the axes of the array are made of those of the node.
+
+    ``groups[k]`` are the axes of the node that make up axis k; an axis of length 1 has none. Of a
+    node of shape (3, 5) the array itself has the groups ((0,), (1,)), its transpose ((1,), (0,)),
+    ``x[:, None]`` ((0,), (), (1,)), and ``x.reshape(15)`` ((0, 1),). So transposes, new axes and
+    merged axes cost nothing: they are another array of the same node.
+
+    It has ``+ − * / ** @``, slices, comparisons, ``.T .mT .shape .ndim .size``, and takes the
+    functions of numpy that ``FUNCTIONS`` lists, as methods, too. Raises Untraceable for anything
+    else. What a comparison gives is a mask, whose numbers are 0 and 1, with numpy's operators for
+    masks.
+    """
+
+    is_meta = True
+    """Checks of values are left out, because there are none yet."""
+    # Models choose the sizes of their blocks by the bytes of an entry.
+    itemsize = 8
+    # The mixin defines ==, which alone would leave arrays without a hash.
+    __hash__ = object.__hash__
+
+    def __init__(self, node: Node, groups: Iterable[Iterable[int]], mask: bool = False) -> None:
+        self.node: Node = node
+        self.groups: tuple[tuple[int, ...], ...] = tuple(tuple(group) for group in groups)
+        self.mask: bool = mask
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """As of a numpy array."""
+        return np.dtype(bool if self.mask else float)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As of a numpy array."""
+        return tuple(prod(self.node.shape[k] for k in group) for group in self.groups)
+
+    @property
+    def ndim(self) -> int:
+        """As of a numpy array."""
+        return len(self.groups)
+
+    @property
+    def size(self) -> int:
+        """As of a numpy array."""
+        return prod(self.shape)
+
+    @property
+    def T(self) -> "Traced":
+        """As of a numpy array."""
+        return Traced(self.node, self.groups[::-1], self.mask)
+
+    @property
+    def mT(self) -> "Traced":
+        """As of a numpy array."""
+        return self.swapaxes(-1, -2)
+
+    def __repr__(self) -> str:
+        return f"a recorded array of shape {self.shape}"
+
+    def __len__(self) -> int:
+        return self.shape[0] if self.groups else refuse("len() of a number")
+
+    def __getattr__(self, name: str) -> Any:
+        # Python and NumPy ask for protocols such as __array_interface__, where no is an answer.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in FUNCTIONS:
+            return partial(_method, name, self)
+        # Not by `refuse`: hasattr, or getattr with a default, is not to fail under `strictly`.
+        raise UntraceableName(
+            f"{_line()}: a recorded array has no .{name}; it has + − * / ** @, slices, "
+            f"comparisons, .T .mT .shape, and as methods or as np.… {listed()}"
+        )
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "Traced":
+        arrays = (Traced, np.ndarray, np.generic)
+        if any(hasattr(type(x), "__array_ufunc__") and not isinstance(x, arrays) for x in inputs):
+            return NotImplemented  # a model knows itself what a number times it is
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        return _call(f"np.{name}" if hasattr(np, ufunc.__name__) else name, name, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> "Traced":
+        said = f"{function.__module__}.{function.__name__}".replace("numpy", "np")
+        return _call(said, said.removeprefix("np.").replace("linalg.norm", "norm"), args, options)
+
+    def swapaxes(self, i: int, j: int) -> "Traced":
+        """As of a numpy array."""
+        groups = list(self.groups)
+        groups[i], groups[j] = groups[j], groups[i]
+        return Traced(self.node, groups, self.mask)
+
+    def transpose(self, *axes: Any) -> "Traced":
+        """As of a numpy array."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], (int, np.integer)) else axes
+        order = range(self.ndim)[::-1] if not order else [int(k) % max(1, self.ndim) for k in order]
+        if sorted(order) != list(range(self.ndim)):
+            refuse(f"transpose of an array of {self.ndim} axes to {axes}")
+        return Traced(self.node, [self.groups[k] for k in order], self.mask)
+
+    def astype(self, dtype: Any, **_: Any) -> "Traced":
+        """As of a numpy array, to floating-point numbers; a mask also to whole ones."""
+        kind = np.dtype(dtype)
+        if kind == self.dtype:
+            return self
+        if kind is not np.dtype(float) and not (self.mask and kind.kind in "iu"):
+            refuse(f"astype({kind}); a program computes in double precision")
+        return Traced(self.node, self.groups)
+
+    def reshape(self, *shape: int | tuple[int, ...], order: str = "C") -> "Traced":
+        """As of a numpy array, row by row."""
+        if order != "C":
+            refuse(f"reshape with order={order!r}; transpose before and after it")
+        wanted = [int(s) for s in (shape[0] if isinstance(shape[0], (tuple, list)) else shape)]  # pyright: ignore
+        if wanted.count(-1) == 1:
+            # The product contains the -1, so its negative is that of the known sizes.
+            wanted[wanted.index(-1)] = self.size // max(1, -prod(wanted))
+        if prod(wanted) != self.size or min(wanted, default=1) < 1:
+            refuse(f"reshape of {self.shape} to {shape}")
+        # If the axes of the node, one after the other, can be grouped into the wanted shape, no
+        # number moves. They can where each end of a wanted axis is the end of one of them.
+        atoms = [k for group in self.groups for k in group]
+        ends = np.cumprod([1, *(self.node.shape[k] for k in atoms)]).tolist()
+        cuts = np.cumprod([1, *wanted]).tolist()
+        if not set(cuts) <= set(ends):
+            return laid_out(self, wanted)
+        return Traced(
+            self.node, [atoms[ends.index(a) : ends.index(b)] for a, b in pairwise(cuts)], self.mask
+        )
+
+    def __getitem__(self, key: Any) -> "Traced":
+        key = key if isinstance(key, tuple) else (key,)
+        missing = self.ndim - sum(k is not None and k is not Ellipsis for k in key)
+        if missing < 0:
+            refuse(f"{self.ndim - missing} indices of an array of {self.ndim} axes")
+        at = next((place for place, k in enumerate(key) if k is Ellipsis), len(key))
+        key = (*key[:at], *[slice(None)] * missing, *key[at + 1 :])
+        # A part of a merged axis is in general no box in the axes of the node.
+        if any(len(group) > 1 for group in self.groups) and any(
+            k not in (None, slice(None)) for k in key
+        ):
+            return laid_out(self, self.shape)[key]
+        # The part is a node of its own, which reads this one: an axis that is kept has a loop, and
+        # where it begins is added to that; a whole number is that place alone.
+        index, loops, groups, own = [(None, 0)] * len(self.node.shape), [], [], iter(self.groups)
+        for k in key:
+            group = () if k is None else next(own)
+            first, length = (
+                (0, 1) if k is None else _part(k, prod(self.node.shape[axis] for axis in group))
+            )
+            for axis in group:
+                index[axis] = (None if length == 1 else len(loops) + group.index(axis), first)
+            kept = group if length > 1 else ()
+            if not isinstance(k, (int, np.integer)):
+                groups.append(range(len(loops), len(loops) + len(kept)))
+            # A merged axis is kept whole: `length` is the product of its axes in the node.
+            loops += [min(length, self.node.shape[axis]) for axis in kept]
+        return Traced(node_of("id", [(self.node, tuple(index))], loops), groups, self.mask)
+
+
+class UntraceableName(Untraceable, AttributeError):
+    """An attribute that recorded arrays lack."""
+
+
+def _part(key, size):
+    """Where an index of an axis begins, and how many entries it takes."""
+    if isinstance(key, slice):
+        first, stop, step = key.indices(size)
+        if step == 1 and stop > first:
+            return first, stop - first
+    # To NumPy a bool is a mask, and not the place 0 or 1.
+    elif isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        return (
+            (int(key) % size, 1)
+            if -size <= key < size
+            else refuse(f"the index {key} of an axis of {size}")
+        )
+    said = repr(key) if isinstance(key, (int, slice)) else f"of type {type(key).__name__}"
+    return refuse(
+        f"the index {said} of an axis of {size}; slices, None and whole numbers in it are "
+        f"recorded, masks, "
+        "lists and steps not: choose by np.where(mask, x, 0), or multiply by rows of 0 and 1"
+    )
+
+
+def axes_of(x: Traced, axis: Any) -> list[int]:
+    """The axes that an argument of numpy's functions names."""
+    axes = (
+        range(x.ndim)
+        if axis is None
+        else [axis]
+        if isinstance(axis, (int, np.integer))
+        else list(axis)
+    )
+    if any(not -x.ndim <= k < x.ndim for k in axes):
+        refuse(f"axis {axis} of an array of {x.ndim} axes")
+    return [k % x.ndim for k in axes]
+
+
+def array(name: str, shape: Sequence[int], mask: bool = False) -> Traced:
+    """The input of this name; a ``mask`` has the numbers 0 and 1."""
+    return of_shape(shape, "input", detail=name, mask=mask)
+
+
+def of_shape(
+    shape: Iterable[int],
+    f: str,
+    args: Iterable[tuple[Node, Index]] = (),
+    detail: Any = None,
+    mask: bool = False,
+) -> Traced:
+    """A node each of whose axes is one of this shape; those of length 1 have none."""
+    groups, sizes = [], []
+    for size in shape:
+        groups.append([len(sizes)] * (size != 1))
+        sizes += [int(size)] * (size != 1)
+    return Traced(node_of(f, args, sizes, detail=detail), groups, mask)
+
+
+def filled(value: float, shape: Iterable[int]) -> Traced:
+    """As np.full, the other way round."""
+    return of_shape(shape, "id", [(recorded(value).node, ())])
+
+
+def recorded(x: Any) -> Traced:
+    """A recorded array as it is; numbers that a formula brings along, one or an array of them,
+    become part of it."""
+    if isinstance(x, Traced):
+        return x
+    if isinstance(x, (numbers.Real, np.bool_)):
+        return Traced(node_of("number", detail=float(x)), (), mask=isinstance(x, (bool, np.bool_)))
+    if isinstance(x, np.ma.MaskedArray):
+        refuse(
+            "a recorded array meets a masked array; say what stands for masked entries: x.filled(0)"
+        )
+    if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in "fiub":
+        refuse(
+            f"a recorded array meets {getattr(x, 'dtype', type(x).__name__)}; a program has real "
+            f"numbers"
+        )
+    if not x.ndim:
+        return recorded(x.item())
+    # Squeezed, because the axes of length 1 have none in the node.
+    return of_shape(x.shape, "constant", detail=x.astype(float).squeeze(), mask=x.dtype == bool)
+
+
+def in_order(x: Traced, f: str = "id", detail: str | None = None) -> Traced:
+    """An array whose node has its axes in their order."""
+    order = [k for group in x.groups for k in group]
+    return stored(
+        node_of(
+            f,
+            [(x.node, tuple((order.index(k), 0) for k in range(len(order))))],
+            [x.node.shape[k] for k in order],
+            detail=detail,
+        )
+    )
+
+
+def laid_out(x: Traced, shape: Iterable[int]) -> Traced:
+    """The numbers of x as they lie in memory, read in another shape: each axis of it is one of its
+    node."""
+    node = in_order(x).node
+    return of_shape(
+        shape, "reshape", [(node, tuple((k, 0) for k in range(len(node.shape))))], mask=x.mask
+    )
+
+
+def axis_by_axis(x: Traced, shape: Iterable[int]) -> Node:
+    """A node with an axis for each of x, also where it is the same all along it."""
+    if any(len(group) > 1 for group in x.groups):
+        x = laid_out(x, x.shape)
+    axis = {own: k for k, group in enumerate(x.groups) for own in group}
+    return node_of("id", [(x.node, tuple((axis[own], 0) for own in range(len(axis))))], shape)
+
+
+def comprehension(
+    f: str,
+    arrays: Sequence[Traced],
+    labels: Iterable[Iterable[Any]],
+    target: Iterable[Any],
+    over: str | None = None,
+) -> Traced:
+    """f of arrays whose axes carry labels, ``over`` those not in ``target``, whose own have length
+    1."""
+    loops, where, args = [], {}, []
+    for x, own in zip(arrays, labels, strict=True):
+        at = {}
+        for label, group in zip(own, x.groups, strict=True):
+            # An axis of length 1 is in no loop: this is how arrays are broadcast.
+            if not group:
+                continue
+            sizes = [x.node.shape[k] for k in group]
+            if label not in where:
+                where[label] = range(len(loops), len(loops) + len(group))
+                loops += sizes
+            met = [loops[k] for k in where[label]]
+            if prod(sizes) != prod(met):
+                refuse(
+                    f"arrays of shapes {' and '.join(str(a.shape) for a in arrays)} do not fit "
+                    f"together"
+                )
+            if sizes != met:  # an axis that was merged meets one that was not
+                return comprehension(
+                    f, [laid_out(a, a.shape) for a in arrays], labels, target, over
+                )
+            at |= zip(group, where[label], strict=True)
+        args.append((x.node, tuple((at[axis], 0) for axis in range(len(at)))))
+    out = [k for label in target for k in where.get(label, ())]
+    places = iter(range(len(out)))
+    return Traced(
+        # Where nothing is reduced `over` is None, so that the node may be an identity or inlined.
+        node_of(f, args, loops, out, over if len(out) < len(loops) else None),
+        [[next(places) for _ in where.get(label, ())] for label in target],
+    )
+
+
+def elementwise(f: str, *args: "Traced | float") -> Traced:
+    """A function of numbers, of arrays entry by entry, with numpy's broadcasting."""
+    arrays = [recorded(x) for x in args]
+    rank = max(x.ndim for x in arrays)
+    return comprehension(f, arrays, [range(rank - x.ndim, rank) for x in arrays], range(rank))
+
+
+def reduced(over: str, x: Traced, axis: Any, keepdims: bool) -> Traced:
+    """A sum or a maximum over some axes."""
+    gone = axes_of(x, axis)
+    # No axis has the label None, so it becomes an axis of length 1, as keepdims wants it.
+    target = [None if k in gone else k for k in range(x.ndim) if keepdims or k not in gone]
+    return comprehension("id", [x], [range(x.ndim)], target, over)
+
+
+def is_mask(x: Any) -> bool:
+    """Whether numpy would compute with x as with a mask."""
+    return (
+        x.mask
+        if isinstance(x, Traced)
+        else isinstance(x, bool) or str(getattr(x, "dtype", "")) == "bool"
+    )
+
+
+def stored(node: Node) -> Traced:
+    """The array that a node stores."""
+    return Traced(node, [[k] for k in range(len(node.shape))])
+
+
+def _numbers(x):
+    """A mask as the numbers 0 and 1."""
+    return Traced(x.node, x.groups) if isinstance(x, Traced) and x.mask else x
+
+
+def as_mask(x: Traced) -> Traced:
+    """The numbers 0 and 1 as a mask."""
+    return Traced(x.node, x.groups, mask=True)
+
+
+REFUSED = {
+    "bool": "a branch on the values of an array or of a slider, which a program does not have yet; "
+    "choose by np.where",
+    "iter": "a loop over the rows of an array; write the formula for the whole array, or loop "
+    "over range(len(…))",
+    "float": "float() of a recorded array, which math.exp asks for, too: its numbers come when the "
+    "program runs; leave float() out, and write np.exp for math.exp",
+    "index": "int() of a recorded number, or its use as an index or a size: its value comes when "
+    "the program runs",
+    "format": "the text of a recorded number: its value comes when the program runs",
+    "contains": "in: a branch on the values of an array; choose by np.where",
+    "setitem": "a write into an array; make a new one, by np.where or np.concatenate",
+    "array": "this function asks for the numbers of an array, which come when the program runs; "
+    "arrays are joined by np.stack or np.concatenate, and a.dot(b) is a @ b",
+    **dict.fromkeys(
+        ("floordiv", "rfloordiv", "mod", "rmod", "divmod", "round"),
+        "//, % or round() of an array: not recorded",
+    ),
+}
+"""Operator of Python that a recorded array lacks → what is said of it."""
+
+
+def _refusing(what):
+    def refused(*_, **__):
+        refuse(what)
+
+    return refused
+
+
+for _name, _what in REFUSED.items():
+    setattr(Traced, f"__{_name}__", _refusing(_what))
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+"""What a formula may call: numpy's functions of these names."""
+OF_MASKS: dict[str, Callable[..., Any]] = {}
+"""What numpy's functions do where all their arguments are masks."""
+KEEP_MASKS: set[str] = set()
+"""Functions to which a mask is given as it is; to all others as the numbers 0 and 1."""
+
+
+def function(
+    *names: str, of_masks: bool = False, keeps_masks: bool = False
+) -> Callable[[Any], Any]:
+    """Let formulas call what is decorated by these names of numpy's.
+
+    With ``of_masks`` it is called where all arguments are masks; with ``keeps_masks`` it gets masks
+    as they are.
+    """
+
+    def register(called):
+        (OF_MASKS if of_masks else FUNCTIONS).update(dict.fromkeys(names, called))
+        if keeps_masks:
+            KEEP_MASKS.update(names)
+        return called
+
+    return register
+
+
+def listed() -> str:
+    """The names of what a formula may call, as part of a sentence."""
+    return ", ".join(sorted({*FUNCTIONS, *OF_MASKS}))
+
+
+def _applied(name, args, options):
+    """A function of numpy, with numpy's rules for masks."""
+    operands = args[1:] if name == "einsum" else args
+    if name in OF_MASKS and all(map(is_mask, operands)):
+        return OF_MASKS[name](*operands)
+    if name.startswith("logical_"):
+        return OF_MASKS[name](*(x if is_mask(x) else recorded(x) != 0 for x in args))
+    if name.startswith("bitwise_") or name == "invert":
+        refuse(
+            "&, |, ^ or ~ of numbers, which numpy has for masks and whole numbers alone; compare "
+            "first: (x > 0)"
+        )
+    if name not in KEEP_MASKS:
+        args = [_numbers(x) for x in args]
+    return FUNCTIONS[name](*args, **options)
+
+
+def _method(name, x, *args, **options):
+    return _call(f".{name}()", name, (x, *args), options)
+
+
+def _call(said, name, args, options):
+    out = options.pop("out", None)
+    # x += 1 of a number is no write in place: NumPy's scalars are immutable.
+    if out is not None and not (
+        isinstance(out, tuple) and isinstance(out[0], Traced) and not out[0].ndim
+    ):
+        refuse(
+            f"a write into an array by out= of {said}, or by +=, -=, *= or /=; make a new one: x "
+            f"= x + 1"
+        )
+    if name not in FUNCTIONS and name not in OF_MASKS:
+        refuse(
+            f"{said} is not among the functions that are recorded: {listed()}; "
+            "livegrad/record/README.md says how to add one"
+        )
+    try:
+        return _applied(name, args, options)
+    except TypeError as error:
+        if isinstance(error, Untraceable):
+            raise
+        # the name of a function of ours says nothing to a reader
+        what = re.sub(r"^\S+\(\) ", "it ", str(error))
+        return refuse(f"{said} with these arguments: {what}")
+
+
+def topological(roots: Iterable[Node]) -> list[Node]:
+    """All nodes that the roots need, each after what it needs itself."""
+    order: dict[Node, None] = {}
+    # A stack of its own: records are deeper than Python's recursion may be.
+    waiting = [(node, False) for node in roots][::-1]
+    while waiting:
+        node, ready = waiting.pop()
+        if ready:
+            order[node] = None
+        elif node not in order:
+            waiting += [(node, True), *((arg, False) for arg, _ in reversed(node.args))]
+        if len(order) > LONGEST:
+            raise Untraceable(
+                f"{node.line}: the program has more than {LONGEST} steps, because a loop was "
+                "written out; write the formula for whole arrays"
+            )
+    return list(order)
