@@ -8,8 +8,10 @@ READY  := $(VENV)/.ready
 TOOLS  := $(VENV)/.tools
 BUILT  := _build/complete
 SOURCES = $(shell find book -name '*.ipynb' -not -path '*/.*')
+# What the three packages are installed by.
+PROJECTS = pyproject.toml mhalib/pyproject.toml livegrad/pyproject.toml
 # What the pages are made of: a book that is older than any of it is built again where a command needs one.
-BOOK    = $(shell find book mhalib -type f -not -path '*/.*' -not -path '*/__pycache__/*')
+BOOK    = $(shell find book livegrad mhalib -type f -not -path '*.egg-info/*' -not -path '*/.*' -not -path '*/__pycache__/*')
 # Jupyter wants to be told that it is root, as in a container, and writes to its user's home, or to .venv if it cannot.
 JUPYTER = $(shell [ -w "$$HOME" ] || echo 'HOME="$(CURDIR)/$(VENV)"') $(PY) -m jupyterlab \
     $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -34,7 +36,7 @@ more:
 book: $(READY)   ## build the book from scratch, warnings as errors
 	@$(PY) book/_ext/build.py
 
-$(BUILT): $(BOOK) _config.yml _toc.yml requirements.txt pyproject.toml | $(READY)
+$(BUILT): $(BOOK) _config.yml _toc.yml requirements.txt $(PROJECTS) | $(READY)
 	@[ ! -e $@ ] || echo "== the book is older than its sources, and is built again"
 	@$(PY) book/_ext/build.py
 
@@ -63,7 +65,7 @@ lint: $(TOOLS)   ## style of the code, who imports whom, and types
 	@$(PY) -m ruff format --check --quiet . || { echo "laid out otherwise: run ruff format ."; exit 1; }
 	@said=$$(PYTHONPATH=.:book $(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
 	@$(PY) -m basedpyright >/dev/null || $(PY) -m basedpyright
-	@for package in mhalib mhabook; do \
+	@for package in livegrad mhalib mhabook; do \
 	    said=$$(PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=.:book $(BIN)/basedpyright --verifytypes $$package \
 	        --ignoreexternal) || { echo "$$said" | grep -B1 error; exit 1; }; done
 	@$(BIN)/shellcheck $$(grep -lsE '^#!.*sh$$' .ci/*)
@@ -76,9 +78,9 @@ quick: .venv-quick/.ready   ## quick checks for contributors: style, imports, an
 	    || PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo
 	@env -u CI .venv-quick/bin/python -m pytest tests/package -n 2 -q -rs -m "not long" -W ignore $(ARGS)
 
-.venv-quick/.ready: pyproject.toml
+.venv-quick/.ready: $(PROJECTS)
 	@python=$$(.ci/python) && { [ -x .venv-quick/bin/python ] || "$$python" -m venv .venv-quick; }
-	@.venv-quick/bin/python -m pip install --quiet --editable '.[test]' \
+	@.venv-quick/bin/python -m pip install --quiet --editable livegrad --editable mhalib --editable '.[test]' \
 	    || { echo "pip could not install what the tests need: its lines above say why"; exit 1; }
 	@touch $@
 
@@ -89,7 +91,7 @@ stripped: $(TOOLS)   #: check that the notebooks are committed without outputs
 chromium: $(TOOLS)  #: the browser that the tests drive, and that prints: looked for, and installed where it may be
 	@$(PY) book/_ext/chromium.py
 
-colab: $(BUILT)  #: every notebook on the versions that Colab ships, mhalib from its wheel
+colab: $(BUILT)  #: every notebook on the versions that Colab ships, the packages from their wheels
 	@.ci/colab
 
 colabpins:       #: renew those versions, .ci/colab.txt, from the list that Colab publishes; LIST=... reads a copy
@@ -152,10 +154,10 @@ authors:         #: say everywhere who wrote the book: make authors NAMES="Given
 	@python=$$(.ci/python) && "$$python" .ci/authors.py "$(NAMES)"
 
 clean:           ## remove what the builds left (the environments stay: rm -r .venv* removes them)
-	@rm -rf _build build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	@rm -rf _build build dist *.egg-info */*.egg-info .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +
 
-# An environment knows the folder that it was made in, and has mhalib from there: after a move it is made anew.
+# An environment knows the folder that it was made in, and has the packages from there: after a move it is made anew.
 ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
 .PHONY: $(READY)
 endif
@@ -169,7 +171,7 @@ another-python:
 endif
 endif
 
-$(READY): requirements.txt .ci/hashes/book.txt .ci/hashes/torch.txt pyproject.toml
+$(READY): requirements.txt .ci/hashes/book.txt .ci/hashes/torch.txt $(PROJECTS)
 	@.ci/venv $(VENV)
 	@echo "$(CURDIR)" >$@
 

@@ -1,8 +1,9 @@
 """Makes the programs of the live figures, or with `--check` only compares them with the committed
 ones: `make kernel`.
 
-Their source is formulas, recorded and printed: those of mhalib (mhalib/live/formulas.py) and of a
-figure of the book (book/mhabook/*/formulas*.py, beside which program*.js is written). The compiler
+Their source is formulas, recorded and printed: those of update rules
+(livegrad/live/rule_formulas.py), of models (mhalib/live/formulas.py), and of a figure of the book
+(book/mhabook/*/formulas*.py, beside which program*.js is written). The compiler
 is the pinned wheel `ziglang`, the same clang on every system: the same source gives the same bytes.
 """
 
@@ -14,16 +15,15 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LIVE = ROOT / "mhalib/live"
 BOOK = ROOT / "book/mhabook"
 WARNINGS = ["-Wall", "-Werror"]
 
 sys.path[:0] = [str(ROOT), str(BOOK.parent)]
+from livegrad.live import rule_formulas  # noqa: E402
 from livegrad.record import webassembly  # noqa: E402
-from mhalib.live.formulas import PLAIN, PROGRAMS, numbers  # noqa: E402
+from mhalib.live import formulas  # noqa: E402
 
 HEAD = "// Made by `make kernel` from {}.py.\n"
-OWN = HEAD.format("mhalib/live/formulas")
 
 
 def fail(words: str, status: int = 2) -> None:
@@ -50,13 +50,17 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog=".ci/kernel.py", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only compare with the committed one")
     check, made = parser.parse_args().check, {}
-    for name, make in PROGRAMS.items():
-        program = make()
-        made[LIVE / "programs" / f"{name}.wasm"] = compiled(program.text())
-        made[LIVE / "programs" / f"{name}.js"] = (OWN + program.javascript()).encode()
-    for name, (make, kinds) in PLAIN.items():
-        given = f"export const numbers = {json.dumps(numbers(kinds))};\n"
-        made[LIVE / "programs" / f"{name}.js"] = (OWN + make().javascript() + given).encode()
+    for module in (rule_formulas, formulas):
+        source = Path(module.__file__)
+        head = HEAD.format(source.relative_to(ROOT).with_suffix("").as_posix())
+        folder = source.with_name("programs")
+        for name, make in getattr(module, "PROGRAMS", {}).items():
+            program = make()
+            made[folder / f"{name}.wasm"] = compiled(program.text())
+            made[folder / f"{name}.js"] = (head + program.javascript()).encode()
+        for name, (make, kinds) in module.PLAIN.items():
+            given = f"export const numbers = {json.dumps(rule_formulas.numbers(kinds))};\n"
+            made[folder / f"{name}.js"] = (head + make().javascript() + given).encode()
     for file in sorted(BOOK.glob("*/formulas*.py")):
         name = f"mhabook/{file.parent.name}/{file.stem}"
         text = HEAD.format(name) + import_module(name.replace("/", ".")).program().javascript()

@@ -18,7 +18,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
     "mhalib",
-    "livegrad/record",
+    "livegrad",
     "book/mhabook",
     "book/_ext",
     "book/results",

@@ -64,7 +64,6 @@ class Recorded:
     functions: ClassVar[Callable[[], Any]]
 
 
-
 def is_array(a: object) -> TypeGuard[Array]:
     """Whether a is a numpy array, a torch tensor, or an array that records a formula."""
     torch = _torch()

@@ -28,8 +28,8 @@ from plotly.basedatatypes import BaseFigure
 from plotly.io.json import to_json_plotly
 
 from livegrad.arrays import matching, shown
-from livegrad.pages import alt_text, book_is_asked, require_alt_text
 from livegrad.console import printed
+from livegrad.pages import alt_text, book_is_asked, require_alt_text
 
 DELAY = 0.15  # the function is called when its controls have rested for so many seconds
 

@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from livegrad.arrays import require_flag, require_number, shown, to_numpy
+from livegrad.foreign import converted
 from livegrad.pages import book_is_asked
-from livegrad.foreign import converted, marks
-from livegrad.training import Path
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -30,6 +29,8 @@ HERE = {"symbol": "circle", "color": COLORS[1]}
 # a global one: the loss is zero, or the least possible
 MINIMUM = {"symbol": "diamond", "color": COLORS[4]}
 SPURIOUS = {"symbol": "x", "color": COLORS[3]}  # a minimum that is not global
+
+
 def finish(figure: go.Figure, alt: str, title: str | None = None, height: int = 380) -> go.Figure:
     """Give a figure the book's look and its alt text, and in notebooks, which may be dark, white
     paper."""
@@ -107,9 +108,7 @@ def curves(
     figure.update_yaxes(
         title=ylabel, type="log" if log_y else "linear", nticks=4 * log_y, exponentformat="power"
     )
-    words = "; ".join(
-        in_words(name, line.y) for name, line in zip(named, figure.data, strict=True)
-    )
+    words = "; ".join(in_words(name, line.y) for name, line in zip(named, figure.data, strict=True))
     return finish(figure, alt or titled(title, f"over {xlabel}, {words}."), title)
 
 

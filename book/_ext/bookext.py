@@ -169,7 +169,7 @@ def rounded(array):
 def is_live(model):
     """Tell whether a widget is one of the book's: an anywidget that needs neither kernel nor
     buffers."""
-    return model["state"].get("_anywidget_id", "").startswith(("mhalib.live.", "mhabook."))
+    return model["state"].get("_anywidget_id", "").startswith(("livegrad.live.", "mhabook."))
 
 
 def name_figures(app, pagename, templatename, context, doctree):

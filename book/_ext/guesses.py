@@ -24,9 +24,9 @@ import edition
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from livegrad.live.modules import link
 from mhabook.exercises.curves import copy, empty
 from mhabook.exercises.guess import YOURS, fields, groups, on_a_page, place_of_guess
-from livegrad.live.modules import link
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "book" / "mhabook" / "exercises"

@@ -1,4 +1,4 @@
-# @title Set up: install mhalib and mhabook, where they are missing
+# @title Set up: install the packages of the book, where they are missing
 import sys
 from importlib import invalidate_caches
 from importlib.util import find_spec
@@ -13,20 +13,24 @@ class NotReady(ImportError):
 
 
 def found(repository):
-    """The book's packages: a clone or a wheel in this folder or in one above it, else its
-    repository."""
+    """Where the book's packages are: a clone or wheels in this folder or in one above it, else its
+    repository; and what pip is to install of that."""
+    names = ("livegrad", "mhalib", "mhabook")
     for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / "book" / "mhabook").is_dir():
-            return folder
-        if wheels := sorted(folder.glob("mhalib-*.whl")):
-            return wheels[-1]
-    return repository and f"git+{repository}"
+            return folder, [folder / "livegrad", folder / "mhalib", folder]
+        wheels = [sorted(folder.glob(f"{name}-*.whl"))[-1:] for name in names]
+        if all(wheels):
+            return folder, [wheel for (wheel,) in wheels]
+    place = repository and f"git+{repository}"
+    return place, [f"{place}#subdirectory={name}" for name in names[:2]] + [place]
 
 
 def set_up(repository):
-    place = found(repository)
+    place, parts = found(repository)
     if not find_spec("mhabook") and place:
-        get_ipython().run_line_magic("pip", f'install --quiet --no-deps "{place}"')
+        parts = " ".join(f'"{part}"' for part in parts)
+        get_ipython().run_line_magic("pip", f"install --quiet --no-deps {parts}")
         invalidate_caches()
     if not find_spec("mhabook") and place:
         raise NotReady(
@@ -36,7 +40,7 @@ def set_up(repository):
         )
     if not find_spec("mhabook"):
         raise NotReady(
-            "The book's package mhabook is not installed: put the file mhalib-….whl of the book's "
+            "The book's package mhabook is not installed: put the three files ….whl of the book's "
             "notebooks, or the book's own folder, beside this notebook, and run this cell again."
         )
     needed = {

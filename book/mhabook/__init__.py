@@ -7,9 +7,9 @@ needs; it imports from earlier chapters only. Every statement is in ``mhabook.le
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from livegrad.later import Getattr, later
 from mhabook._render import use_book_renderer_if_asked
 from mhabook.ledger import ledger
-from livegrad.later import Getattr, later
 
 # The order of the book, which is the order of the ledger.
 for _module in (

@@ -10,7 +10,7 @@ def repository() -> str:
     try:
         # The core metadata write each address as "label, address".
         addresses = dict(
-            entry.split(", ", 1) for entry in metadata("mhalib").get_all("Project-URL") or ()
+            entry.split(", ", 1) for entry in metadata("mhabook").get_all("Project-URL") or ()
         )
     except PackageNotFoundError:
         return ""

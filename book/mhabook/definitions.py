@@ -3,6 +3,7 @@ ledger."""
 
 from typing import NamedTuple
 
+from livegrad.console import printed
 from mhabook.c01_model import selection
 from mhabook.c03_first_step import max_margin
 from mhabook.c04_convergence import groups
@@ -12,7 +13,6 @@ from mhabook.c09_tilting import statements as tilting
 from mhabook.c10_structure import factorization
 from mhabook.c12_two_kernels import statements as two_kernels
 from mhabook.ledger import number_in_paper
-from livegrad.console import printed
 
 
 @printed

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mhalib.data import Dataset
-from mhalib.data.mixture import Mixture, tokenized_mixture
 from livegrad.live.frames import RULES
 from livegrad.live.spec import Control
+from mhalib.data import Dataset
+from mhalib.data.mixture import Mixture, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent

@@ -11,8 +11,8 @@ import numpy as np
 from livegrad.console import printed
 
 if TYPE_CHECKING:
-    from mhalib.data import Dataset
     from livegrad.training import Path
+    from mhalib.data import Dataset
 
 MARKS = ("paper", "second-hand", "recalled", "ours")
 ROUNDING: float = 1e-9

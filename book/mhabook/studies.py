@@ -27,9 +27,9 @@ from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
 import mhalib
-from mhabook.tables import RESERVED, Table, stored
 from livegrad.arrays import require_count, require_seed
 from livegrad.training import interrupts_raised
+from mhabook.tables import RESERVED, Table, stored
 
 __all__ = ["Table", "stored", "sweep"]
 

@@ -15,10 +15,10 @@ from unicodedata import normalize
 import numpy as np
 
 from livegrad.arrays import is_array, require_own_meaning, same_value, shown
-from livegrad.record.trace import Traced, Untraceable
 from livegrad.live.spec import Control
 from livegrad.model.contract import require_weights
 from livegrad.model.weights import attributes, probe, weights, with_attributes
+from livegrad.record.trace import Traced, Untraceable
 from livegrad.training import Path
 
 USED = {"loss", "steps", "stopped", "optimizer", "scaling"}

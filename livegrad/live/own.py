@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from livegrad.arrays import require_count
-from livegrad.live.rule_formulas import RULES
 from livegrad.live.frames import line, panels, step_axis
 from livegrad.live.given import (
     Read,
@@ -23,6 +22,7 @@ from livegrad.live.given import (
 from livegrad.live.own_checks import NEAR, compare
 from livegrad.live.own_formulas import Formulas, module
 from livegrad.live.payload import numbers
+from livegrad.live.rule_formulas import RULES
 from livegrad.live.spec import FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.model.weights import probe, with_attributes

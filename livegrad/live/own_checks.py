@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from livegrad.record.numeric import evaluate, origin
-from livegrad.record.trace import HIDDEN
 from livegrad.live.own_formulas import Formulas
 from livegrad.model.vector import Vector
 from livegrad.model.weights import probe, weights, with_attributes
 from livegrad.optim import GradientDescent
+from livegrad.record.numeric import evaluate, origin
+from livegrad.record.trace import HIDDEN
 from livegrad.training import train
 
 NEAR = 0.1

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from livegrad.record import Program, Untraceable, gradient, webassembly
-from livegrad.record.trace import Traced, array, recorded, strictly, topological
 from livegrad.live.given import Read, doubles_of, require_number, weights_of
 from livegrad.model.axes import Axes
 from livegrad.model.programs import places, sizes_of
 from livegrad.model.vector import Vector
 from livegrad.model.weights import with_attributes
+from livegrad.record import Program, Untraceable, gradient, webassembly
+from livegrad.record.trace import Traced, array, recorded, strictly, topological
 
 OTHERS = (23, 29)
 """Other numbers of samples, at one of which formulas are recorded a second time."""

@@ -1,8 +1,8 @@
 """Numbers as a page carries them: what the browser reads, and computes with in doubles."""
 
 from math import isfinite
-import numpy as np
 
+import numpy as np
 
 NOT_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
 """How Python writes a number, and how JavaScript does."""

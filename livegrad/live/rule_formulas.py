@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from livegrad.record import Program
 from livegrad.model.weights import with_attributes
 from livegrad.optim import (
     Adam,
@@ -16,6 +15,7 @@ from livegrad.optim import (
     OneCycle,
     Warmup,
 )
+from livegrad.record import Program
 
 RULES: dict[type, str] = {GradientDescent: "gd", Momentum: "momentum", Adam: "adam", AdamW: "adamw"}
 """The update rules that a page has, by the names that it knows them by."""

@@ -20,10 +20,10 @@ from IPython.display import HTML, display
 from plotly.io.json import to_json_plotly
 
 from livegrad import still, training
-from livegrad.pages import book_is_asked
 from livegrad.console import printed
 from livegrad.live.modules import widget_module
 from livegrad.live.spec import Control, FigureSpec
+from livegrad.pages import book_is_asked
 
 if TYPE_CHECKING:
 
@@ -157,7 +157,7 @@ class Widget(Shown):
 
 @printed
 class LiveFigure(Widget):
-    """A figure that trains where it is read. Made by ``mha.live.heads`` and its siblings.
+    """A figure that trains where it is read. Made by ``live.figure`` and its siblings.
 
     ``controls`` names what can be moved; ``values`` is where the controls stand, in Python as in
     the browser, and can be set; ``path()`` is the ``Path`` that mhalib computes for them. ``entry``
@@ -171,7 +171,7 @@ class LiveFigure(Widget):
     def __init__(
         self,
         description: FigureSpec,
-        entry: str | Path = HERE / "heads.js",
+        entry: str | Path,
         program: str | None = None,
     ) -> None:
         self._description = description

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from livegrad.arrays import Array
-from livegrad.record import native
-from livegrad.record.numeric import Evaluator
 from livegrad.model.axes import Axes
 from livegrad.model.programs import parts, program, sizes_of
 from livegrad.model.weights import probe
+from livegrad.record import native
+from livegrad.record.numeric import Evaluator
 
 Executor = Callable[[Mapping[str, np.ndarray]], list[Any]]
 """What gives a loss and its derivatives, from weights and samples by name."""

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from livegrad.arrays import Array, derivable, is_tensor, torch_gradient, torch_hvp
-from livegrad.record.derivatives import gradient
-from livegrad.record.numeric import Evaluator, evaluate, origin
-from livegrad.record.trace import HIDDEN, Traced, array, strictly
 from livegrad.model.compiled_gradient import Executor, compiled_or
 from livegrad.model.weights import attributes, probe, require_left
 from livegrad.model.workspace import Workspace
+from livegrad.record.derivatives import gradient
+from livegrad.record.numeric import Evaluator, evaluate, origin
+from livegrad.record.trace import HIDDEN, Traced, array, strictly
 
 
 def derived_loss_and_grad(model: Any, X: Array, y: Array) -> tuple[Any, Any]:

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from livegrad.model.axes import Axes
 from livegrad.record import Place, Program
 from livegrad.record.loops import product_of
-from livegrad.model.axes import Axes
 
 
 def places(axes: Axes, buffer: str, prefix: str = "") -> dict[str, Place]:

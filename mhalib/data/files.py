@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from livegrad.arrays import shown
-from mhalib.data.dataset import Dataset, from_arrays
 from livegrad.foreign import converted
+from mhalib.data.dataset import Dataset, from_arrays
 from mhalib.data.regression import RegressionDataset, regression_from_arrays
 from mhalib.data.sequences import SequenceDataset
 

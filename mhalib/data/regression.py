@@ -18,8 +18,8 @@ from livegrad.arrays import (
     require_seed,
 )
 from livegrad.console import printed
-from mhalib.data.dataset import Samples
 from livegrad.foreign import converted
+from mhalib.data.dataset import Samples
 from mhalib.whitening import Whitening
 
 

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from mhalib.attention import Gaussian, NormalizedGaussian, softmax
+from livegrad.live.rule_formulas import by_name, with_numbers
+from livegrad.model.programs import parts, places, program
 from livegrad.record import Program
+from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.data.regression import LinearTruth
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
 from mhalib.models.multihead_hessian import MultiHeadHessian
-from livegrad.model.programs import parts, places, program
 from mhalib.models.regression import excess_and_grad
-from livegrad.live.rule_formulas import by_name, with_numbers
 from mhalib.optim import Preconditioned, StructureAware
 from mhalib.whitening import Whitening, moment
 

@@ -1,13 +1,18 @@
 """The live figure of heads: their number, the step size and the update rule, on anyone's data."""
 
+from pathlib import Path
+
 from livegrad.arrays import require_count
-from mhalib.data import Dataset
 from livegrad.live.frames import STEP_SIZES, chosen_rule, line, panels, rule_control, step_axis
-from mhalib.live.samples import arrays, in_doubles
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
-from mhalib.models import MultiHeadAttention
 from livegrad.training import recorded_steps, train
+from mhalib.data import Dataset
+from mhalib.live.samples import arrays, in_doubles
+from mhalib.models import MultiHeadAttention
+
+ENTRY = Path(__file__).with_suffix(".js")
+"""The JavaScript of a figure of the multi-head classifier."""
 
 
 def heads(data: Dataset, steps: int = 500) -> LiveFigure:
@@ -74,5 +79,6 @@ def heads(data: Dataset, steps: int = 500) -> LiveFigure:
             summary=f"After {{steps}} steps with H = {{H}}, η = {{lr}}, {{optimizer}}: training "
             f"loss {{loss}}, {words} {{{measured}}}.",
             train=run,
-        )
+        ),
+        ENTRY,
     )

@@ -4,8 +4,8 @@ from typing import Any
 
 from livegrad.arrays import Array, as_like, to_numpy
 from livegrad.foreign import marks
-from mhalib.losses import logistic
 from livegrad.model.workspace import Workspace
+from mhalib.losses import logistic
 
 
 class ClassifierWorkspace(Workspace):

@@ -8,6 +8,11 @@ from typing import Any
 import numpy as np
 
 from livegrad.arrays import Array
+from livegrad.model.compiled_gradient import Gradient
+from livegrad.model.programs import parts, program
+from livegrad.model.workspace import Workspace
+from livegrad.record import Program
+from livegrad.record.native import Arena, library
 from mhalib.attention import (
     Gaussian,
     NormalizedGaussian,
@@ -16,15 +21,10 @@ from mhalib.attention import (
     normalized_gaussian,
     softmax,
 )
-from livegrad.record import Program
-from livegrad.record.native import Arena, library
 from mhalib.models.classifier_workspace import ClassifierWorkspace
-from livegrad.model.compiled_gradient import Gradient
 from mhalib.models.layer import AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.multihead_workspace import Groups, all_heads, equal_heads
-from livegrad.model.programs import parts, program
-from livegrad.model.workspace import Workspace
 
 WIDEST, WIDEST_ALONE, WIDEST_LAYER = 24, 50, 64
 """Lengths of a token beyond which numpy's products of matrices are faster: for several heads, for

@@ -22,11 +22,11 @@ from livegrad.arrays import (
     shown,
     to_numpy,
 )
-from mhalib.attention import Gaussian, Softmax, softmax
 from livegrad.model.axes import Axes
 from livegrad.model.vector import Vector
 from livegrad.model.workspace import Workspace
 from livegrad.vouched import vouched
+from mhalib.attention import Gaussian, Softmax, softmax
 
 WEIGHTS = ("WQ", "WK", "WV", "WO")
 

@@ -20,15 +20,15 @@ from livegrad.arrays import (
     require_same_dtype,
     require_seed,
 )
-from mhalib.attention import softmax
-from mhalib.losses import logistic
 from livegrad.model.axes import Axes
-from mhalib.models.classifier_workspace import ClassifierWorkspace, PlainClassifierWorkspace
-from mhalib.models.multihead_hessian import MultiHeadHessian
-from mhalib.models.multihead_workspace import all_heads, equal_heads, workspace_of
 from livegrad.model.vector import Vector
 from livegrad.model.workspace import Workspace
 from livegrad.vouched import vouched
+from mhalib.attention import softmax
+from mhalib.losses import logistic
+from mhalib.models.classifier_workspace import ClassifierWorkspace, PlainClassifierWorkspace
+from mhalib.models.multihead_hessian import MultiHeadHessian
+from mhalib.models.multihead_workspace import all_heads, equal_heads, workspace_of
 
 
 def normals(count: int, seed: int) -> np.ndarray:

@@ -24,11 +24,11 @@ from livegrad.arrays import (
     shown,
     to_numpy,
 )
-from mhalib.attention import softmax
 from livegrad.model.axes import Axes
 from livegrad.model.vector import Vector
 from livegrad.model.workspace import Workspace
 from livegrad.vouched import vouched
+from mhalib.attention import softmax
 
 ENTRIES = 2**18
 """About how many attention weights a block has: two such arrays stay in a processor's cache."""

@@ -13,14 +13,15 @@ from py_mini_racer import MiniRacer
 import mhalib as mha
 from engines import LIVE, asked, assert_bug_is_seen, assert_follows, compiled, exposed, plain
 from figures import FIGURES, PLACES, corners, different_runs, expected, figure, place_id
+from livegrad.live.frames import RULES, chosen_rule
+from livegrad.live.spec import Control
+from livegrad.live.widget import LiveFigure
 from mhabook.c01_model.figure import finding
 from mhabook.c02_curvature.figure import curvature
 from mhabook.c10_structure import figure as c10
 from mhabook.c11_data_and_compute import figure as c11
 from mhabook.c13_layer import figure as c13
-from livegrad.live.frames import RULES, chosen_rule
-from livegrad.live.spec import Control
-from livegrad.live.widget import LiveFigure
+from mhalib.live.heads import ENTRY
 from mhalib.models.multihead import normals
 
 CONTROLS = {
@@ -81,7 +82,8 @@ def heads(n=17, T=5, d=6, M=3, S=2.0, zeta=0.2, steps=60):
                 "norm_U",
             ),
             final=("attention", "token_names"),
-        )
+        ),
+        ENTRY,
     )
 
 

@@ -7,8 +7,8 @@ import torch
 
 import mhalib as mha
 from checks import assert_close, assert_refused
-from mhabook.c08_digits import PatchTransformer, TextTransformer, text, train_network
 from livegrad.training import minibatches
+from mhabook.c08_digits import PatchTransformer, TextTransformer, text, train_network
 
 DATA = text.reviews(21)
 TEST = DATA.fresh(7)

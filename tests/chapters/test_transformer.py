@@ -14,9 +14,9 @@ import torch
 
 import mhalib as mha
 from checks import assert_close, assert_refused
+from livegrad.training import minibatches
 from mhabook.c08_digits import PatchTransformer, TextTransformer, text, train_network
 from mhabook.c08_digits.network_training import summary
-from livegrad.training import minibatches
 
 ROOT = Path(__file__).parents[2]
 WORDS, LENGTH = 11, 7

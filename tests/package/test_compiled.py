@@ -8,7 +8,7 @@ import pytest
 from py_mini_racer import MiniRacer
 
 from checks import assert_close
-from engines import LIVE, exposed
+from engines import ATTENTION, LIVE, exposed
 from executors import RUN, flat, plain
 from livegrad.record import Program
 from livegrad.record.trace import Untraceable, recorded
@@ -36,7 +36,7 @@ def compiled(name):
     """A V8 with the committed program of WebAssembly."""
     v8 = MiniRacer()
     v8.eval(exposed(LIVE / "programs.js") + RUN)
-    content = list((LIVE / "programs" / f"{name}.wasm").read_bytes())
+    content = list((ATTENTION / "programs" / f"{name}.wasm").read_bytes())
     v8.eval(f"const made = makeProgram(Uint8Array.from({content}));")
     return v8
 

@@ -263,9 +263,7 @@ def test_without_ipywidgets_the_error_says_what_to_install(monkeypatch):
 
 
 def test_the_name_is_the_function_whatever_was_imported():
-    code = (
-        "import livegrad.explorer, mhalib; from mhalib import explore; assert mhalib.explore.__code__"
-    )
+    code = "import livegrad.explorer, mhalib; from mhalib import explore; assert mhalib.explore.__code__"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 

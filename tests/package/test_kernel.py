@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from py_mini_racer import MiniRacer
 
 from checks import assert_close, missing
-from engines import LIVE, exposed
+from engines import ATTENTION, LIVE, exposed
 from mhalib.losses import logistic
 from strategies import REMAINDERS, SCALES, direction, problem, problems, rounding, steepness
 
 ROOT = Path(__file__).parents[2]
-KERNEL = exposed(LIVE / "programs.js", LIVE / "engine" / "multihead.js")
+KERNEL = exposed(LIVE / "programs.js", ATTENTION / "engine" / "multihead.js")
 NO_COMPILER = "no ziglang, so NOBODY COMPARED THE PROGRAMS WITH THE FORMULAS: install the pins of .ci/tools.txt"
 
 # mini_racer hands numbers over as text, which JavaScript and Python write so that no bit is lost.
-BYTES = list((LIVE / "programs" / "heads.wasm").read_bytes())
+BYTES = list((ATTENTION / "programs" / "heads.wasm").read_bytes())
 HARNESS = (
     f"const bytes = Uint8Array.from({BYTES}), problems = [];"
     + """
@@ -230,7 +230,7 @@ def copy(tmp_path):
     for name in [".ci/kernel.py", ".ci/tools.txt"]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    for name in ["mhalib", "book/mhabook"]:
+    for name in ["livegrad", "mhalib", "book/mhabook"]:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
@@ -242,7 +242,11 @@ def build(root, *arguments):
 
 def test_the_committed_programs_are_what_their_source_compiles_to_and_another_is_found(copy):
     folder = copy / "mhalib" / "live" / "programs"
-    files = [*folder.iterdir(), *copy.glob("book/mhabook/*/program*.js")]
+    files = [
+        *folder.iterdir(),
+        *(copy / "livegrad/live/programs").iterdir(),
+        *copy.glob("book/mhabook/*/program*.js"),
+    ]
     built = folder / "heads.wasm"
     committed = {file: file.read_bytes() for file in files}
     spoiled = committed[built][:-1] + bytes([committed[built][-1] ^ 1])

@@ -19,12 +19,12 @@ from py_mini_racer import MiniRacer
 
 import mhalib as mha
 from engines import LIVE, exposed
-from mhabook.c01_model import figure as c01
-from mhabook.c02_curvature import figure as c02
-from mhabook.c08_digits import figure as c08
 from livegrad.live.drawing import places
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control
+from mhabook.c01_model import figure as c01
+from mhabook.c02_curvature import figure as c02
+from mhabook.c08_digits import figure as c08
 from optional import nbclient, nbformat, torch
 
 DATA = mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25, seed=1)
@@ -43,7 +43,8 @@ FIGURES = {
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted(
     [
-        *(ROOT / "mhalib" / "live").rglob("*.js"),
+        *(ROOT / "livegrad").rglob("*.js"),
+        *(ROOT / "mhalib").rglob("*.js"),
         *(ROOT / "book" / "mhabook").rglob("*.js"),
         *(ROOT / "book" / "_static").glob("*.js"),
     ]

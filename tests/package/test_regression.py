@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import mhalib as mha
 from checks import assert_close, assert_refused
-from mhalib.models import regression
 from livegrad.training import minibatches
+from mhalib.models import regression
 from mhalib.whitening import Whitening
 from optional import torch
 from oracles import tensors

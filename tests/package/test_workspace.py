@@ -7,12 +7,12 @@ from hypothesis import given
 
 import oracles
 from checks import assert_close
+from livegrad.training import minibatches, train
 from mhalib.data import from_arrays
 from mhalib.losses import logistic
 from mhalib.models import multihead_workspace
 from mhalib.models.classifier_workspace import ClassifierWorkspace, accuracy
 from mhalib.optim import Adam, GradientDescent, Momentum
-from livegrad.training import minibatches, train
 from optional import torch
 from strategies import SIZES, direction, problem, problems, rounding, steepness
 

@@ -12,8 +12,9 @@ from py_mini_racer import MiniRacer
 from figures import assert_figure_agrees
 from livegrad.live.modules import link
 
-LIVE = Path(__file__).parents[2] / "mhalib" / "live"
-BOOK = LIVE.parent.parent / "book" / "mhabook"
+ROOT = Path(__file__).parents[2]
+LIVE, ATTENTION = ROOT / "livegrad" / "live", ROOT / "mhalib" / "live"
+BOOK = ROOT / "book" / "mhabook"
 RUN = """function runAll(engine, spec, values) {
   const training = engine.run(spec, values);
   training.advance();

@@ -8,13 +8,13 @@ import numpy as np
 from py_mini_racer import MiniRacer
 
 import mhalib as mha
-from engines import LIVE, exposed
+from engines import ATTENTION, LIVE, exposed
 from livegrad.arrays import torch_gradient
+from livegrad.model.compiled_gradient import Compiled
+from livegrad.model.derived import Derived
 from livegrad.record import native
 from mhalib.live.formulas import PROGRAMS
-from livegrad.model.compiled_gradient import Compiled
 from mhalib.models.compiled_workspace import compiled_workspace
-from livegrad.model.derived import Derived
 from optional import torch
 
 RUN = """
@@ -164,14 +164,14 @@ def program(name):
 def _assembled(name):
     v8 = MiniRacer()
     v8.eval(exposed(LIVE / "programs.js") + RUN)
-    content = list((LIVE / "programs" / f"{name}.wasm").read_bytes())
+    content = list((ATTENTION / "programs" / f"{name}.wasm").read_bytes())
     v8.eval(f"const made = makeProgram(Uint8Array.from({content}));")
     return v8
 
 
 @cache
 def _plain(name):
-    return plain((LIVE / "programs" / f"{name}.js").read_text("utf-8"))
+    return plain((ATTENTION / "programs" / f"{name}.js").read_text("utf-8"))
 
 
 def plain(text):

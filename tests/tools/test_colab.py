@@ -78,10 +78,12 @@ def colab(tmp_path_factory):
     return run(True, tmp_path_factory.mktemp("colab"))
 
 
-def test_on_colab_mhalib_alone_is_installed(colab):
+def test_on_colab_the_books_packages_alone_are_installed(colab):
     installed, *_ = colab
     assert [line.split()[:3] for line in installed] == [["install", "--quiet", "--no-deps"]]
-    assert installed[0].split()[3:] == ['"git+https://github.com/NAME/book"']
+    place = "git+https://github.com/NAME/book"
+    parts = [f"{place}#subdirectory=livegrad", f"{place}#subdirectory=mhalib", place]
+    assert installed[0].split()[3:] == [f'"{part}"' for part in parts]
 
 
 def test_on_colab_a_widget_asks_for_colabs_manager_of_custom_widgets_once(colab):
@@ -94,14 +96,23 @@ def test_elsewhere_nothing_is_installed_and_nothing_asked(tmp_path):
     assert run(False, tmp_path) == [[], [], {}]
 
 
-def test_a_wheel_or_a_clone_around_the_notebook_comes_before_the_repository(tmp_path):
+def test_wheels_or_a_clone_around_the_notebook_come_before_the_repository(tmp_path):
+    def asked(*parts):
+        return ["install --quiet --no-deps " + " ".join(f'"{part}"' for part in parts)]
+
     folder = tmp_path / "note books" / "start"
     folder.mkdir(parents=True)
-    wheel = folder.parent / "mhalib-0.2.0-py3-none-any.whl"
-    wheel.touch()
-    assert run(True, folder)[0] == [f'install --quiet --no-deps "{wheel}"']
+    wheels = [
+        folder.parent / f"{name}-0.2.0-py3-none-any.whl"
+        for name in ("livegrad", "mhalib", "mhabook")
+    ]
+    for wheel in wheels[:2]:
+        wheel.touch()
+    assert "git+" in run(True, folder)[0][0]  # one is missing
+    wheels[2].touch()
+    assert run(True, folder)[0] == asked(*wheels)
     (folder / "book" / "mhabook").mkdir(parents=True)
-    assert run(True, folder)[0] == [f'install --quiet --no-deps "{folder}"']
+    assert run(True, folder)[0] == asked(folder / "livegrad", folder / "mhalib", folder)
 
 
 def test_a_book_without_an_address_says_what_to_do_where_its_packages_are_missing(
@@ -114,20 +125,21 @@ def test_a_book_without_an_address_says_what_to_do_where_its_packages_are_missin
     with pytest.raises(ImportError) as stopped:
         exec(cell, {})
     assert stopped.value._render_traceback_() == [
-        "The book's package mhabook is not installed: put the file mhalib-….whl of the book's "
+        "The book's package mhabook is not installed: put the three files ….whl of the book's "
         "notebooks, or the book's own folder, beside this notebook, and run this cell again."
     ]
 
 
 def test_packages_that_pip_refuses_are_not_said_to_be_missing(monkeypatch, tmp_path):
-    (wheel := tmp_path / "mhalib-1.whl").touch()
+    for name in ("livegrad", "mhalib", "mhabook"):
+        (tmp_path / f"{name}-1.whl").touch()
     shell = SimpleNamespace(run_line_magic=print, set_custom_exc=print)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "mhabook", None)
     monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     with pytest.raises(ImportError, match="pip could not install the book's packages from") as said:
         exec(setup("https://github.com/NAME/book"), {})
-    assert str(wheel) in str(said.value) and "beside" not in str(said.value)
+    assert str(tmp_path) in str(said.value) and "beside" not in str(said.value)
 
 
 def test_what_the_book_stands_on_is_named_with_the_command_that_installs_it(monkeypatch):

@@ -8,8 +8,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 import mhalib as mha
-from mhabook._render import figure_html
 from livegrad.live.frames import panels
+from mhabook._render import figure_html
 from scripts import load
 
 pictures, rooms = load("book/_ext/pictures.py"), load("book/_ext/rooms.py")

@@ -2,17 +2,18 @@
 
 import numpy as np
 
-from mhabook.figure_parts import mixture_draws, mixture_of, plain_step, with_value, zero_heads
 from livegrad.arrays import require_count
-from mhalib.data import Dataset
-from mhalib.data.mixture import tokenized_mixture
 from livegrad.live.frames import STEP_SIZES, guess, line, panels, step_axis
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import recorded_steps, train
+from mhabook.figure_parts import mixture_draws, mixture_of, plain_step, with_value, zero_heads
+from mhalib.data import Dataset
+from mhalib.data.mixture import tokenized_mixture
+from mhalib.live.heads import ENTRY
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
 from mhalib.plots import SEQUENTIAL
-from livegrad.training import recorded_steps, train
 
 NOISES = (0.0, 0.2, 0.5, 0.75, 1.0, 1.5, 2.0)
 
@@ -102,7 +103,8 @@ def finding(
             "{test_accuracy}, weight on the token {attention_score}.",
             train=run,
             measure={"attention": attention, "token_names": token_names},
-        )
+        ),
+        ENTRY,
     )
 
 

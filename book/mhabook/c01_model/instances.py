@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mhabook.ledger import Instance
 from livegrad.arrays import Array, as_number, is_positive
+from livegrad.training import Model
+from mhabook.ledger import Instance
 from mhalib.data import Dataset, from_arrays
 from mhalib.models import MultiHeadAttention
-from livegrad.training import Model
 
 TOKENS = "every token has norm at most R"
 ZERO = "all parameters start at zero"

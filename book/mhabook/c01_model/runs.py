@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
+from livegrad.training import Path, train
 from mhalib.data import tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from livegrad.training import Path, train
 
 CURVES = {
     "training accuracy": "accuracy",

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from livegrad.arrays import Array
 from mhabook.c01_model.instances import (
     TOKENS,
     between,
@@ -16,7 +17,6 @@ from mhabook.c01_model.instances import (
     tokens_fit,
 )
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array
 from mhalib.attention import softmax
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.models import MultiHeadAttention

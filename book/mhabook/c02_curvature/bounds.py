@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from livegrad.arrays import Array, as_number
 from mhabook.c01_model.instances import (
     TOKENS,
     Heads,
@@ -21,7 +22,6 @@ from mhabook.c01_model.instances import (
 )
 from mhabook.c02_curvature.derivatives import logit_hessian
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array, as_number
 from mhalib.data import Dataset
 from mhalib.losses import Logistic, logistic
 from mhalib.models import MultiHeadAttention

@@ -8,8 +8,8 @@ have no cancellation.
 
 import numpy as np
 
-from mhabook.ledger import Check, Checks, statement
 from livegrad.arrays import Array, namespace
+from mhabook.ledger import Check, Checks, statement
 from mhalib.attention import softmax
 from mhalib.models import MultiHeadAttention
 

@@ -5,20 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from livegrad.arrays import require_count
+from livegrad.live.frames import line, panels, step_axis
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
+from livegrad.training import recorded_steps, train
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant, loss_hessian
 from mhabook.figure_parts import drawn_heads, plain_step, with_value
-from livegrad.arrays import require_count
 from mhalib.data import Dataset
-from livegrad.live.frames import line, panels, step_axis
 from mhalib.live.samples import arrays, in_doubles
-from livegrad.live.spec import Control, FigureSpec
-from livegrad.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
-from livegrad.training import recorded_steps, train
 
 HEADS = (1, 2, 4, 8)
 STEP_SIZES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)

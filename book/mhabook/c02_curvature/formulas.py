@@ -4,12 +4,12 @@ laboratory."""
 from types import SimpleNamespace
 from typing import Any
 
+from livegrad.model.programs import places
+from livegrad.record import Program
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import gradient_constant, smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant
-from livegrad.record import Program
 from mhalib.models import MultiHeadAttention
-from livegrad.model.programs import places
 
 
 def program() -> Program:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from livegrad.arrays import Array, namespace, require_count
 from mhabook.c01_model.instances import (
     TOKENS,
     Heads,
@@ -33,7 +34,6 @@ from mhabook.c02_curvature.bounds import (
 )
 from mhabook.c02_curvature.derivatives import logit_hessian
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array, namespace, require_count
 from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from livegrad.arrays import Array
+from livegrad.training import Path, train
 from mhabook.c01_model.instances import opposite_tokens, token_radius
 from mhabook.c02_curvature.bounds import Loss, gradient_constant, hessian_bound, sharp_hessian_bound
 from mhabook.c02_curvature.loss_bounds import (
@@ -14,12 +16,10 @@ from mhabook.c02_curvature.loss_bounds import (
     smoothness,
 )
 from mhabook.ledger import Along, along
-from livegrad.arrays import Array
 from mhalib.attention import softmax
 from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from livegrad.training import Path, train
 
 
 def hills(path: Path, data: Dataset, distances: Iterable[float]) -> dict[str, list[float]]:

@@ -6,6 +6,11 @@ from functools import cache
 
 import numpy as np
 
+from livegrad.arrays import require_count
+from livegrad.live.frames import line, panels
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
+from livegrad.training import Path
 from mhabook.c03_first_step.max_margin import ntk_margin
 from mhabook.c03_first_step.ntk import (
     even_square,
@@ -16,15 +21,10 @@ from mhabook.c03_first_step.ntk import (
     mixture_margins,
     signs,
 )
-from livegrad.arrays import require_count
 from mhalib.data.mixture import draw, patterns, tokenized_mixture
-from livegrad.live.frames import line, panels
-from livegrad.live.spec import Control, FigureSpec
-from livegrad.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.plots import COLORS, GRAY
-from livegrad.training import Path
 
 STARTS: dict[str, Callable[..., MultiHeadAttention]] = {
     "zero": lambda data, seed: MultiHeadAttention.zeros(1, *data.X.shape[1:]),

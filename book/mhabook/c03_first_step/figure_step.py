@@ -5,6 +5,10 @@ from functools import cache
 
 import numpy as np
 
+from livegrad.live.frames import line, panels
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
+from livegrad.training import Path, train
 from mhabook.c03_first_step.max_margin import ntk_features, ntk_margin
 from mhabook.c03_first_step.ntk import gaussian_of_equal_norm
 from mhabook.figure_parts import (
@@ -17,14 +21,10 @@ from mhabook.figure_parts import (
 )
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
-from livegrad.live.frames import line, panels
-from livegrad.live.spec import Control, FigureSpec
-from livegrad.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
 from mhalib.plots import COLORS, GRAY
-from livegrad.training import Path, train
 
 STARTS = {"zero": "before the step", "gaussian": "random decoder", "first": "after the step"}
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)

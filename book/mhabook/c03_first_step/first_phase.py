@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from livegrad.arrays import Array, namespace, require_count, require_seed
 from mhabook.c01_model.instances import ZERO, from_zero, problem, token_radius
 from mhabook.c03_first_step.max_margin import FURTHER
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array, namespace, require_count, require_seed
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.data.mixture import Mixture, MixtureDraws
 from mhalib.models import MultiHeadAttention

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from livegrad.record import Place, Program
 from mhabook.c03_first_step.first_phase import of_equal_norm, step_from_zero
 from mhabook.c03_first_step.ntk import margins_of_shares, mixture_margins
-from livegrad.record import Place, Program
 from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
 

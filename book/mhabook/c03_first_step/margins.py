@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from livegrad.arrays import Array
 from mhabook.c03_first_step.first_phase import (
     first_phase,
     gaussian_of_equal_norm,
@@ -13,7 +14,6 @@ from mhabook.c03_first_step.first_phase import (
     mirrored,
 )
 from mhabook.c03_first_step.max_margin import good_initialization, max_margin, ntk_margin
-from livegrad.arrays import Array
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 

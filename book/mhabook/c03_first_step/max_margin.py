@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhabook.ledger import Check, Checks, statement
 from livegrad.arrays import Array, require, require_labels, require_same_dtype, to_numpy
+from mhabook.ledger import Check, Checks, statement
 from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
 

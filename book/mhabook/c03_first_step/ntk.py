@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from livegrad.arrays import Array, namespace
 from mhabook.c01_model.selection import selected_mass
 from mhabook.c03_first_step.first_phase import (
     FIRST,
@@ -20,7 +21,6 @@ from mhabook.c03_first_step.first_phase import (
 )
 from mhabook.c03_first_step.max_margin import CHAPTER, FURTHER, ntk_margin
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array, namespace
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.data.mixture import Mixture
 from mhalib.models import MultiHeadAttention

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from livegrad.training import Path, train
 from mhabook.c01_model.instances import Heads, token_radius
 from mhabook.c04_convergence.chain import (
     Chain,
@@ -20,7 +21,6 @@ from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
 from mhalib.data import Dataset, digits, from_arrays, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from livegrad.training import Path, train
 
 Case: TypeAlias = tuple[Any, Dataset, float]
 """A start, data and a step size."""

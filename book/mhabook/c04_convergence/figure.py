@@ -5,20 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from livegrad.arrays import require_count
+from livegrad.live.frames import STEP_SIZES, line, panels, step_axis
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
+from livegrad.training import recorded_steps, train
 from mhabook.c04_convergence import chain
 from mhabook.c04_convergence.formulas import theorem_curves
 from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
 from mhabook.figure_parts import mixture_of, plain_step, together, with_value
-from livegrad.arrays import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import draw, tokenized_mixture
-from livegrad.live.frames import STEP_SIZES, line, panels, step_axis
-from livegrad.live.spec import Control, FigureSpec
-from livegrad.live.widget import LiveFigure
 from mhalib.optim import GradientDescent
 from mhalib.plots import GRAY
-from livegrad.training import recorded_steps, train
 
 CURVES = ("loss", "guarantee", "from_start", "from_reference", "limit", "attention_score")
 FINAL = (

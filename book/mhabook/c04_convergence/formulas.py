@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from livegrad.arrays import Array
+from livegrad.record import Place, Program
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import decoder_sizes
 from mhabook.c03_first_step.ntk import mixture_margins, witness_of
 from mhabook.c04_convergence import chain
 from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c04_convergence.starts import first_phase_groups
-from livegrad.arrays import Array
-from livegrad.record import Place, Program
 from mhalib.data import Dataset
 from mhalib.data.mixture import Mixture
 

@@ -7,14 +7,14 @@ from numbers import Integral
 
 import numpy as np
 
+from livegrad.arrays import Array, as_number, require
+from livegrad.model.vector import Vector
 from mhabook.c01_model.instances import token_radius
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array, as_number, require
 from mhalib.data import Dataset, from_arrays
 from mhalib.models import MultiHeadAttention
 from mhalib.models.classifier_workspace import ClassifierWorkspace
 from mhalib.models.multihead_workspace import equal_heads
-from livegrad.model.vector import Vector
 
 CHAPTER = "multihead/04_why_training_cannot_get_lost"
 FURTHER = "multihead/04_further"

@@ -5,6 +5,7 @@ from math import ceil, log
 
 import numpy as np
 
+from livegrad.arrays import require_count
 from mhabook.c01_model.instances import (
     equal_tokens,
     leaning,
@@ -28,7 +29,6 @@ from mhabook.c04_convergence.chain import (
 )
 from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.ledger import Instance
-from livegrad.arrays import require_count
 from mhalib.data import Dataset, from_arrays, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 

@@ -5,10 +5,10 @@ from math import exp
 
 import numpy as np
 
+from livegrad.arrays import Array
 from mhabook.c01_model.instances import ZERO, from_zero, opposite_tokens, token_radius
 from mhabook.c05_heads.collapse import CHAPTER, FURTHER, one_head_run
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array
 from mhalib.data import Dataset, from_arrays
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention

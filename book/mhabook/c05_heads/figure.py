@@ -3,10 +3,7 @@ in five."""
 
 import numpy as np
 
-from mhabook.figure_parts import mixture_draws, rule_name, scaling_control, zero_heads
 from livegrad.arrays import require_count
-from mhalib.data import Dataset
-from mhalib.data.mixture import tokenized_mixture
 from livegrad.live.frames import (
     RULE_NAMES,
     RULES,
@@ -17,13 +14,17 @@ from livegrad.live.frames import (
     rule_control,
     step_axis,
 )
-from mhalib.live.samples import arrays, in_doubles
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import recorded_steps, train
+from mhabook.figure_parts import mixture_draws, rule_name, scaling_control, zero_heads
+from mhalib.data import Dataset
+from mhalib.data.mixture import tokenized_mixture
+from mhalib.live.heads import ENTRY
+from mhalib.live.samples import arrays, in_doubles
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, Rule
 from mhalib.plots import GRAY
-from livegrad.training import recorded_steps, train
 
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 CURVES = ("loss", "test_loss", "norm_W", "norm_U", "attention_score")
@@ -104,7 +105,8 @@ def step_sizes(
             summary="Heads: {H}. With {optimizer}, and the step size {scaling} where η = {lr}, "
             "after {steps} steps: training loss {loss}, attention score {attention_score}.",
             train=run,
-        )
+        ),
+        ENTRY,
     )
 
 
@@ -204,7 +206,8 @@ def width(
             "{lr}, ζ = {zeta}, σ = {sigma}: training loss {loss}, test loss {test_loss}, ‖W‖ = "
             "{norm_W}, ‖U‖ = {norm_U}, attention score {attention_score}.",
             train=run,
-        )
+        ),
+        ENTRY,
     )
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from livegrad.arrays import Array
+from livegrad.training import Path
 from mhabook.c01_model.selection import selected_mass
 from mhabook.c05_heads.collapse import FURTHER
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
-from livegrad.training import Path
 
 NO_NOISE = "a tokenized mixture in which no distracting token has a part along μ₊ − μ₋"
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from livegrad.arrays import Array
 from mhabook.plots import multiples, plane, slider
 from mhabook.tables import Table
-from livegrad.arrays import Array
 from mhalib.plots import curves
 
 PANELS = {

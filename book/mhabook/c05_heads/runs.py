@@ -6,12 +6,12 @@ from typing import TypeAlias
 
 import numpy as np
 
+from livegrad.training import train
 from mhabook.c05_heads.late_steps import loss_rate, reduced_share
 from mhabook.tables import Table
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent, Rule
-from livegrad.training import train
 
 HEADS = [1, 2, 4, 8, 16, 32, 64]
 LABELS = {

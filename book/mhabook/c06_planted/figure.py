@@ -3,20 +3,20 @@ labels."""
 
 from dataclasses import replace
 
-from mhabook.c06_planted.statements import alignments, cosine
-from mhabook.figure_parts import rule_name, with_value, zero_heads
 from livegrad.arrays import require_count
-from mhalib.data import Dataset
-from mhalib.data.planted import Planted
 from livegrad.live.frames import STEP_SIZES, chosen_rule, line, panels, step_axis
-from mhalib.live.samples import arrays, in_doubles
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import recorded_steps, train
+from mhabook.c06_planted.statements import alignments, cosine
+from mhabook.figure_parts import rule_name, with_value, zero_heads
+from mhalib.data import Dataset
+from mhalib.data.planted import Planted
+from mhalib.live.samples import arrays, in_doubles
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import Rule
 from mhalib.plots import COLORS
-from livegrad.training import recorded_steps, train
 
 HEADS = (1, 2, 4, 8)
 BY = {"gd": "", "momentum": ", with momentum", "adam": ", by Adam"}

@@ -3,10 +3,10 @@
 from types import SimpleNamespace
 from typing import Any
 
-from mhabook.c06_planted.statements import alignment
-from livegrad.record import Program
-from mhalib.models import MultiHeadAttention
 from livegrad.model.programs import places
+from livegrad.record import Program
+from mhabook.c06_planted.statements import alignment
+from mhalib.models import MultiHeadAttention
 
 
 def program() -> Program:

@@ -6,9 +6,9 @@ from math import acos, cos, sin
 import numpy as np
 from IPython.display import HTML
 
+from livegrad.arrays import Array
 from mhabook.c06_planted.statements import cosine
 from mhabook.drawing import Panel, picture
-from livegrad.arrays import Array
 
 ROWS = (52, 84, 116, 148)
 LABELS = "+−−+"

@@ -1,11 +1,11 @@
 """The runs behind the last figure of chapter 6: five hidden heads, and three ways to look for
 each."""
 
+from livegrad.training import train
 from mhabook.c06_planted.statements import alignment
 from mhalib.data import planted
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from livegrad.training import train
 
 WAYS = {"8 equal heads": (8, 0.0), "8 different heads": (8, 0.3), "1 head, random start": (1, 0.3)}
 """Name → the number of heads, and the scale of their start."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from mhabook.ledger import Check, Checks, statement
 from livegrad.arrays import Array, as_number, namespace, require, to_numpy
+from livegrad.training import Path
+from mhabook.ledger import Check, Checks, statement
 from mhalib.attention import softmax
 from mhalib.data.planted import Planted
 from mhalib.models import MultiHeadAttention
-from livegrad.training import Path
 
 CHAPTER, FURTHER = "multihead/06_a_planted_head", "multihead/06_further"
 REPEATED, EQUAL = "the teacher is repeated once for each head", "all rows of U are equal"

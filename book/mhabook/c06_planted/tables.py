@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mhabook.tables import Table
 from livegrad.training import Path
+from mhabook.tables import Table
 
 HEADS = (1, 4, 16)
 RULES = ("gd-root", "momentum-root", "adam")

@@ -5,19 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from livegrad.arrays import require_count
+from livegrad.live.frames import line, panels, step_axis
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
+from livegrad.training import recorded_steps, train
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import gradient_constant
 from mhabook.c07_generalization.leave_one_out import loss_gradient_norms, others, sample_losses
 from mhabook.figure_parts import mixture_draws, mixture_of, plain_step, with_value, zero_heads
-from livegrad.arrays import require_count
 from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
-from livegrad.live.frames import line, panels, step_axis
-from livegrad.live.spec import Control, FigureSpec
-from livegrad.live.widget import LiveFigure
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from livegrad.training import recorded_steps, train
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5)
 LEFT_OUT = ("loss", "held_out_loss", "traveled", "distance", "pushed", "own_loss", "left_loss")

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from livegrad.arrays import Array, require_count
+from livegrad.training import Path, recorded_steps, train
 from mhabook.c01_model.instances import Heads, token_radius
 from mhabook.c04_convergence.chain import curvature, decoder_sizes, steepness
 from mhabook.c04_convergence.groups import HeadGroups
-from livegrad.arrays import Array, require_count
 from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.optim import GradientDescent
-from livegrad.training import Path, recorded_steps, train
 
 
 def others(n: int, i: int) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from livegrad.arrays import is_positive
 from mhabook.c01_model.instances import (
     TOKENS,
     Heads,
@@ -31,7 +32,6 @@ from mhabook.c07_generalization.leave_one_out import (
     sample_losses,
 )
 from mhabook.ledger import Along, Check, Checks, ledger, statement
-from livegrad.arrays import is_positive
 from mhalib.data import Dataset, from_arrays
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention

@@ -4,18 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from mhabook.figure_parts import drawn_heads, plain_step, scaling_control, with_value
 from livegrad.arrays import require_count
-from mhalib.data import Dataset
-from mhalib.data import digits as digit_images
 from livegrad.live.frames import chosen_rule, line, panels, rule_control, step_axis
-from mhalib.live.samples import arrays, in_doubles
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import Path, recorded_steps, train
+from mhabook.figure_parts import drawn_heads, plain_step, scaling_control, with_value
+from mhalib.data import Dataset
+from mhalib.data import digits as digit_images
+from mhalib.live.heads import ENTRY
+from mhalib.live.samples import arrays, in_doubles
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
-from livegrad.training import Path, recorded_steps, train
 
 HEADS = (1, 2, 4, 8, 16)
 SEEDS = (0, 1, 2, 3)
@@ -185,7 +186,8 @@ def digits(
             "loss {test_loss}, accuracy {accuracy} in training and {test_accuracy} on held-out "
             "images.",
             train=run,
-        )
+        ),
+        ENTRY,
     )
 
 

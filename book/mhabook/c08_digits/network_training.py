@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from livegrad.arrays import derivatives_on, require_count, require_seed
+from livegrad.training import Path, Records, minibatches, recorded_steps
 from mhalib.losses import logistic
 from mhalib.optim import Adam, AdamW, GradientDescent, Momentum, rate
-from livegrad.training import Path, Records, minibatches, recorded_steps
 
 
 def train_network(

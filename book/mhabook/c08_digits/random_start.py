@@ -6,6 +6,8 @@ from itertools import product
 
 import numpy as np
 
+from livegrad.arrays import Array
+from livegrad.training import train
 from mhabook.c01_model.instances import (
     TOKENS,
     between,
@@ -18,12 +20,10 @@ from mhabook.c01_model.instances import (
 )
 from mhabook.c02_curvature.bounds import decoder_norms, hessian_constant
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array
 from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from livegrad.training import train
 
 CHAPTER, FURTHER = "multihead/08_heads_on_real_data", "multihead/08_further"
 

@@ -5,17 +5,17 @@ from statistics import NormalDist
 
 import numpy as np
 
-from mhabook.c09_tilting.statements import exponent
 from livegrad.arrays import Array
-from mhalib.attention import softmax
-from mhalib.data import RegressionDataset
-from mhalib.data.regression import LinearTruth
 from livegrad.live.frames import guess, line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import Path
+from mhabook.c09_tilting.statements import exponent
+from mhalib.attention import softmax
+from mhalib.data import RegressionDataset
+from mhalib.data.regression import LinearTruth
 from mhalib.models import AttentionRegression
 from mhalib.plots import COLORS, GRAY, HERE
-from livegrad.training import Path
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024)
 SAMPLES = 8

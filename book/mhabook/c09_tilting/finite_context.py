@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from livegrad.arrays import Array
 from mhabook.c09_tilting.statements import (
     BOX,
     FURTHER,
@@ -23,7 +24,6 @@ from mhabook.c09_tilting.statements import (
     tilts,
 )
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array
 from mhalib.attention import softmax
 
 STEP = 1 / 3

@@ -4,8 +4,8 @@ which is a bell."""
 import numpy as np
 from IPython.display import HTML
 
-from mhabook.drawing import HEIGHT, Panel, picture
 from livegrad.arrays import Array
+from mhabook.drawing import HEIGHT, Panel, picture
 
 QUERY = (1.1, 0.55)
 """The query of the first picture: the score of a token is its product with this."""

@@ -5,8 +5,8 @@ from math import inf, sqrt
 
 import numpy as np
 
-from mhabook.ledger import Check, Checks, Instance, statement
 from livegrad.arrays import Array, namespace, require, require_same_dtype
+from mhabook.ledger import Check, Checks, Instance, statement
 from mhalib.attention import softmax
 from mhalib.models.regression import excess
 

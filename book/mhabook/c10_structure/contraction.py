@@ -3,6 +3,8 @@ near the optimum."""
 
 import numpy as np
 
+from livegrad.arrays import Array
+from livegrad.training import run
 from mhabook.c10_structure.factorization import (
     CHAPTER,
     FURTHER,
@@ -14,12 +16,10 @@ from mhabook.c10_structure.factorization import (
 )
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.ledger import Check, Checks, Instance, statement
-from livegrad.arrays import Array
 from mhalib.data.regression import LinearTruth, Population, rotation
 from mhalib.data.regression import regression_from_arrays as from_arrays
 from mhalib.models import AttentionRegression
 from mhalib.optim import Preconditioned, StructureAware
-from livegrad.training import run
 from mhalib.whitening import Whitening
 
 RADIUS = 1 / 4

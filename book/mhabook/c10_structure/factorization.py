@@ -3,9 +3,9 @@ optimum manifold."""
 
 import numpy as np
 
+from livegrad.arrays import Array, require, require_same_dtype
 from mhabook.c09_tilting.statements import symmetric_power
 from mhabook.ledger import Check, statement
-from livegrad.arrays import Array, require, require_same_dtype
 from mhalib.models.regression import excess
 
 CHAPTER = "preconditioning/10_descent_that_knows_the_structure"

@@ -4,6 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from livegrad.arrays import require_count
+from livegrad.live.frames import line, panels
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
+from livegrad.training import run
 from mhabook.c10_structure.figure_regression import (
     CONTROLS,
     FIXED,
@@ -17,15 +22,10 @@ from mhabook.c10_structure.figure_regression import (
     streams,
 )
 from mhabook.figure_parts import with_value
-from livegrad.arrays import require_count
 from mhalib.data.regression import RegressionDataset, linear_regression, rotation
-from livegrad.live.frames import line, panels
-from livegrad.live.spec import Control, FigureSpec
-from livegrad.live.widget import LiveFigure
 from mhalib.models import AttentionRegression
 from mhalib.optim import GradientDescent, Preconditioned, StructureAware
 from mhalib.plots import COLORS, GRAY
-from livegrad.training import run
 from mhalib.whitening import Whitening
 
 KAPPAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from livegrad.arrays import Array
-from mhalib.data.regression import LinearTruth, RegressionDataset, linear_regression, rotation
 from livegrad.live.spec import Control
+from livegrad.training import Data, Path, run
+from mhalib.data.regression import LinearTruth, RegressionDataset, linear_regression, rotation
 from mhalib.models import AttentionRegression
 from mhalib.optim import GradientDescent, Preconditioned, StructureAware
-from livegrad.training import Data, Path, run
 
 FIXED = {"kappa": 16.0, "kappa_M": 4.0, "sigma": 0.1, "radius": 0.5, "share": 0.2}
 """What a figure takes where it has no control for it. Plain descent takes a ``share`` of η: 0.5 is

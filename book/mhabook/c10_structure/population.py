@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from livegrad.arrays import Array, require, require_same_dtype
-from mhalib.models.regression import AttentionRegression, excess_and_grad
 from livegrad.model.workspace import Workspace
+from mhalib.models.regression import AttentionRegression, excess_and_grad
 
 
 @dataclass(frozen=True, eq=False, repr=False)

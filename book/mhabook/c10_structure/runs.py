@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from livegrad.training import Path, train
 from mhabook.c10_structure import factorization
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.tables import Table, stored
@@ -15,7 +16,6 @@ from mhalib.data import linear_regression
 from mhalib.data.regression import RegressionDataset
 from mhalib.models import AttentionRegression
 from mhalib.optim import StructureAware
-from livegrad.training import Path, train
 
 FAR = {5: 500, 10: 500, 20: 600}
 """d → the steps of gradient descent in the comparison."""

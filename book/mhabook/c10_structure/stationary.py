@@ -5,9 +5,9 @@ Throughout E = U Vᵀ − N with N = M Σ^{1/2} (p, d), U (p, d), V (d, d), D = 
 
 import numpy as np
 
+from livegrad.arrays import Array
 from mhabook.c10_structure.factorization import FURTHER, gradient, hessian, optimum
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array
 
 
 def imbalance(U: Array, V: Array) -> np.ndarray:

@@ -6,6 +6,11 @@ from functools import cache
 
 import numpy as np
 
+from livegrad.arrays import require_count
+from livegrad.live.frames import line, panels
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
+from livegrad.training import run
 from mhabook.c10_structure.figure_regression import (
     CONTROLS,
     FIXED,
@@ -22,15 +27,10 @@ from mhabook.c10_structure.figure_regression import (
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.c11_data_and_compute.statements import floor_constant, spectral_constant
 from mhabook.figure_parts import with_value
-from livegrad.arrays import require_count
 from mhalib.data.regression import RegressionDataset, linear_regression
-from livegrad.live.frames import line, panels
-from livegrad.live.spec import Control, FigureSpec
-from livegrad.live.widget import LiveFigure
 from mhalib.models import AttentionRegression
 from mhalib.optim import Preconditioned
 from mhalib.plots import COLORS, GRAY
-from livegrad.training import run
 
 SMALLEST = 1e-9
 """What a curve of the limit shows of anything smaller, which is rounding in part."""

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from livegrad.arrays import Array, require_count, require_seed
 from mhabook.c11_data_and_compute.statements import CHAPTER
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array, require_count, require_seed
 
 
 @dataclass(frozen=True)

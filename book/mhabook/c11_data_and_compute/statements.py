@@ -6,11 +6,11 @@ from math import inf, prod, sqrt
 
 import numpy as np
 
+from livegrad.arrays import Array, is_positive, require
 from mhabook.c09_tilting.statements import quadrature, symmetric_power
 from mhabook.c10_structure.factorization import optimum
 from mhabook.c10_structure.population import PopulationRegression
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array, is_positive, require
 from mhalib.data.regression import RegressionDataset
 from mhalib.models.regression import AttentionRegression, excess
 from mhalib.optim.structured import StructureAware

@@ -5,17 +5,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mhabook.c12_two_kernels.formulas import NAMES, kernels_of
-from mhabook.c12_two_kernels.hull import most_between
-from mhabook.figure_parts import together
 from livegrad.arrays import Array
-from mhalib.attention import Gaussian
 from livegrad.live.frames import guess, line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import Path
+from mhabook.c12_two_kernels.formulas import NAMES, kernels_of
+from mhabook.c12_two_kernels.hull import most_between
+from mhabook.figure_parts import together
+from mhalib.attention import Gaussian
 from mhalib.models import AttentionLayer
 from mhalib.plots import COLORS, GRAY
-from livegrad.training import Path
 
 # Quarters are exact in binary, so that a key can be compared with == to them.
 PLACES = tuple(k / 4 for k in range(-16, 17))

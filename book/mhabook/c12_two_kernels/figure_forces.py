@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from mhabook.c12_two_kernels.formulas import NAMES, kernels_of, read
-from mhabook.figure_parts import together
 from livegrad.arrays import Array
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import Path
+from mhabook.c12_two_kernels.formulas import NAMES, kernels_of, read
+from mhabook.figure_parts import together
 from mhalib.models import AttentionLayer
 from mhalib.plots import COLORS, GRAY
-from livegrad.training import Path
 
 # A quotient of integers: arange with the step 0.1 would gather rounding.
 QUERIES = np.arange(-50, 51) / 10

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from mhabook.c12_two_kernels.statements import Kernel
 from livegrad.arrays import Array
-from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from livegrad.record import Program
+from mhabook.c12_two_kernels.statements import Kernel
+from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 
 NAMES = {"soft": "softmax", "gauss": "Gaussian", "between": "Gaussian, rows normalized"}
 

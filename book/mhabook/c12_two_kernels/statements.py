@@ -5,9 +5,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from livegrad.arrays import Array, namespace, require, require_same_dtype
 from mhabook.c01_model.instances import between
 from mhabook.ledger import Check, Instance, statement
-from livegrad.arrays import Array, namespace, require, require_same_dtype
 from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer

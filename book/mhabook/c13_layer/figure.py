@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from mhabook.c13_layer.statements import least_singular, value_rate, value_smoothness
-from mhabook.figure_parts import Measures
 from livegrad.arrays import require_count
-from mhalib.attention import gaussian, softmax
-from mhalib.data.sequences import SequenceDataset, random_sequences
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import Path, run
+from mhabook.c13_layer.statements import least_singular, value_rate, value_smoothness
+from mhabook.figure_parts import Measures
+from mhalib.attention import gaussian, softmax
+from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
-from livegrad.training import Path, run
 
 KERNELS = {"softmax": softmax, "gaussian": gaussian}
 NAMES = {"softmax": "softmax", "gaussian": "Gaussian"}

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from mhabook.c13_layer.figure import KERNELS, NAMES, SMALLEST
-from mhabook.c13_layer.statements import least_singular, value_rate, value_smoothness
-from mhabook.figure_parts import plain_step
 from livegrad.arrays import Array, require_count
-from mhalib.attention import Gaussian, Softmax, gaussian
-from mhalib.data.sequences import SequenceDataset
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import recorded_steps, run
+from mhabook.c13_layer.figure import KERNELS, NAMES, SMALLEST
+from mhabook.c13_layer.statements import least_singular, value_rate, value_smoothness
+from mhabook.figure_parts import plain_step
+from mhalib.attention import Gaussian, Softmax, gaussian
+from mhalib.data.sequences import SequenceDataset
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
-from livegrad.training import recorded_steps, run
 
 SCALES = (0.1, 0.3, 1.0, 2.0, 4.0)
 ROUNDING = 1e-9

@@ -4,8 +4,8 @@ values."""
 import numpy as np
 from IPython.display import HTML
 
-from mhabook.drawing import Panel, Point, picture
 from livegrad.arrays import Array
+from mhabook.drawing import Panel, Point, picture
 
 MILLIONTH = 1e-6
 """What is left of the loss where the descent of a panel with a common point ends."""

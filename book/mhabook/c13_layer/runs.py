@@ -6,13 +6,13 @@ from functools import cache
 
 import numpy as np
 
+from livegrad.training import Path, train
 from mhabook.c13_layer.statements import least_singular, value_rate, value_smoothness
 from mhabook.tables import stored
 from mhalib.attention import gaussian, softmax
 from mhalib.data import SequenceDataset, random_sequences
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
-from livegrad.training import Path, train
 
 FRACTIONS = {16: 0.5, 24: 0.75, 32: 1.0, 40: 1.25, 48: 1.5, 64: 2.0}
 """D → HD/(nN)."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from livegrad.arrays import Array, as_like, is_positive
 from mhabook.c12_two_kernels.statements import KERNELS, Kernel, one_head, token_jacobians
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array, as_like, is_positive
 from mhalib.attention import Gaussian, NormalizedGaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer

@@ -9,18 +9,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from livegrad.arrays import require_count
+from livegrad.live.frames import line, panels
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
+from livegrad.training import Path, recorded_steps, train
 from mhabook.c12_two_kernels.formulas import NAMES, kernels_of
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import on_line
 from mhabook.figure_parts import Measures
-from livegrad.arrays import require_count
 from mhalib.data.sequences import SequenceDataset
-from livegrad.live.frames import line, panels
-from livegrad.live.spec import Control, FigureSpec
-from livegrad.live.widget import LiveFigure
 from mhalib.optim import GradientDescent
 from mhalib.plots import COLORS, GRAY, START
-from livegrad.training import Path, recorded_steps, train
 
 Task: TypeAlias = tuple[ArrayLike, ArrayLike, float]
 """Keys, values and a target on a line."""

@@ -10,16 +10,16 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from livegrad.live.frames import line, step_axis
+from livegrad.live.spec import Control, FigureSpec
+from livegrad.live.widget import LiveFigure
+from livegrad.training import Path, recorded_steps, train
 from mhabook.c12_two_kernels.formulas import NAMES, kernels_of, read
 from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import EXAMPLES, example
 from mhabook.figure_parts import Measures
-from livegrad.live.frames import line, step_axis
-from livegrad.live.spec import Control, FigureSpec
-from livegrad.live.widget import LiveFigure
 from mhalib.optim import GradientDescent
-from livegrad.training import Path, recorded_steps, train
 
 WIDTHS = (0.125, 0.25, 0.5, 0.75, 1.0)
 FACTORS = (0.1, 0.2, 0.5, 1.0, 2.0)

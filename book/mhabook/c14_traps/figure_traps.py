@@ -3,6 +3,10 @@ come to rest."""
 
 import numpy as np
 
+from livegrad.arrays import require_count
+from livegrad.live.frames import line, panels
+from livegrad.live.spec import Control
+from livegrad.live.widget import LiveFigure
 from mhabook.c14_traps import figure_queries as queries
 from mhabook.c14_traps.figure_queries import (
     KINDS,
@@ -16,10 +20,6 @@ from mhabook.c14_traps.figure_queries import (
 )
 from mhabook.c14_traps.statements import EXAMPLES
 from mhabook.figure_parts import Measures
-from livegrad.arrays import require_count
-from livegrad.live.frames import line, panels
-from livegrad.live.spec import Control
-from livegrad.live.widget import LiveFigure
 from mhalib.plots import GRAY, HERE, MINIMUM, SPURIOUS, START
 
 SHIFTS = tuple(round(0.2 * k, 1) for k in range(-15, 16))

@@ -6,6 +6,10 @@ from itertools import product
 
 import numpy as np
 
+from livegrad.arrays import require_count
+from livegrad.live.frames import panels
+from livegrad.live.spec import Control
+from livegrad.live.widget import LiveFigure
 from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps import figure_queries as queries
 from mhabook.c14_traps.figure_queries import (
@@ -20,10 +24,6 @@ from mhabook.c14_traps.figure_queries import (
     rounded,
 )
 from mhabook.figure_parts import Measures
-from livegrad.arrays import require_count
-from livegrad.live.frames import panels
-from livegrad.live.spec import Control
-from livegrad.live.widget import LiveFigure
 from mhalib.plots import HERE, MINIMUM, SEQUENTIAL, SPURIOUS, START
 
 PLACES = tuple(0.25 * k for k in range(-16, 17))

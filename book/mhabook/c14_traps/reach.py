@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 
+from livegrad.arrays import Array, require, to_numpy
 from mhabook.c03_first_step.max_margin import nearest_in_hull
 from mhabook.c12_two_kernels.statements import KERNELS
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array, require, to_numpy
 from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from livegrad.training import Path, recorded_steps, train
 from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import example
@@ -16,7 +17,6 @@ from mhalib.data import SequenceDataset
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
 from mhalib.plots import slices
-from livegrad.training import Path, recorded_steps, train
 
 KINDS = ("softmax", "Gaussian", "Gaussian, rows normalized")
 SIDE = np.linspace(-4, 4, 65)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from livegrad.arrays import Array, is_positive, require, to_numpy
 from mhabook.c01_model.instances import between
 from mhabook.c12_two_kernels.statements import GaussianQuery, Kernel
 from mhabook.c14_traps.lines import GRID, Line
 from mhabook.c14_traps.reach import CHAPTER, FURTHER, query_arrays
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array, is_positive, require, to_numpy
 from mhalib.attention import Gaussian, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset
 from mhalib.models.layer import AttentionLayer

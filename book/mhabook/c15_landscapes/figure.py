@@ -7,17 +7,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mhabook.figure_parts import together
-from mhalib.attention import Gaussian, NormalizedGaussian, softmax
-from mhalib.data.sequences import SequenceDataset
 from livegrad.landscape import direction as as_model
 from livegrad.landscape import hessian, random_direction, slice
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import Path
+from mhabook.figure_parts import together
+from mhalib.attention import Gaussian, NormalizedGaussian, softmax
+from mhalib.data.sequences import SequenceDataset
 from mhalib.models import AttentionLayer
 from mhalib.plots import DIVERGING, HERE, START
-from livegrad.training import Path
 
 Values: TypeAlias = dict[str, Any]
 DEGREES = tuple(range(0, 91, 5))

@@ -11,9 +11,9 @@ import torch
 from torch import nn
 from torch.func import functional_call
 
-from mhabook.c08_digits.network_training import chosen
 from livegrad.arrays import derivatives_on, leaves
 from livegrad.model.vector import Vector
+from mhabook.c08_digits.network_training import chosen
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from livegrad.landscape import Slice, random_direction, slice
 from mhabook.c15_landscapes.smoothness import by_differences
 from mhabook.tables import stored
 from mhalib.data import SequenceDataset
-from livegrad.landscape import Slice, random_direction, slice
 from mhalib.models import AttentionLayer
 
 TASKS = ("words", "words, longer", "micro-Pathfinder")

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from mhabook.c16_networks import sentences
-from mhabook.figure_parts import Measures, together, with_value
 from livegrad.arrays import require_count
-from mhalib.attention import Gaussian, Softmax, gaussian, normalized_gaussian, softmax
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import Path, run
+from mhabook.c16_networks import sentences
+from mhabook.figure_parts import Measures, together, with_value
+from mhalib.attention import Gaussian, Softmax, gaussian, normalized_gaussian, softmax
 from mhalib.optim import Adam
 from mhalib.plots import COLORS, GRAY
-from livegrad.training import Path, run
 
 KERNELS = {"softmax": softmax, "gaussian": gaussian, "normalized": normalized_gaussian}
 OTHERS = {

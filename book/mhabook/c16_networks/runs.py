@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from livegrad.arrays import Array
 from mhabook.c08_digits import TextTransformer
 from mhabook.c08_digits.text import TextDataset
 from mhabook.c08_digits.text.words import SIGN
 from mhabook.plots import multiples
 from mhabook.tables import Table, stored
-from livegrad.arrays import Array
 from mhalib.attention import Gaussian, Softmax, gaussian
 
 ARMS = {

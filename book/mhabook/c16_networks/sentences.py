@@ -5,9 +5,9 @@ from functools import cache
 
 import numpy as np
 
+from livegrad.arrays import require_seed
 from mhabook.c08_digits.text.corpus import drawn
 from mhabook.c08_digits.text.words import NOT, score
-from livegrad.arrays import require_seed
 from mhalib.attention import Gaussian, Softmax
 from mhalib.data import SequenceDataset
 from mhalib.models import AttentionLayer

@@ -6,10 +6,10 @@ from math import comb, log, sqrt
 
 import numpy as np
 
+from livegrad.arrays import Array
 from mhabook.c01_model.instances import between
 from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.ledger import Check, Checks, statement
-from livegrad.arrays import Array
 from mhalib.attention import gaussian, softmax
 
 CHAPTER, FURTHER = "kernels/16_text_and_pathfinder", "kernels/16_further"

@@ -13,6 +13,11 @@ import numpy as np
 import plotly.graph_objects as go
 import traitlets
 
+from livegrad.console import printed
+from livegrad.live.drawing import places, put
+from livegrad.live.modules import widget_module
+from livegrad.live.widget import Widget, mark
+from livegrad.training import Path, recorded_steps
 from mhabook._address import is_placeholder, repository, web_address
 from mhabook.c17_laboratory import code, measures, panels
 from mhabook.c17_laboratory.controls import (
@@ -25,13 +30,8 @@ from mhabook.c17_laboratory.controls import (
     shown,
 )
 from mhabook.c17_laboratory.experiments import EXPERIMENTS
-from livegrad.console import printed
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
-from livegrad.live.drawing import places, put
-from livegrad.live.modules import widget_module
-from livegrad.live.widget import Widget, mark
-from livegrad.training import Path, recorded_steps
 
 HERE = files("mhabook.c17_laboratory")
 RECORDED = 40
@@ -64,7 +64,7 @@ class Laboratory(Widget):
     _esm = widget_module(File(str(HERE)) / "widget.js")
     _css = "\n".join(
         file.read_text("utf-8")
-        for file in (files("mhalib.live") / "widget.css", HERE / "widget.css")
+        for file in (files("livegrad.live") / "widget.css", HERE / "widget.css")
     )
     laboratory: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     values: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)

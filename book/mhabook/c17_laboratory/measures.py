@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from livegrad.arrays import to_numpy
+from livegrad.landscape import spectrum
+from livegrad.training import Path
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import smoothness_constant
 from mhabook.c06_planted.statements import alignments
 from mhabook.c13_layer.statements import least_singular, value_smoothness
-from livegrad.arrays import to_numpy
-from livegrad.landscape import spectrum
 from mhalib.optim import rate
-from livegrad.training import Path
 
 # 2 (1 + β) is 3.8 for the momentum β = 0.9.
 EDGES = {"gd": 2.0, "momentum": 3.8}

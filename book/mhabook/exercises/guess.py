@@ -16,9 +16,9 @@ from typing import Any
 import traitlets
 import yaml
 
-from mhabook.exercises import curves
 from livegrad.live.modules import widget_module
 from livegrad.live.widget import Shown
+from mhabook.exercises import curves
 
 HERE = Path(__file__).parent
 YOURS = '<span class="mha-your-guess"></span>'

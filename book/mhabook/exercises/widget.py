@@ -8,11 +8,11 @@ from typing import Any
 
 import traitlets
 
-from mhabook.exercises.questions import QUESTIONS, Question
-from livegrad.pages import book_is_asked
 from livegrad.console import printed
 from livegrad.live.modules import widget_module
 from livegrad.live.widget import Shown
+from livegrad.pages import book_is_asked
+from mhabook.exercises.questions import QUESTIONS, Question
 
 HERE = Path(__file__).parent
 

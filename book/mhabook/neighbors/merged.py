@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from mhabook import plots
 from livegrad.arrays import Array
 from livegrad.model.vector import Vector
-from mhalib.optim import GradientDescent
 from livegrad.training import train
+from mhabook import plots
+from mhalib.optim import GradientDescent
 
 VARIANCES, PAIRS = (2.0, 1.2, 0.7), 32
 """The eigenvalues of Λ, and the number N of pairs in a prompt."""

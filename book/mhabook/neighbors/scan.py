@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from mhabook import plots
 from livegrad.arrays import Array
+from mhabook import plots
 from mhalib.attention import softmax
 
 NEXT = 5

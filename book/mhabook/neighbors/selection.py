@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mhabook.c03_first_step.max_margin import nearest_in_hull
 from livegrad.arrays import Array
+from livegrad.training import Path
+from mhabook.c03_first_step.max_margin import nearest_in_hull
 from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
-from livegrad.training import Path
 
 
 class SelectionMachine(NamedTuple):

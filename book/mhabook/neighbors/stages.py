@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from livegrad.arrays import Array
+from livegrad.training import Path
 from mhalib.attention import softmax
 from mhalib.models import Vector
-from livegrad.training import Path
 
 STRENGTHS = (6.0, 4.0, 2.5)
 """How long the signal is in each of three directions."""

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from livegrad.arrays import Array
+from livegrad.training import train
 from mhalib.attention import softmax
 from mhalib.losses import logistic
 from mhalib.models import Vector
 from mhalib.optim import GradientDescent
-from livegrad.training import train
 
 D, N = 40, 160
 """Dimensions of a token, and samples of each of the two training sets."""

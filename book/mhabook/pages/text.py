@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from IPython.display import Markdown
 
+from livegrad.pages import book_is_asked
 from mhabook._address import repository, web_address
 from mhabook.pages.numbers import CHAPTERS, NUMBERS, chapter_number
-from livegrad.pages import book_is_asked
 
 SORTABLE = re.compile(r"```\{container\} sortable\n(.*?)\n```", re.DOTALL)
 BOX = re.compile(r"````\{admonition\} ([^\n]*)\n(?::[^\n]*\n)*\n(.*?)\n````", re.DOTALL)

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from mhabook.start.linearized import Linearized
 from livegrad.arrays import Array, require_count
-from mhalib.data import Dataset, tokenized_mixture
 from livegrad.live.frames import line, panels, step_axis
-from mhalib.live.samples import arrays
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import Path, recorded_steps, train
+from mhabook.start.linearized import Linearized
+from mhalib.data import Dataset, tokenized_mixture
+from mhalib.live.samples import arrays
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent, Rule
 from mhalib.plots import COLORS, GRAY
-from livegrad.training import Path, recorded_steps, train
 
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 LEAST = 1e-4

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from mhabook.figure_parts import together
-from mhabook.start import formulas_scores
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
-from mhalib.plots import COLORS, DIVERGING, GRAY, HERE
 from livegrad.training import Path
+from mhabook.figure_parts import together
+from mhabook.start import formulas_scores
+from mhalib.plots import COLORS, DIVERGING, GRAY, HERE
 
 FIRST = np.arange(-30, 31) / 5
 SCORES = tuple((np.arange(-6, 7) / 2).tolist())

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from mhabook.figure_parts import Measures
-from mhabook.start.surface import Surface
 from livegrad.arrays import require_count
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
-from mhalib.plots import COLORS, HERE, SEQUENTIAL, START
 from livegrad.training import Path
+from mhabook.figure_parts import Measures
+from mhabook.start.surface import Surface
+from mhalib.plots import COLORS, HERE, SEQUENTIAL, START
 
 DIRECTIONS = {0: (1.0, 0.0), 16: (0.96, 0.28), 37: (0.8, 0.6), 53: (0.6, 0.8), 90: (0.0, 1.0)}
 """Degrees, rounded, and the direction of λ₁ in numbers that Python and the browser write alike."""

@@ -6,14 +6,14 @@ from itertools import product
 
 import numpy as np
 
-from mhalib.data import Dataset
 from livegrad.live.frames import STEP_SIZES, line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
+from livegrad.training import train
+from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
 from mhalib.plots import SEQUENTIAL
-from livegrad.training import train
 
 SIGN = {"great": 1.0, "dull": -1.0}
 ORDERS = (

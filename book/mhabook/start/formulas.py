@@ -3,12 +3,12 @@ tangent kernel."""
 
 from typing import Any
 
-from mhabook.start.figure_linearized import distance
-from mhabook.start.linearized import Linearized, LinearizedWorkspace
-from livegrad.record import Place, Program
-from mhalib.models import MultiHeadAttention
 from livegrad.model.programs import places
 from livegrad.model.weights import with_attributes
+from livegrad.record import Place, Program
+from mhabook.start.figure_linearized import distance
+from mhabook.start.linearized import Linearized, LinearizedWorkspace
+from mhalib.models import MultiHeadAttention
 
 
 def program() -> Program:

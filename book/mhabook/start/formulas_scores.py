@@ -3,8 +3,8 @@
 import numpy as np
 
 from livegrad.arrays import Array
-from mhalib.attention import softmax
 from livegrad.record import Program
+from mhalib.attention import softmax
 
 READ = np.array([2.0, 1.0, -1.0])
 """What the three tokens read."""

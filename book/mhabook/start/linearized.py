@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, ClassVar
 
 from livegrad.arrays import Array, require, require_labels, require_same_dtype
+from livegrad.model.vector import Vector
 from mhalib.losses import logistic
 from mhalib.models.classifier_workspace import ClassifierWorkspace
 from mhalib.models.multihead import MultiHeadAttention
-from livegrad.model.vector import Vector
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mhabook.c08_digits.text.corpus import drawn
 from livegrad.arrays import require_count, require_seed
+from mhabook.c08_digits.text.corpus import drawn
 
 Labeled = tuple[tuple[str, ...], list[float]]
 """Sentences, and for each its label ±1."""

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from livegrad.arrays import require_count, require_seed
 from mhabook.c08_digits.text.corpus import TextDataset, Vocabulary, from_sentences
 from mhabook.c08_digits.text.grammar import Grammar
-from livegrad.arrays import require_count, require_seed
 
 POSITIVE = ("good", "great", "moving", "funny", "clever", "brilliant")
 NEGATIVE = ("bad", "awful", "dull", "boring", "clumsy", "terrible")

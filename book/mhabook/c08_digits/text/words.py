@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from livegrad.arrays import require_count, require_seed
 from mhabook.c08_digits.text.corpus import TextDataset, Vocabulary, from_sentences
 from mhabook.c08_digits.text.grammar import Grammar
 from mhabook.c08_digits.text.reviews import NEGATIVE, POSITIVE
-from livegrad.arrays import require_count, require_seed
 
 NEUTRAL = (
     "the",
