@@ -21,7 +21,7 @@ book $(BUILT) test tests lab edit bench descent results: export OPENBLAS_NUM_THR
 book $(BUILT) test tests lab edit bench descent results: export OMP_NUM_THREADS := 1
 book $(BUILT) test tests lab edit bench descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
-book $(BUILT) test tests: export MHALIB_FIGURES := book
+book $(BUILT) test tests: export LIVEGRAD_FIGURES := book
 
 .PHONY: help more quick book notebooks kit pdf test tests lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening measures mutants kernel address authors clean
 .NOTPARALLEL:

@@ -81,7 +81,7 @@ def environments():
         for needs, kinds in PROCESSORS.items()
         if needs in instructions()
     ]
-    numpy = {"MHALIB_COMPILED": "0"}  # a compiled program knows the processor that is here
+    numpy = {"LIVEGRAD_COMPILED": "0"}  # a compiled program knows the processor that is here
     yield Environment("this machine")
     yield Environment("numpy alone", numpy)
     yield Environment("farthest", kernels[0] | numpy if kernels else numpy, moved)
@@ -117,7 +117,7 @@ def run(environment):
             environment.made_by, cwd=ROOT, env=clean | named, check=True, stdout=subprocess.DEVNULL
         )
     variables = (
-        clean | dict.fromkeys(THREADS, "1") | {"MHALIB_FIGURES": "book"} | environment.variables
+        clean | dict.fromkeys(THREADS, "1") | {"LIVEGRAD_FIGURES": "book"} | environment.variables
     )
     # threads of two workers fight over two cores
     workers = "1" if environment.variables.keys() & {*THREADS} else "2"

@@ -25,7 +25,7 @@ GOALS = {
 
 def ours(W, U, X, y, compiled, **options):
     """A run by mhalib, recorded by default as often as a user has it."""
-    os.environ["MHALIB_COMPILED"] = str(int(compiled))
+    os.environ["LIVEGRAD_COMPILED"] = str(int(compiled))
     return mha.train(
         mha.MultiHeadAttention(W, U),
         mha.data.from_arrays(X, y),
@@ -75,5 +75,5 @@ def table(problem, others, rounds):
         ]
         more = [f"+{found[name] / found[f'{name}, silent'] - 1:.0%}" for name in runs]
         print(f"{size:8}{H:3}{cells}{', '.join(said):>22}{', '.join(more):>18}", flush=True)
-    os.environ.pop("MHALIB_COMPILED")
+    os.environ.pop("LIVEGRAD_COMPILED")
     print(mha.native.status())

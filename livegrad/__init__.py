@@ -1,8 +1,8 @@
 """livegrad: a loss written in NumPy becomes its gradient, its Hessian product, training, and a live
 figure that trains in a page.
 
-Start with a dataclass that extends ``livegrad.Vector``, ``livegrad.train`` and
-``livegrad.live.figure``.
+Start with a dataclass that extends ``livegrad.Vector``, with ``livegrad.Samples``,
+``livegrad.train`` and ``livegrad.live.figure``.
 """
 
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from livegrad.optim import (
     OneCycle,
     Warmup,
 )
+from livegrad.samples import Samples
 from livegrad.training import Path, train
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ __all__ = [
     "Momentum",
     "OneCycle",
     "Path",
+    "Samples",
     "Vector",
     "Warmup",
     "explore",

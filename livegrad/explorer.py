@@ -1,9 +1,9 @@
-"""Sliders over any Python function that returns a figure: ``mha.explore``. The function runs in the
+"""Sliders over any Python function that returns a figure: ``explore``. The function runs in the
 kernel.
 
 From top to bottom: ``explore``; the ``Explorer``, which knows when the function is called and who
 hears of its errors; what a notebook shows of it; and what a parameter may be. The file is not
-called ``explore``: a submodule of that name would hide the function ``mha.explore``.
+called ``explore``: a submodule of that name would hide the function ``explore``.
 """
 
 import asyncio
@@ -77,19 +77,19 @@ def explore(f: Callable[..., Any], /, **controls: Any) -> "Explorer":
     --------
     >>> def wave(k, phase=0.0):
     ...     t = np.linspace(0, 7, 200)
-    ...     return mha.plots.curves(t, {"wave": np.sin(k * t + phase)}, log_y=False)
-    >>> mha.explore(wave, k=(1, 9), phase=(0.0, 3.1))
+    ...     return lg.plots.curves(t, {"wave": np.sin(k * t + phase)}, log_y=False)
+    >>> lg.explore(wave, k=(1, 9), phase=(0.0, 3.1))
     Explorer of wave at k = 5, phase = 0
     """
     explorer = Explorer(f, controls)
-    if os.environ.get("MHALIB_EXPLORE") == "ends":  # who runs a notebook to test it asks for this
+    if os.environ.get("LIVEGRAD_EXPLORE") == "ends":  # who runs a notebook to test it asks for this
         explorer.check()
     return explorer
 
 
 @printed
 class Explorer:
-    """A function, the controls of its parameters and its figure: what ``mha.explore`` makes and a
+    """A function, the controls of its parameters and its figure: what ``explore`` makes and a
     notebook displays.
 
     ``f`` is the function, ``figure`` what it last returned, and ``error`` what it has raised since,
@@ -179,7 +179,7 @@ class Explorer:
         try:
             return _checked(self.f(**values))
         except Exception as error:
-            error.add_note(f"mha.explore called {_name(self.f)} at {_in_words(values)}.")
+            error.add_note(f"explore called {_name(self.f)} at {_in_words(values)}.")
             raise
 
     def _move_widgets(self, values):
@@ -242,7 +242,7 @@ class Explorer:
         from IPython.display import display
 
         if book_is_asked():
-            drawn = self.figure._repr_mimebundle_()["text/html"]  # by the renderer of mhabook
+            drawn = self.figure._repr_mimebundle_()["text/html"]  # by the renderer of the pages
             bundle = {"text/html": drawn + self._note()}
         elif self.panel.box.comm is None:
             bundle = {
@@ -483,7 +483,7 @@ def _ipywidgets():
         import ipywidgets
     except ImportError as error:
         raise ImportError(
-            "mha.explore makes its controls with ipywidgets: pip install ipywidgets anywidget"
+            "explore makes its controls with ipywidgets: pip install ipywidgets anywidget"
         ) from error
     return ipywidgets
 

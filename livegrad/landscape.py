@@ -165,10 +165,10 @@ def slice(
 
     Examples
     --------
-    >>> data = mha.data.tokenized_mixture(n=10, seed=0)
-    >>> model = mha.MultiHeadAttention.random(H=1, T=10, d=8, seed=0)
-    >>> u, v = (mha.landscape.random_direction(model, seed=s) for s in (1, 2))
-    >>> plane = mha.landscape.slice(model, data, u, v, radius=0.5, resolution=5)
+    >>> from livegrad.examples.two_layer_network import start, wave
+    >>> model, data = start(), wave()
+    >>> u, v = (lg.landscape.random_direction(model, seed=s) for s in (1, 2))
+    >>> plane = lg.landscape.slice(model, data, u, v, radius=0.5, resolution=5)
     >>> plane.loss.shape, bool(np.isclose(plane.loss[2, 2], model.loss(data.X, data.y)))
     ((5, 5), True)
     """
@@ -241,7 +241,7 @@ def spectrum(
     Lanczos' method (ARPACK) on the model's ``hvp`` keeps some 20 models in memory; the dense
     Hessian, which is taken up to 128 parameters, is P² numbers. The products run in the dtype of
     the model's arrays and where they live; ARPACK's own vectors are numpy's, in double precision.
-    An eigenvalue that occurs more than once, as those of equal heads do, is counted as often: for
+    An eigenvalue that occurs more than once, as those of equal units do, is counted as often: for
     ``count`` > 1 what was found is put aside, and the rest searched for more.
 
     Raises ValueError if 2 ``count`` eigenvalues are not fewer than the P parameters that move, a
@@ -262,9 +262,8 @@ def spectrum(
 
     Examples
     --------
-    >>> data = mha.data.tokenized_mixture(n=20, T=5, d=6, M=2, zeta=0.2)
-    >>> model = mha.MultiHeadAttention.random(H=2, T=5, d=6, scale=0.1)
-    >>> low, high = mha.landscape.spectrum(model, data).values
+    >>> from livegrad.examples.two_layer_network import start, wave
+    >>> low, high = lg.landscape.spectrum(start(), wave()).values
     >>> bool(low < 0 < high)
     True
     """
@@ -451,8 +450,8 @@ def _arrays(model, data):
     field = getattr(model, "field", "X")
     if isinstance(data, type) or not (hasattr(data, field) and hasattr(data, "y")):
         raise TypeError(
-            f"data: expected a Dataset with arrays {field} and y, got {shown(data)}; "
-            "mhalib.data.from_arrays(X, y) makes one"
+            f"data: expected a dataset with arrays {field} and y, got {shown(data)}; "
+            "livegrad.Samples(X, y) makes one"
         )
     X, y = getattr(data, field), data.y
     for name, a in {field: X, "y": y}.items():

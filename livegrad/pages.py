@@ -4,8 +4,8 @@ import os
 
 
 def book_is_asked():
-    """Is this run for the pages of the book? The environment says MHALIB_FIGURES=book."""
-    return os.environ.get("MHALIB_FIGURES") == "book"
+    """Is this run for the pages of the book? The environment says LIVEGRAD_FIGURES=book."""
+    return os.environ.get("LIVEGRAD_FIGURES") == "book"
 
 
 def alt_text(meta):

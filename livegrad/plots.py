@@ -18,6 +18,27 @@ from livegrad.arrays import require_flag, require_number, shown, to_numpy
 from livegrad.foreign import converted
 from livegrad.pages import book_is_asked
 
+__all__ = [
+    "COLORS",
+    "DASHES",
+    "DIVERGING",
+    "GRAY",
+    "HERE",
+    "MINIMUM",
+    "SEQUENTIAL",
+    "SPURIOUS",
+    "START",
+    "aloud",
+    "curves",
+    "drawable",
+    "finish",
+    "grid",
+    "matrix",
+    "slices",
+    "titled",
+    "transparent",
+]
+
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 GRAY = "#888888"  # what is there to compare with
@@ -84,7 +105,7 @@ def curves(
 
     Examples
     --------
-    >>> figure = mha.plots.curves([1, 2, 3], {"loss": [1.0, 0.5, 0.25]}, alt="A loss that halves at every step.")
+    >>> figure = lg.plots.curves([1, 2, 3], {"loss": [1.0, 0.5, 0.25]}, alt="A loss that halves at every step.")
     >>> figure.layout.meta["alt"]
     'A loss that halves at every step.'
     """

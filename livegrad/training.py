@@ -87,21 +87,18 @@ class Path:
 
     ``path.steps`` are the recorded steps in order; 0 and the last are among them unless you chose
     others. Every curve is an array of the same length. All models have ``loss`` and ``grad_norm``,
-    and ``test_loss`` with a test set; the others are those of the model: of ``MultiHeadAttention``
-    ``accuracy``, ``norm_W`` = (1/H) Σ‖W_h‖ and ``norm_U`` = H^{−1/2} Σ‖U_h‖, and where the data
-    allow it ``attention_score`` and ``test_accuracy``; of ``AttentionRegression``
-    ``effective_tokens``, ``norm_A``, ``norm_B`` and ``excess``. ``path[k]`` is the model at the
-    k-th recorded step. ``stopped`` says why a run ended early, else it is None.
+    and ``test_loss`` with a test set; the others are those of the model, such as what its
+    ``norms()`` give. ``path[k]`` is the model at the k-th recorded step. ``stopped`` says why a run
+    ended early, else it is None.
 
     Examples
     --------
-    >>> data = mha.data.tokenized_mixture(n=40, seed=0)
-    >>> zero = mha.MultiHeadAttention.zeros(H=1, T=10, d=8)
-    >>> path = mha.train(zero, data, mha.GradientDescent(lr=1.0), steps=5)
+    >>> from livegrad.examples.logistic_regression import LogisticRegression, clouds
+    >>> path = lg.train(LogisticRegression(np.zeros(2)), clouds(), lg.GradientDescent(lr=1.0), steps=5)
     >>> path.steps
     array([0, 1, 2, 3, 4, 5])
-    >>> path[-1].sizes, path.loss.shape
-    ((1, 10, 8), (6,))
+    >>> path[-1].w.shape, path.loss.shape
+    ((2,), (6,))
     """
 
     steps: np.ndarray
@@ -158,13 +155,10 @@ def train(
     alone also Untraceable (a TypeError) where the loss cannot be recorded, and ArithmeticError
     where its record is another function.
 
-    ``MultiHeadAttention`` and ``AttentionLayer`` in numpy's double precision run compiled, equal up
-    to rounding and faster, where there is a compiler and tokens are short enough: up to 24 numbers,
-    for a single head 50, for a layer 64. So does a model that writes its loss alone, where its
-    steps would take numpy more than about a second. The first run on a machine compiles, which
-    takes a second or two; ``mha.native.warm()`` does it ahead for the package's own.
-    ``mha.native.status()`` says whether runs are compiled. The same call gives the same bits,
-    whatever ran before.
+    Where there is a compiler, a model that writes its loss alone runs compiled, if its steps would
+    take numpy more than about a second; so may a model that has a workspace of its own. A compiled
+    run is equal up to rounding, and faster. The first one on a machine compiles, which takes a
+    second or two.
 
     Returns a ``Path``. If the loss or its gradient stops being finite, if the rule returns NaN, or
     if you interrupt the run (Ctrl-C, or the stop button of a notebook), the path up to there, with
@@ -172,31 +166,29 @@ def train(
 
     Parameters
     ----------
-    model : the starting point, for example ``MultiHeadAttention.zeros(H, T, d)``
-    data : a ``Dataset``; its arrays decide between numpy and torch
+    model : the starting point, a dataclass that extends ``Vector``
+    data : ``Samples``, or anything else with arrays ``X`` and ``y``; they decide between numpy and
+        torch
     optimizer : ``GradientDescent``, ``Momentum``, ``Adam``, or any object with ``start`` and
         ``step``. A rule of your own sees models: θ and its gradient have ``arrays()``, ``map``,
         ``dot``, ``norm`` and ``+ − * / **``, with the shapes of ``model``, whatever computes. Both
         are copies of its own
     steps : how many updates, ≥ 0
-    test : a second ``Dataset``, evaluated at the recorded steps only
+    test : a second dataset, evaluated at the recorded steps only
     record : at most how many steps to record (half of them evenly, half geometrically spaced; the
         first and the last always), or the list of steps to record. Models are kept at the recorded
         steps.
     batch : how many samples the gradient of a step is made of; every step takes all of them unless
         you choose. Every pass over the data has a new order. The curves are those of all samples,
-        but ``grad_norm`` is of the minibatch. In a regression a minibatch is one of queries: all
-        tokens stay their context. ``Backtracking`` takes none
+        but ``grad_norm`` is of the minibatch. ``Backtracking`` takes none
     seed : fixes the minibatches
-    only : the names of the weights that move, such as ("WQ",); the others stay as they are. All
-        move unless you choose. ``Preconditioned`` and ``StructureAware`` move two matrices as one,
-        and take no choice
+    only : the names of the weights that move, such as ("w",); the others stay as they are. All move
+        unless you choose. A rule that moves several weights as one takes no choice
 
     Examples
     --------
-    >>> data = mha.data.tokenized_mixture(n=40, seed=0)
-    >>> zero = mha.MultiHeadAttention.zeros(H=1, T=10, d=8)
-    >>> path = mha.train(zero, data, mha.GradientDescent(lr=1.0), steps=200)
+    >>> from livegrad.examples.logistic_regression import LogisticRegression, clouds
+    >>> path = lg.train(LogisticRegression(np.zeros(2)), clouds(), lg.GradientDescent(lr=1.0), steps=200)
     >>> round(float(path.loss[0]), 4), bool(path.loss[-1] < 0.05)
     (0.6931, True)
     """
@@ -250,8 +242,7 @@ def _ask_and_step(model, data, optimizer, workspace, only):
         _require_apart(optimizer)
         if not hasattr(model, "chosen"):
             raise TypeError(
-                f"only: expected a model that extends mha.models.Vector, got a "
-                f"{type(model).__name__}"
+                f"only: expected a model that extends livegrad.Vector, got a {type(model).__name__}"
             )
         step, ask = _holding(step, workspace, model, only), _restricted(ask, workspace, only)
     return ask, step
@@ -504,14 +495,14 @@ def _require_apart(optimizer):
 def _require_parts(model, optimizer, **datasets):
     if not hasattr(model, "loss_and_grad") or isinstance(model, type):
         raise TypeError(
-            "model: expected a model such as MultiHeadAttention.zeros(H, T, d), "
-            f"got {type(model).__name__}"
+            "model: expected a model, such as one of a dataclass that extends livegrad.Vector, got "
+            f"{type(model).__name__}"
         )
     for name, data in datasets.items():
         if not (hasattr(data, "X") and hasattr(data, "y")):
             raise TypeError(
-                f"{name}: expected a Dataset, got {type(data).__name__}; "
-                "mhalib.data.from_arrays(X, y) makes one from arrays"
+                f"{name}: expected a dataset with arrays X and y, got {type(data).__name__}; "
+                "livegrad.Samples(X, y) makes one from arrays"
             )
         require_values("X", data.X)
         require_values("y", data.y)
@@ -533,7 +524,7 @@ def _require_operators(model, rule):
             f"model: expected a point with + − * / **, a number on either side, as "
             f"{type(rule).__name__} asks for; got a {type(model).__name__} without "
             f"{', '.join(missing)}; extend "
-            "mha.models.Vector, which has all of them"
+            "livegrad.Vector, which has all of them"
         )
 
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import alone
 from rooms import Rooms
 
-from mhalib import still
+from livegrad import still
 
 HTML = Path(__file__).parents[2] / "_build" / "html"
 # What mhabook/_render.py and live/widget.py write.

@@ -1,4 +1,4 @@
-"""What a reader hands to ``mha.live.figure``: taken, or refused by name.
+"""What a reader hands to ``live.figure``: taken, or refused by name.
 
 Names that come from outside are texts to be shown and keys to be looked up. No program has them: it
 numbers its arrays.
@@ -296,7 +296,7 @@ def require_model(start: Any) -> None:
         if not hasattr(start, name):
             raise TypeError(
                 "start: expected a model with loss(X, y), and weights that are arrays: a "
-                "dataclass that extends mha.models.Vector, or a class with loss_and_grad, too; "
+                "dataclass that extends livegrad.Vector, or a class with loss_and_grad, too; "
                 f"got {type(start).__name__} without {name}"
             )
     for name, value in attributes(start).items():
@@ -343,7 +343,7 @@ def _require_plain_operators(start, found):
         if not np.allclose(moved[name], a - 0.5 * numbers[name], rtol=1e-12, atol=1e-12):
             raise TypeError(
                 f"start: expected points whose − and * act number by number, as the page steps, "
-                f"got a {type(start).__name__} with operators of its own; mha.train takes it"
+                f"got a {type(start).__name__} with operators of its own; train takes it"
             )
 
 

@@ -56,7 +56,7 @@ def figure(
     Parameters
     ----------
     start : where a run begins: an object with ``loss(X, y)`` or also ``loss_and_grad(X, y)``, whose
-        attributes that are arrays are its weights. A dataclass that extends ``mha.models.Vector``
+        attributes that are arrays are its weights. A dataclass that extends ``livegrad.Vector``
         has the ``+ − *`` that training asks for
     data : anything with arrays ``X`` and ``y``, of doubles or of whole numbers; the page carries
         those of its arrays that loss and curves read
@@ -72,9 +72,9 @@ def figure(
 
     Examples
     --------
-    >>> data = mha.data.tokenized_mixture(n=20, T=4, d=6, M=2, zeta=0.25, seed=0)
-    >>> zero = mha.MultiHeadAttention.zeros(H=1, T=4, d=6)
-    >>> figure = mha.live.figure(zero, data, mha.GradientDescent(lr=1.0), steps=50, controls={"lr": [0.1, 1.0]})
+    >>> from livegrad.examples.logistic_regression import LogisticRegression, clouds
+    >>> zero, rule = LogisticRegression(np.zeros(2)), lg.GradientDescent(lr=1.0)
+    >>> figure = lg.live.figure(zero, clouds(), rule, steps=50, controls={"lr": [0.1, 1.0]})
     >>> bool(figure.path(lr=0.1).loss[-1] > figure.path(lr=1.0).loss[-1])
     True
     """

@@ -1,6 +1,6 @@
 import { filled } from "./engine/models.js";
 
-// The formulas of the models (mhalib/live/formulas.py) as programs that `make kernel` has made: WebAssembly and, some
+// The formulas of the models (formulas.py) as programs that `make kernel` has made: WebAssembly and, some
 // five times slower, plain JavaScript for where a browser cannot or may not run it.
 //
 // From the bytes of a program `makeProgram` makes (sizes) => { its arrays by name, loaded(), call(name) }: write the

@@ -91,7 +91,7 @@ class FigureSpec:
         ``{lr}`` by the value of that control
     no_slope : the sentence for a run that ended because its gradient was NaN or infinite where its
         loss was not
-    train : values → ``Path``, the same run by mhalib, with every name of ``curves`` among its
+    train : values → ``Path``, the same run by Python, with every name of ``curves`` among its
         curves
     measure : name → function of (path, values), for each name of ``final`` that is no curve
     tries : telling cases as buttons, words → the values that they set: ``{"Ten times the step":
@@ -201,7 +201,7 @@ class FigureSpec:
         return self.defaults | {name: known[name].match(value) for name, value in changes.items()}
 
     def path(self, values: dict[str, Any]) -> Path:
-        """The run for these values, by mhalib. The last one is remembered: it is often asked for
+        """The run for these values, by Python. The last one is remembered: it is often asked for
         twice."""
         key = tuple(sorted(values.items()))
         if key not in self._last:
@@ -211,7 +211,7 @@ class FigureSpec:
         return self._last[key]
 
     def results(self, values: dict[str, Any]) -> dict[str, Any]:
-        """What the browser draws for these values, by mhalib: steps, curves and last measures by
+        """What the browser draws for these values, by Python: steps, curves and last measures by
         name."""
         path = self.path(values)
         if not len(path):
@@ -229,7 +229,7 @@ class FigureSpec:
         )
 
     def figure(self, values: dict[str, Any]) -> go.Figure:
-        """The figure for these values, complete, drawn from mhalib's own run."""
+        """The figure for these values, complete, drawn from the run in Python."""
         first, now = self.results(self.defaults), None
         figure = go.Figure(self.frame)
         for place in self.draw:

@@ -160,7 +160,7 @@ class LiveFigure(Widget):
     """A figure that trains where it is read. Made by ``live.figure`` and its siblings.
 
     ``controls`` names what can be moved; ``values`` is where the controls stand, in Python as in
-    the browser, and can be set; ``path()`` is the ``Path`` that mhalib computes for them. ``entry``
+    the browser, and can be set; ``path()`` is the ``Path`` that Python computes for them. ``entry``
     is the figure's JavaScript, or the file of Python beside it that has the same name.
     """
 
@@ -190,7 +190,7 @@ class LiveFigure(Widget):
         return f"LiveFigure({self._description.title}: {values})"
 
     def path(self, /, **values: Any) -> training.Path:
-        """The ``Path`` of the figure's run by mhalib, for the controls as they stand, or for other
+        """The ``Path`` of the figure's run by Python, for the controls as they stand, or for other
         values.
 
         Raises ValueError for a name that no control has, or a value that it cannot take.
@@ -199,11 +199,11 @@ class LiveFigure(Widget):
 
     def drawn(self, /, **values: Any) -> dict[str, Any]:
         """What is drawn, by name: ``steps``, the curves, and what is measured of the last model; by
-        mhalib."""
+        Python."""
         return self._description.results(self._description.values(self.values | values))
 
     def figure(self, /, **values: Any) -> go.Figure:
-        """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
+        """The figure as a plotly figure that stands still, drawn from the run in Python."""
         return self._description.figure(self._description.values(self.values | values))
 
     def save(self, file: str | Path) -> None:

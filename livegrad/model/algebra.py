@@ -192,7 +192,8 @@ class Algebra:
 
         Examples
         --------
-        >>> model = mha.MultiHeadAttention.random(H=2, T=4, d=3)
+        >>> from livegrad.examples.two_layer_network import start
+        >>> model = start()
         >>> bool(np.isclose(model.dot(model), model.norm() ** 2))
         True
         """
@@ -220,8 +221,9 @@ class Algebra:
 
         Examples
         --------
-        >>> float(mha.MultiHeadAttention.zeros(H=2, T=4, d=3).norm())
-        0.0
+        >>> from livegrad.examples.logistic_regression import LogisticRegression
+        >>> LogisticRegression(np.array([3.0, 4.0])).norm()
+        5.0
         """
         return self.dot(self) ** 0.5
 

@@ -99,7 +99,7 @@ def _require_own_gradient(kind):
         raise TypeError(
             f"loss: expected a {kind.__name__} whose loss_and_grad is of its own loss, got one "
             "inherited from a class with another loss; write loss_and_grad, too, or say "
-            "loss_and_grad = mha.models.Vector.loss_and_grad in the class, which derives it"
+            "loss_and_grad = livegrad.Vector.loss_and_grad in the class, which derives it"
         )
 
 

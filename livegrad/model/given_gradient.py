@@ -17,7 +17,7 @@ TOLERANCES = {8: 1e-4, 4: 3e-2}
 """How far the slope may be from a difference of the loss, relative to the gradient."""
 CURE = (
     "is that its gradient? A subclass that changes what its loss is made of writes "
-    "loss_and_grad, too, or says loss_and_grad = mha.models.Vector.loss_and_grad, which derives "
+    "loss_and_grad, too, or says loss_and_grad = livegrad.Vector.loss_and_grad, which derives "
     "it"
 )
 

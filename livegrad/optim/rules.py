@@ -71,7 +71,7 @@ class GradientDescent:
 
     Examples
     --------
-    >>> rule = mha.GradientDescent(lr=0.5)
+    >>> rule = lg.GradientDescent(lr=0.5)
     >>> theta, state = rule.step(np.array([1.0]), np.array([4.0]), rule.start(np.array([1.0])), 0)
     >>> theta
     array([-1.])
@@ -121,7 +121,7 @@ class Adam:
 
     Examples
     --------
-    >>> rule = mha.Adam(lr=0.1)
+    >>> rule = lg.Adam(lr=0.1)
     >>> theta, _ = rule.step(np.array([1.0, 1.0]), np.array([100.0, 0.01]), rule.start(np.array([1.0, 1.0])), 0)
     >>> theta.round(6)
     array([0.9, 0.9])

@@ -89,7 +89,7 @@ class OneCycle(_Schedule):
 
     Examples
     --------
-    >>> rate = mha.OneCycle(peak=1.0, steps=100, rise=0.1)
+    >>> rate = lg.OneCycle(peak=1.0, steps=100, rise=0.1)
     >>> [round(rate(k), 3) for k in (0, 10, 55, 99)]
     [0.04, 0.989, 0.489, 0.0]
     """

@@ -1,13 +1,13 @@
 """Recorded formulas compiled for this processor: found or compiled once, kept in the user's cache,
 checked, then used.
 
-``mha.train`` takes a compiled program instead of numpy wherever there is a compiler: environment
+``train`` takes a compiled program instead of numpy wherever there is a compiler: environment
 and arguments decide, never what the process did before, so the same call gives the same bits. The
 first run on a machine compiles, which takes a second or two; ``warm`` does it ahead. What a process
 has decided for a program it keeps to. The compiler is ``c++``, ``g++`` or ``clang++``, or the wheel
-``ziglang``, which ``pip install 'mhalib[fast]'`` brings. Where there is none, or anything else is
+``ziglang``, which ``pip install 'livegrad[fast]'`` brings. Where there is none, or anything else is
 in the way, numpy does the work; ``status()`` says which and why. The environment variable
-MHALIB_COMPILED=0 switches it off.
+LIVEGRAD_COMPILED=0 switches it off.
 
 A library lies in the cache under the hash of all it is made of, among it the processor: a home may
 be shared by several machines. Its name has the hash of its bytes, too, so that no damaged or
@@ -147,22 +147,22 @@ def _c_sizes(program, sizes):
     return (ctypes.c_double * len(sizes))(*(sizes[name] for name in program.sizes))
 
 
-NO_COMPILER = "no compiler found; pip install 'mhalib[fast]' brings one"
+NO_COMPILER = "no compiler found; pip install 'livegrad[fast]' brings one"
 COMPILED_SINCE = "; compiled meanwhile, for the processes that begin from now on"
 _found: dict[str, Library | str] = {}
 _deciding = Lock()
 
 
 def status() -> str:
-    """Whether ``mha.train`` runs compiled programs, by which compiler, and else why not; a line for
+    """Whether ``train`` runs compiled programs, by which compiler, and else why not; a line for
     each program.
 
     Such as ``MultiHeadAttention: compiled by g++ 12.2.0, 8 samples at once:
-    /home/me/.cache/mhalib/1f0c….so``, or ``MultiHeadAttention: numpy: no compiler found; pip
-    install 'mhalib[fast]' brings one``.
+    /home/me/.cache/livegrad/1f0c….so``, or ``MultiHeadAttention: numpy: no compiler found; pip
+    install 'livegrad[fast]' brings one``.
     """
     if not switched_on():
-        return "numpy: MHALIB_COMPILED=0"
+        return "numpy: LIVEGRAD_COMPILED=0"
     said = _version(_compiler())
     return printable(
         # Copied, because another thread may begin to train.
@@ -180,7 +180,7 @@ def _line(name, found, compiler):
 
 def switched_on() -> bool:
     """Whether the environment leaves compiled programs on."""
-    return os.environ.get("MHALIB_COMPILED") != "0"
+    return os.environ.get("LIVEGRAD_COMPILED") != "0"
 
 
 def warm(programs: Iterable[Program], seconds: float) -> str:
@@ -486,21 +486,21 @@ def _cache():
 @cache
 def _private():
     """A folder of this process, which nobody else may enter."""
-    folder = Path(mkdtemp(prefix="mhalib-"))
+    folder = Path(mkdtemp(prefix="livegrad-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def _folder():
-    """The user's cache folder of mhalib; a relative one in the environment counts as none, as XDG
+    """The user's cache folder of livegrad; a relative one in the environment counts as none, as XDG
     specifies it."""
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "mhalib"
+        return Path.home() / "Library" / "Caches" / "livegrad"
     variable, usual = (
         ("LOCALAPPDATA", "AppData/Local") if os.name == "nt" else ("XDG_CACHE_HOME", ".cache")
     )
     chosen = os.environ.get(variable, "")
-    return Path(chosen if os.path.isabs(chosen) else Path.home() / usual, "mhalib")
+    return Path(chosen if os.path.isabs(chosen) else Path.home() / usual, "livegrad")
 
 
 def _digest(data):

@@ -1,4 +1,4 @@
-// What a printed program stands on (mhalib/compiler/cpp.py): samples side by side in one register, elementary functions,
+// What a printed program stands on (cpp.py): samples side by side in one register, elementary functions,
 // sums that stay in registers. IEEE arithmetic in a fixed order: WebAssembly gives the same bits on every machine. For a
 // processor a product may be fused with its sum, which rounds once in place of twice.
 #ifndef LANES

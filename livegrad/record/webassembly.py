@@ -46,7 +46,7 @@ def assembled(text: str, warnings: Sequence[str] = ()) -> bytes:
     function which only the system's library of mathematics has, say.
     """
     if not find_spec("ziglang"):
-        raise Refused("there is no ziglang; pip install 'mhalib[fast]' brings it")
+        raise Refused("there is no ziglang; pip install 'livegrad[fast]' brings it")
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source, output = Path(folder, "program.cc"), Path(folder, "program.wasm")
         source.write_text(text, "utf-8")

@@ -49,6 +49,9 @@ class AttentionLayer(Vector):
     WO : (H, w, m) output matrices
     kernel : ``mha.softmax``, or ``mha.gaussian`` or another ``Gaussian(c)``
 
+    It trains compiled where there is a compiler, in NumPy's double precision, on tokens of up to 64
+    numbers.
+
     Source: Song et al. 2024 (model second-hand; the Gaussian with c = ½ is this book's default).
 
     Examples

@@ -49,6 +49,9 @@ class AttentionRegression(Vector):
     A : (p, d) output matrix
     B : (d, d) key–query product
 
+    A ``Path`` of it has the curves ``loss``, ``grad_norm``, ``effective_tokens``, ``norm_A``,
+    ``norm_B`` and ``excess``. A minibatch is one of queries: all tokens stay their context.
+
     Source: Goel et al. 2026 [paper]; that every token attends to all, itself included, is this
     book's choice.
 

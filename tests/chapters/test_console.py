@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from mhalib import _console
+from livegrad import console
 
 PROGRAM = """
 import sys
@@ -43,7 +43,7 @@ for encoding in ("ascii", "latin-1", "cp1252"):
 
 
 def test_everything_is_printed():
-    here = {name: value for name, value in os.environ.items() if name != "MHALIB_FIGURES"}
+    here = {name: value for name, value in os.environ.items() if name != "LIVEGRAD_FIGURES"}
     command = [sys.executable, "-c", PROGRAM]
     printed = subprocess.run(
         command, capture_output=True, encoding="latin-1", env=here, check=False
@@ -54,6 +54,6 @@ def test_everything_is_printed():
 
 def test_where_all_characters_are_there_a_text_stays(monkeypatch):
     text = "‖∇L(θ)‖ ≤ η, λ → ∞"
-    assert _console.printable(text) == text
+    assert console.printable(text) == text
     monkeypatch.setattr(sys, "stdout", None)  # without a console
-    assert _console.printable(text) == text
+    assert console.printable(text) == text

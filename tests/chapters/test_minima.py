@@ -5,8 +5,8 @@ import pytest
 
 import mhalib as mha
 from checks import assert_close
+from livegrad import landscape
 from mhabook.c14_traps.minima import Minimum, minima_of
-from mhalib import landscape
 from points import on_plane
 
 

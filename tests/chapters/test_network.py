@@ -9,11 +9,11 @@ import torch
 
 import mhalib as mha
 from checks import assert_close, assert_refused
+from livegrad import landscape
 from livegrad.landscape import random_direction
 from mhabook.c08_digits import PatchTransformer, TextTransformer
 from mhabook.c15_landscapes.network import NetworkPoint
 from mhabook.c15_landscapes.smoothness import differences
-from mhalib import landscape
 from points import layer, network
 
 

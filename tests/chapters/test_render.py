@@ -85,10 +85,10 @@ def test_the_page_is_told_the_whole_figure_and_no_word_of_it_ends_the_script():
 
 def test_the_book_asks_for_its_renderer_by_environment(monkeypatch):
     plotly.io.renderers.default = "json"
-    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    monkeypatch.delenv("LIVEGRAD_FIGURES", raising=False)
     _render.use_book_renderer_if_asked()
     assert plotly.io.renderers.default == "json"
-    monkeypatch.setenv("MHALIB_FIGURES", "book")
+    monkeypatch.setenv("LIVEGRAD_FIGURES", "book")
     _render.use_book_renderer_if_asked()
     assert plotly.io.renderers.default == "book"
     bundle = plotly.io.renderers["book"].to_mimebundle(figure(alt="a line"))
@@ -96,6 +96,6 @@ def test_the_book_asks_for_its_renderer_by_environment(monkeypatch):
 
 
 def test_importing_mhabook_does_not_import_plotly_where_no_page_is_made(monkeypatch):
-    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    monkeypatch.delenv("LIVEGRAD_FIGURES", raising=False)
     code = "import sys, mhabook; assert 'plotly' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks import assert_close, assert_refused
+from livegrad import landscape
 from livegrad.landscape import random_direction
 from mhabook.c15_landscapes.smoothness import (
     by_differences,
@@ -15,7 +16,6 @@ from mhabook.c15_landscapes.smoothness import (
     field,
     spectrum,
 )
-from mhalib import landscape
 from points import layer, on_plane
 
 

@@ -204,7 +204,7 @@ def test_a_run_at_an_edge_of_stability_is_the_same_to_the_last_bit(tmp_path):
             [sys.executable, "-c", "import swept; swept.edges()"],
             check=True,
             cwd=tmp_path,
-            env=os.environ | environment | {"MHALIB_COMPILED": compiled},
+            env=os.environ | environment | {"LIVEGRAD_COMPILED": compiled},
             stdout=subprocess.PIPE,
         )
         said[compiled] = [line.split() for line in ended.stdout.decode().splitlines()]

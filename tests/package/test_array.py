@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks import assert_close
-from mhalib import _array
+from livegrad import arrays
 from optional import torch
 
 A = np.linspace(-2, 3, 24).reshape(2, 3, 4)
@@ -44,14 +44,14 @@ both = pytest.mark.parametrize("array", [POSITIVE, torch.tensor(POSITIVE)], ids=
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_permitted_functions_agree(call):
-    ours = call(_array.namespace(POSITIVE), POSITIVE)
-    theirs = call(_array.namespace(torch.tensor(POSITIVE)), torch.tensor(POSITIVE))
+    ours = call(arrays.namespace(POSITIVE), POSITIVE)
+    theirs = call(arrays.namespace(torch.tensor(POSITIVE)), torch.tensor(POSITIVE))
     assert isinstance(theirs, torch.Tensor)
     assert_close(ours, theirs, 1e-15)
 
 
 def test_every_permitted_function_is_compared():
-    assert set(_array.PERMITTED) <= set(CALLS)
+    assert set(arrays.PERMITTED) <= set(CALLS)
 
 
 @both
@@ -67,29 +67,29 @@ def test_namespace_offers_the_list_and_no_more(array):
         "eps",
         "log_max",
     }
-    assert set(vars(_array.namespace(array))) == set(_array.PERMITTED) | adapted
+    assert set(vars(arrays.namespace(array))) == set(arrays.PERMITTED) | adapted
 
 
 @both
 def test_what_is_an_array(array):
-    assert _array.is_array(array)
-    assert not _array.is_array(array.tolist())
-    assert _array.is_array(np.float64(1))
+    assert arrays.is_array(array)
+    assert not arrays.is_array(array.tolist())
+    assert arrays.is_array(np.float64(1))
 
 
 def test_libraries_do_not_mix():
     with pytest.raises(
         TypeError, match=r"mixed: argument 1 is numpy, argument 2 is torch.*torch\.as_tensor"
     ):
-        _array.namespace(A, torch.tensor(A))
+        arrays.namespace(A, torch.tensor(A))
     with pytest.raises(TypeError, match="left is numpy, right is torch"):
-        _array.namespace(left=A, right=torch.tensor(A))
+        arrays.namespace(left=A, right=torch.tensor(A))
 
 
 @given(st.floats(-1e4, 1e4))
 def test_softplus_is_stable(x):
     for array in (np.array([x]), torch.tensor([x], dtype=torch.float64)):
-        value = float(_array.namespace(array).softplus(array)[0])
+        value = float(arrays.namespace(array).softplus(array)[0])
         assert value >= max(x, 0)
         assert value <= max(x, 0) + np.log(2) + 1e-12 * abs(x)
 
@@ -97,7 +97,7 @@ def test_softplus_is_stable(x):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_log_max_is_where_exp_overflows(dtype):
     for x in (np.ones(1, dtype), torch.ones(1, dtype=getattr(torch, dtype))):
-        xp = _array.namespace(x)
+        xp = arrays.namespace(x)
         assert bool(xp.isfinite(xp.exp(x * (xp.log_max(x) * 0.999))).all())
         with np.errstate(over="ignore"):
             assert not bool(xp.isfinite(xp.exp(x * (xp.log_max(x) * 1.001))).all())
@@ -106,28 +106,28 @@ def test_log_max_is_where_exp_overflows(dtype):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_eps_is_what_one_can_be_told_from(dtype):
     for x in (np.ones(1, dtype), torch.ones(1, dtype=getattr(torch, dtype))):
-        eps = _array.namespace(x).eps(x)
+        eps = arrays.namespace(x).eps(x)
         assert bool((x + x * eps != x).all()) and bool((x + x * (eps / 2) == x).all())
 
 
 def test_to_numpy_and_back():
     tensor = torch.tensor(A, requires_grad=True)
-    assert_close(_array.to_numpy(tensor), A, 0)
-    assert _array.to_numpy(A) is A
+    assert_close(arrays.to_numpy(tensor), A, 0)
+    assert arrays.to_numpy(A) is A
     like = torch.ones(1, dtype=torch.float32)
-    assert _array.as_like(A, like).dtype == torch.float32
-    assert _array.as_like(A.astype("float32"), A).dtype == np.float64
+    assert arrays.as_like(A, like).dtype == torch.float32
+    assert arrays.as_like(A.astype("float32"), A).dtype == np.float64
 
 
 @both
 def test_require_accepts_what_fits(array):
-    _array.require("X", array, ("n", 3, "d"))
-    _array.require_same_dtype(a=array, b=array)
-    _array.require_count(n=1, T=np.int64(3))
+    arrays.require("X", array, ("n", 3, "d"))
+    arrays.require_same_dtype(a=array, b=array)
+    arrays.require_count(n=1, T=np.int64(3))
 
 
 def test_infinite_numbers_pass_only_where_allowed():
     X = np.array([1.0, np.inf])
-    _array.require("X", X, (2,), finite=False)
+    arrays.require("X", X, (2,), finite=False)
     with pytest.raises(ValueError, match=r"X: expected finite numbers.*\(2,\)"):
-        _array.require("X", X, (2,))
+        arrays.require("X", X, (2,))

@@ -653,7 +653,7 @@ RUNS = {
     "a slice of no data": (
         lambda: mha.landscape.slice(MODEL, None, MODEL, MODEL),
         TypeError,
-        ["data: expected a Dataset with arrays X and y", "got None", "from_arrays"],
+        ["data: expected a dataset with arrays X and y", "got None", "livegrad.Samples"],
     ),
     "a Hessian of no model": (
         lambda: mha.landscape.hessian(None, DATA),
@@ -723,12 +723,12 @@ RUNS = {
     "an array for a dataset": (
         lambda: train(MODEL, X, STEP, 5),
         TypeError,
-        ["data: expected a Dataset", "got ndarray", "from_arrays"],
+        ["data: expected a dataset", "got ndarray", "livegrad.Samples"],
     ),
     "an array for a test set": (
         lambda: train(MODEL, DATA, STEP, 5, test=X),
         TypeError,
-        ["test: expected a Dataset"],
+        ["test: expected a dataset"],
     ),
     "record between steps": (
         lambda: train(MODEL, DATA, STEP, 5, record=[0, 1.5]),

@@ -68,7 +68,7 @@ def test_a_committed_program_is_the_formula_at_other_sizes(name):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_plain_program_is_the_formula_at_other_sizes(name):
-    text = (LIVE / "programs" / f"{name}.js").read_text("utf-8")
+    text = (ATTENTION / "programs" / f"{name}.js").read_text("utf-8")
     assert text.endswith(PROGRAMS[name].javascript())
     assert_is_the_formula(plain(text), PROGRAMS[name])
 

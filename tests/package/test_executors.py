@@ -110,7 +110,7 @@ def patience(tmp_path_factory):
         patch.setattr(native, "_folder", lambda: cache)
         patch.setattr(native, "_found", {})
         patch.setattr(native, "SECONDS", 120.0)
-        patch.delenv("MHALIB_COMPILED", raising=False)
+        patch.delenv("LIVEGRAD_COMPILED", raising=False)
         yield
 
 

@@ -14,8 +14,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import mhalib as mha
 from explorers import ALT, Line, drawn, in_a_kernel, slide
+from livegrad import explorer as timing
 from mhabook._render import use_book_renderer_if_asked
-from mhalib import explorer as timing
 from optional import nbclient, nbformat
 
 pytestmark = pytest.mark.usefixtures("no_running_loop")
@@ -26,13 +26,13 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(autouse=True)
 def with_a_kernel(monkeypatch):
     """Tests are a notebook, not the book, unless they say so; and nobody waits long."""
-    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    monkeypatch.delenv("LIVEGRAD_FIGURES", raising=False)
     monkeypatch.setattr(timing, "DELAY", 0.01)
 
 
 @pytest.fixture
 def in_the_book(monkeypatch):
-    monkeypatch.setenv("MHALIB_FIGURES", "book")
+    monkeypatch.setenv("LIVEGRAD_FIGURES", "book")
     default = plotly.io.renderers.default
     use_book_renderer_if_asked()
     yield
@@ -45,7 +45,7 @@ def test_the_first_call_is_at_the_start_and_raises():
     assert line.calls == [3]
     with pytest.raises(ValueError, match="3 heads are <too many>") as raised:
         mha.explore(Line(fails_at=3), H=(1, 9))
-    assert raised.value.__notes__ == ["mha.explore called line at H = 3."]
+    assert raised.value.__notes__ == ["explore called line at H = 3."]
 
 
 def test_set_calls_the_function_once():
@@ -63,7 +63,7 @@ def test_a_later_error_is_raised_in_plain_python():
     explorer = mha.explore(Line(fails_at=4), H=(1, 9))
     with pytest.raises(ValueError, match="4 heads") as raised:
         explorer.controls["H"].value = 4
-    assert raised.value.__notes__ == ["mha.explore called line at H = 4."]
+    assert raised.value.__notes__ == ["explore called line at H = 4."]
     with pytest.raises(ValueError, match="4 heads"):
         explorer.set(H=4)
 
@@ -166,7 +166,7 @@ def test_check_raises_with_the_values(bad):
     explorer = mha.explore(Line(fails_at=bad), H=(1, 64), slope=(0.5, 4.0))
     with pytest.raises(ValueError, match="heads") as raised:
         explorer.check()
-    assert raised.value.__notes__ == [f"mha.explore called line at H = {bad}, slope = 2."]
+    assert raised.value.__notes__ == [f"explore called line at H = {bad}, slope = 2."]
 
 
 def test_check_wants_figures():
@@ -176,11 +176,11 @@ def test_check_wants_figures():
 
 
 def test_the_run_on_colabs_versions_asks_for_the_check():
-    assert "export MHALIB_EXPLORE=ends" in (ROOT / ".ci/colab").read_text("utf-8")
+    assert "export LIVEGRAD_EXPLORE=ends" in (ROOT / ".ci/colab").read_text("utf-8")
 
 
 def test_a_run_of_notebooks_may_ask_for_the_check(monkeypatch):
-    monkeypatch.setenv("MHALIB_EXPLORE", "ends")
+    monkeypatch.setenv("LIVEGRAD_EXPLORE", "ends")
     assert mha.explore(Line(), H=(1, 64)).f.calls == [3, 3, 1, 64]
     with pytest.raises(ValueError, match="heads"):
         mha.explore(Line(fails_at=64), H=(1, 64))
@@ -258,7 +258,7 @@ def test_without_ipywidgets_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
     with pytest.raises(ImportError, match="pip install ipywidgets"):
         mha.explore(Line(), H=(1, 9))
-    monkeypatch.setenv("MHALIB_FIGURES", "book")
+    monkeypatch.setenv("LIVEGRAD_FIGURES", "book")
     assert mha.explore(Line(), H=(1, 9)).values == {"H": 3}
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("no_running_loop")
 @pytest.fixture(autouse=True)
 def with_a_kernel(monkeypatch):
     """Here is a notebook, not the book."""
-    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    monkeypatch.delenv("LIVEGRAD_FIGURES", raising=False)
 
 
 def only(given, default=None):

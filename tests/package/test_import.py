@@ -65,7 +65,7 @@ def test_warming_up_needs_no_run_before(tmp_path):
         capture_output=True,
         text=True,
         cwd=ROOT,
-        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "MHALIB_COMPILED": "1"},
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "LIVEGRAD_COMPILED": "1"},
     ).stdout
     assert "MultiHeadAttention: " in said and "AttentionLayer(Gaussian" in said
 
@@ -78,7 +78,7 @@ def test_every_name_is_there():
 
 def test_oracles_know_nothing_of_ours():
     words = (ROOT / "tests" / "support" / "oracles.py").read_text("utf-8")
-    assert "mhalib" not in words and "mhabook" not in words
+    assert not any(package in words for package in ("livegrad", "mhalib", "mhabook"))
 
 
 def test_an_unknown_name_says_so():

@@ -6,9 +6,9 @@ from hypothesis import given
 
 import mhalib as mha
 from checks import assert_close, assert_refused
+from livegrad import landscape
 from livegrad.landscape import random_direction
 from mhabook.c15_landscapes.smoothness import differences, spectrum
-from mhalib import landscape
 from optional import torch
 from points import layer, network, on_plane, point_of
 from strategies import seeds

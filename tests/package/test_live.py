@@ -17,6 +17,7 @@ import plotly.offline
 import pytest
 from py_mini_racer import MiniRacer
 
+import livegrad
 import mhalib as mha
 from engines import LIVE, exposed
 from livegrad.live.drawing import places
@@ -330,7 +331,7 @@ def test_what_cannot_be_written_is_named_as_it_was_given(monkeypatch, tmp_path):
 
 
 def test_a_figure_that_was_closed_says_so(capsys, monkeypatch):
-    monkeypatch.delenv("MHALIB_FIGURES", raising=False)  # a book's figures cannot be closed
+    monkeypatch.delenv("LIVEGRAD_FIGURES", raising=False)  # a book's figures cannot be closed
     figure = mha.live.heads(DATA, steps=5)
     controls = mha.explore(lambda k: mha.plots.curves([0, 1], {"a": [0, k]}), k=(1, 4))
     figure.close()
@@ -417,7 +418,7 @@ def test_a_notebook_that_shows_a_figure_twice_passes_nbval(tmp_path, monkeypatch
 
 
 def test_display_is_the_still_and_then_the_widget(monkeypatch):
-    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    monkeypatch.delenv("LIVEGRAD_FIGURES", raising=False)
     shown = []
     monkeypatch.setattr(
         "livegrad.live.widget.display", lambda *what, **options: shown.append((*what, options))
@@ -446,9 +447,7 @@ def test_plotly_is_sent_when_it_is_asked_for(monkeypatch):
 
 def test_a_run_that_stops_at_its_start_says_why():
     figure = c02.curvature(DATA, steps=5)._description
-    wrong = replace(
-        figure, train=lambda values: mha.training.Path(np.array([]), (), {}, "too large")
-    )
+    wrong = replace(figure, train=lambda values: livegrad.Path(np.array([]), (), {}, "too large"))
     with pytest.raises(ValueError, match="nothing to draw: too large"):
         wrong.results(wrong.defaults)
 

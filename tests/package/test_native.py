@@ -20,8 +20,8 @@ import pytest
 import mhalib as mha
 from checks import assert_close, missing
 from executors import Everything, TwoLayers
+from livegrad.model import compiled_gradient
 from livegrad.record import Program, native
-from mhalib.models import compiled_gradient
 from mhalib.models import compiled_workspace as module
 from mhalib.models.compiled_workspace import compiled_workspace
 from optional import torch
@@ -49,7 +49,7 @@ def fresh(cache, monkeypatch):
     monkeypatch.setattr(native, "_found", {})
     for name in ("SECONDS", "SECONDS_ZIGLANG"):
         monkeypatch.setattr(native, name, 120.0)
-    monkeypatch.delenv("MHALIB_COMPILED", raising=False)
+    monkeypatch.delenv("LIVEGRAD_COMPILED", raising=False)
     native._compiler.cache_clear()
     native._private.cache_clear()
     yield
@@ -69,7 +69,7 @@ def both(monkeypatch, *arguments, **options):
     path = mha.train(*arguments, **options)
     assert "compiled by" in native.status()
     with monkeypatch.context() as patch:
-        patch.setenv("MHALIB_COMPILED", "0")
+        patch.setenv("LIVEGRAD_COMPILED", "0")
         return path, mha.train(*arguments, **options)
 
 
@@ -313,14 +313,14 @@ def numpy_because(reason):
 
 
 def test_a_reader_may_switch_it_off(monkeypatch):
-    monkeypatch.setenv("MHALIB_COMPILED", "0")
-    numpy_because("numpy: MHALIB_COMPILED=0")
+    monkeypatch.setenv("LIVEGRAD_COMPILED", "0")
+    numpy_because("numpy: LIVEGRAD_COMPILED=0")
 
 
 def test_without_a_compiler_numpy_does_the_work(monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(native, "find_spec", lambda name: None)
-    numpy_because("no compiler found; pip install 'mhalib[fast]'")
+    numpy_because("no compiler found; pip install 'livegrad[fast]'")
 
 
 def test_the_first_run_compiles_however_short_it_is(empty):
@@ -359,7 +359,7 @@ def test_a_program_that_errs_is_not_used(right, wrong, monkeypatch, empty):
 
 def test_without_a_cache_the_library_lies_in_a_folder_of_the_process(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(native, "_folder", lambda: tmp_path / "file" / "mhalib")
+    monkeypatch.setattr(native, "_folder", lambda: tmp_path / "file" / "livegrad")
     mha.train(START, DATA, mha.GradientDescent(0.5), 5)
     in_a_folder_of_the_process("[Errno")  # 20, not a directory; or 17, it exists
 
@@ -371,7 +371,7 @@ def in_a_folder_of_the_process(reason):
         and f", for this process alone: {reason}" in native.status()
     )
     folder = native._found["MultiHeadAttention"].path.parent
-    assert folder.name.startswith("mhalib-") and stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert folder.name.startswith("livegrad-") and stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 # One call, one result
@@ -397,7 +397,7 @@ def said_by(code, tmp_path, **environment):
     home = {
         "HOME": str(tmp_path),
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        "MHALIB_COMPILED": "1",
+        "LIVEGRAD_COMPILED": "1",
     } | environment
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     ended = subprocess.run(
@@ -418,7 +418,7 @@ def test_the_same_call_gives_the_same_bits_in_every_process(tmp_path):
     first, second, third = (said_by(EDGE, tmp_path) for _ in range(3))
     assert first == second == third
     assert first == [first[0]] * 3 + ["True"]
-    assert said_by(EDGE, tmp_path, MHALIB_COMPILED="0")[0] != first[0]  # it would be seen
+    assert said_by(EDGE, tmp_path, LIVEGRAD_COMPILED="0")[0] != first[0]  # it would be seen
     assert (tmp_path / "calls").read_text().count("-shared") == 1
 
 
@@ -569,7 +569,7 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="owners and modes of POSIX")
 
 @POSIX
 def test_the_cache_is_closed_to_others_whatever_the_umask(empty, monkeypatch):
-    folder = empty / "above" / "mhalib"
+    folder = empty / "above" / "livegrad"
     monkeypatch.setattr(native, "_folder", lambda: folder)
     before = os.umask(0)
     try:
@@ -661,9 +661,9 @@ def test_a_relative_cache_folder_counts_as_none(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     for chosen in ("here", "", "./here"):
         monkeypatch.setenv("XDG_CACHE_HOME", chosen)
-        assert FOLDER() == tmp_path / ".cache" / "mhalib"
+        assert FOLDER() == tmp_path / ".cache" / "livegrad"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "there"))
-    assert FOLDER() == tmp_path / "there" / "mhalib"
+    assert FOLDER() == tmp_path / "there" / "livegrad"
     monkeypatch.setenv("HOME", "here")
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setattr(native, "_folder", FOLDER)
@@ -721,8 +721,8 @@ def test_what_took_too_long_is_not_tried_by_every_process(monkeypatch, empty):
 
 
 def test_what_is_switched_off_is_not_compiled_ahead(monkeypatch, empty):
-    monkeypatch.setenv("MHALIB_COMPILED", "0")
-    assert mha.native.warm() == "numpy: MHALIB_COMPILED=0" and native._found == {}
+    monkeypatch.setenv("LIVEGRAD_COMPILED", "0")
+    assert mha.native.warm() == "numpy: LIVEGRAD_COMPILED=0" and native._found == {}
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan"), float("inf"), True, "10", None])

@@ -10,7 +10,7 @@ import pytest
 
 import mhalib as mha
 from checks import as_numpy, assert_close
-from mhalib import landscape
+from livegrad import landscape
 from optional import torch
 
 KERNELS = {"softmax": mha.softmax, "gaussian": mha.gaussian, "normalized": mha.normalized_gaussian}

@@ -92,7 +92,9 @@ def test_a_program_that_is_not_the_formula_does_not_train(right, wrong):
         )
 
 
-@pytest.mark.skipif(not find_spec("ziglang"), reason="no compiler for pages: mhalib[fast] has one")
+@pytest.mark.skipif(
+    not find_spec("ziglang"), reason="no compiler for pages: livegrad[fast] has one"
+)
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_is_the_same_with_and_without_webassembly(name):
     figure = FIGURES[name]()
@@ -103,7 +105,9 @@ def test_a_figure_is_the_same_with_and_without_webassembly(name):
         np.testing.assert_allclose(one[curve], two[curve], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.skipif(not find_spec("ziglang"), reason="no compiler for pages: mhalib[fast] has one")
+@pytest.mark.skipif(
+    not find_spec("ziglang"), reason="no compiler for pages: livegrad[fast] has one"
+)
 def test_webassembly_that_is_not_the_formula_leaves_it_to_javascript():
     """A coefficient of the exponential's series is spoiled, and each program is tried in the
     page."""

@@ -26,7 +26,7 @@ COMPUTING = {"numpy": "0", "compiled": "1", "torch": "0"}
 @pytest.mark.parametrize("computing", COMPUTING)
 @pytest.mark.parametrize("seed", range(CASES))
 def test_a_run_is_the_plain_loop(seed, computing, monkeypatch):
-    monkeypatch.setenv("MHALIB_COMPILED", COMPUTING[computing])
+    monkeypatch.setenv("LIVEGRAD_COMPILED", COMPUTING[computing])
     model, data, rule = drawn(seed)
     if computing == "torch":
         model, data = to_torch(model, data)
@@ -46,7 +46,7 @@ def test_a_run_is_the_plain_loop(seed, computing, monkeypatch):
 @pytest.mark.parametrize("compiled", "01")
 def test_equal_heads_count_each_in_a_norm(compiled, monkeypatch):
     """Normalized descent from zero with eight heads, as on models by hand."""
-    monkeypatch.setenv("MHALIB_COMPILED", compiled)
+    monkeypatch.setenv("LIVEGRAD_COMPILED", compiled)
     path = mha.train(EIGHT, MIXTURE, ByNorm(0.1), 20)
     assert path.loss[-1] == pytest.approx(
         walked(EIGHT, MIXTURE, ByNorm(0.1), 20).loss(MIXTURE.X, MIXTURE.y), rel=1e-9
@@ -55,7 +55,7 @@ def test_equal_heads_count_each_in_a_norm(compiled, monkeypatch):
 
 @pytest.mark.parametrize("compiled", "01")
 def test_noise_tells_equal_heads_apart(compiled, monkeypatch):
-    monkeypatch.setenv("MHALIB_COMPILED", compiled)
+    monkeypatch.setenv("LIVEGRAD_COMPILED", compiled)
     last = mha.train(EIGHT, MIXTURE, Noisy(0.1), 5)[-1]
     assert len({head.tobytes() for head in last.U}) == 8
 
@@ -194,7 +194,7 @@ class ZeroByZero(Stateless):
 
 @pytest.mark.parametrize("compiled", "01")
 def test_nan_of_a_rule_is_said_to_be_its_own(compiled, monkeypatch):
-    monkeypatch.setenv("MHALIB_COMPILED", compiled)
+    monkeypatch.setenv("LIVEGRAD_COMPILED", compiled)
     with pytest.warns(
         RuntimeWarning,
         match="^ZeroByZero.step returned NaN in W at step 0, .* does it divide 0 by 0",

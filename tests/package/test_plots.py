@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
+import livegrad
 import mhalib as mha
-from mhalib.live import frames
+from livegrad.live import frames
 
 
 @pytest.mark.parametrize(("asked", "paper"), [("book", "rgba(0,0,0,0)"), ("", "white")])
 def test_a_notebook_draws_on_white_paper_and_what_a_script_colors_is_clear(
     monkeypatch, asked, paper
 ):
-    monkeypatch.setenv("MHALIB_FIGURES", asked)
+    monkeypatch.setenv("LIVEGRAD_FIGURES", asked)
     layout, live = mha.plots.curves([1, 2], {"a": [1.0, 2.0]}).layout, frames.panels("a").layout
     assert (layout.paper_bgcolor, layout.plot_bgcolor) == (paper, paper)
     assert (live.paper_bgcolor, live.plot_bgcolor) == ("rgba(0,0,0,0)", "rgba(0,0,0,0)")
@@ -19,7 +20,7 @@ def test_a_notebook_draws_on_white_paper_and_what_a_script_colors_is_clear(
 
 def test_the_words_for_a_run_begin_where_its_lines_do():
     """Step 0 has no place on a logarithmic axis."""
-    path = mha.training.Path(np.array([0, 1, 10]), (), {"loss": np.array([9.0, 4.0, 2.0])}, None)
+    path = livegrad.Path(np.array([0, 1, 10]), (), {"loss": np.array([9.0, 4.0, 2.0])}, None)
     words = mha.plots.training(path, "A run").layout.meta["alt"]
     assert words == "A run: from step 1 to 10, training loss falls from 4 to 2."
 
@@ -41,7 +42,7 @@ def test_the_lines_of_a_run_are_named_by_what_they_show():
             ("loss", "test_loss", "attention_score", "accuracy", "test_accuracy"), start=1
         )
     }
-    path = mha.training.Path(np.array([1, 2, 3]), (), curves, None)
+    path = livegrad.Path(np.array([1, 2, 3]), (), curves, None)
     figure = mha.plots.training(path)
     assert [title.text for title in figure.layout.annotations] == ["loss", "share"]
     assert {(line.yaxis, line.name): line.y.tolist() for line in figure.data} == {

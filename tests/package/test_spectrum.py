@@ -8,7 +8,7 @@ import pytest
 
 import mhalib as mha
 from checks import assert_close, assert_refused
-from mhalib import landscape
+from livegrad import landscape
 from optional import torch
 from points import layer, network, point_of
 

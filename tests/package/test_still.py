@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 import pytest
 from PIL import Image
 
+from livegrad import still
 from livegrad.live.frames import panels
-from mhalib import still
 
 SVG = "{http://www.w3.org/2000/svg}"
 

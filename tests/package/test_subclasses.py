@@ -389,7 +389,7 @@ def test_a_class_of_ones_own_descends_and_is_told_what_other_rules_ask_for():
     ):
         mha.train(Bare(W), ROWS, mha.Adam(0.1), 5)
     with pytest.raises(
-        TypeError, match=r"only: expected a model that extends mha.models.Vector, got a Bare"
+        TypeError, match=r"only: expected a model that extends livegrad.Vector, got a Bare"
     ):
         mha.train(Bare(W), ROWS, STEP, 5, only="w")
 

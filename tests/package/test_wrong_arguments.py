@@ -280,7 +280,7 @@ def complaint(call, name, given):
 @pytest.mark.parametrize("call, right", CALLS.values(), ids=CALLS)
 def test_a_wrong_argument_is_taken_or_refused_by_its_name(call, right, monkeypatch):
     # the book asks a figure of a reader's for words, too
-    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    monkeypatch.delenv("LIVEGRAD_FIGURES", raising=False)
     complaints = {}
     for name in right:
         for kind, wrong in WRONG.items():

@@ -8,12 +8,16 @@ from pathlib import Path
 
 import pytest
 
+import livegrad
 import mhabook
 import mhalib as mha
 
 BOOK = Path(__file__).parents[2] / "book"
 PAGES = "\n".join((BOOK / name).read_text("utf-8") for name in ("api.md", "api_book.md"))
 MODULES = (
+    "livegrad.live",
+    "livegrad.optim",
+    "livegrad.plots",
     "mhalib.data",
     "mhalib.models",
     "livegrad.landscape",
@@ -32,7 +36,9 @@ MODULES = (
 def looked_up(name):
     """The object of a name such as ``mhalib.data.planted.Planted`` or ``Momentum.step``."""
     *path, last = (
-        name.split(".") if name.startswith(("mhalib", "mhabook")) else ["mhalib", *name.split(".")]
+        name.split(".")
+        if name.startswith(("livegrad", "mhalib", "mhabook"))
+        else ["mhalib", *name.split(".")]
     )
     for k in range(len(path), 0, -1):
         try:
@@ -52,8 +58,9 @@ def shown():
         if kind == "module":
             yield from (
                 value
-                for value in vars(thing).values()
-                if getattr(value, "__module__", "") == thing.__name__
+                for name, value in vars(thing).items()
+                if name in getattr(thing, "__all__", ())
+                or getattr(value, "__module__", "") == thing.__name__
             )
 
 
@@ -77,7 +84,7 @@ def public(module):
     ]
 
 
-@pytest.mark.parametrize("package", [mha, mhabook])
+@pytest.mark.parametrize("package", [livegrad, mha, mhabook])
 def test_every_name_of_the_packages_is_shown(package):
     missing = [
         name

@@ -269,7 +269,7 @@ mha.explore(wave, k=(1, 9))"""
 
 
 def test_an_own_notebook_that_was_run_and_saved_is_small(monkeypatch):
-    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    monkeypatch.delenv("LIVEGRAD_FIGURES", raising=False)
     saved = new_notebook(cells=[new_code_cell(OWN)])
     NotebookClient(saved, store_widget_state=True).execute()
     state = saved.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]

@@ -46,7 +46,7 @@ def test_topics_name_statements_of_the_book():
 def texts(monkeypatch):
     """What pages display as Markdown outside the built book, after few checks of each statement."""
     rows, displayed = mhabook.ledger.rows, []
-    monkeypatch.delenv("MHALIB_FIGURES", raising=False)
+    monkeypatch.delenv("LIVEGRAD_FIGURES", raising=False)
     monkeypatch.setattr(mhabook.ledger, "rows", lambda seeds: rows(seeds=1))
     monkeypatch.setattr(text, "Markdown", displayed.append)
     return displayed
@@ -80,7 +80,7 @@ def test_a_row_of_the_ledger_keeps_its_asterisks():
 
 
 def test_in_the_built_book_the_text_is_displayed_as_it_is(monkeypatch):
-    monkeypatch.setenv("MHALIB_FIGURES", "book")
+    monkeypatch.setenv("LIVEGRAD_FIGURES", "book")
     assert text.shown("{prf:ref}`thm-collapse`").data == "{prf:ref}`thm-collapse`"
 
 

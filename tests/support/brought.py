@@ -742,7 +742,7 @@ THINGS = [
     *(
         Thing("surroundings", words, lambda: Brought(EQUAL, TOKENS), "RRRRR", around=around)
         for words, around in {
-            "no compiled programs": environment(MHALIB_COMPILED="0"),
+            "no compiled programs": environment(LIVEGRAD_COMPILED="0"),
             "a compiler's cache where nothing may be written": environment(
                 XDG_CACHE_HOME="/proc/nowhere"
             ),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from livegrad import landscape
 from livegrad.model.vector import Vector
-from mhalib import landscape
 from optional import torch
 
 

@@ -142,7 +142,7 @@ def environment(home):
     inherited = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("JUPYTER", "JPY_")) and name != "MHALIB_FIGURES"
+        if not name.startswith(("JUPYTER", "JPY_")) and name != "LIVEGRAD_FIGURES"
     }
     own = {name: str(home / part) for name, part in folders.items()}
     return inherited | own | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "book")))}

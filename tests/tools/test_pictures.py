@@ -26,7 +26,7 @@ def room():
 @pytest.fixture
 def live(monkeypatch):
     """A live figure, as a page of the book has it."""
-    monkeypatch.setenv("MHALIB_FIGURES", "book")
+    monkeypatch.setenv("LIVEGRAD_FIGURES", "book")
     return mha.live.heads(mha.data.tokenized_mixture(n=12, T=5, d=4, M=2, zeta=0.2, seed=0))
 
 

@@ -9,9 +9,9 @@ from itertools import product
 
 import numpy as np
 
+from livegrad import landscape
 from livegrad.arrays import Array
 from mhabook.ledger import Check, Checks, statement
-from mhalib import landscape
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer

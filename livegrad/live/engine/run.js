@@ -1,7 +1,7 @@
 import { optimizers, rate } from "./optimizers.js";
 import { spectrumEnds } from "./spectrum.js";
 
-// What mhalib.train does, to be taken in slices.
+// What livegrad.train does, to be taken in slices.
 
 // Measures that any model with a `hessian` has, and those of the step size alone.
 const common = {
@@ -28,7 +28,7 @@ const measured = (model, name, now) => (model.curves[name] ?? model.final[name] 
 // formulas: {datasets, starts, models}, functions by the names that a spec uses. spec: {model, data, test, start, fixed,
 // record, curves, final}; values: the controls'. Every recorded step adds one number to each curve; a name that begins
 // with test_ is measured on the test data. `advance(ms)` works for about so long; a loss that is not finite ends the run
-// as in mhalib. A computation that is no training is a run of no steps: record = [0].
+// as there. A computation that is no training is a run of no steps: record = [0].
 export class Run {
   constructor({ datasets, starts, models }, spec, values) {
     const all = settings(spec, values),

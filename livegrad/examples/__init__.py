@@ -1,0 +1,1 @@
+"""Models without attention, each a live figure in one file: made to be copied and changed."""

@@ -1,0 +1,52 @@
+"""Logistic regression on two clouds of points: without a penalty the weights grow for ever.
+
+``python -m livegrad.examples.logistic_regression`` writes logistic_regression.html.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import livegrad as lg
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogisticRegression(lg.Vector):
+    """Mean of log(1 + exp(−y ⟨w, x⟩)), and ``penalty`` times ½‖w‖²."""
+
+    w: np.ndarray
+    penalty: float = 0.0
+
+    def loss(self, X, y):
+        return np.logaddexp(0, -y * (X @ self.w)).mean() + self.penalty * (self.w**2).sum() / 2
+
+
+def length(model, data):
+    return np.linalg.norm(model.w)
+
+
+def mistakes(model, data):
+    return (data.y * (data.X @ model.w) <= 0).mean()
+
+
+def clouds(n=80, seed=0):
+    """Labels ±1, and points around (1, ½) for one and around (−1, −½) for the other."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < n / 2, 1.0, -1.0)
+    return lg.Samples(y[:, None] * [1.0, 0.5] + 0.4 * rng.standard_normal((n, 2)), y)
+
+
+def figure():
+    return lg.live.figure(
+        LogisticRegression(np.zeros(2)),
+        clouds(),
+        lg.GradientDescent(lr=1.0),
+        steps=1000,
+        controls={"lr": [0.1, 0.3, 1.0, 3.0, 10.0], "penalty": [0.0, 0.01, 0.1, 1.0]},
+        curves={"length": length, "mistakes": mistakes},
+        title="Logistic regression",
+    )
+
+
+if __name__ == "__main__":
+    figure().save("logistic_regression.html")
