@@ -76,7 +76,7 @@ quick: .venv-quick/.ready   ## quick checks for contributors: style, imports, an
 	@.venv-quick/bin/python -m ruff format --check --quiet .
 	@PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo >/dev/null \
 	    || PYTHONPATH=.:book .venv-quick/bin/lint-imports --no-cache --no-logo
-	@env -u CI .venv-quick/bin/python -m pytest tests/package -n 2 -q -rs -m "not long" -W ignore $(ARGS)
+	@env -u CI .venv-quick/bin/python -m pytest tests/engine tests/package -n 2 -q -rs -m "not long" -W ignore $(ARGS)
 
 .venv-quick/.ready: $(PROJECTS)
 	@python=$$(.ci/python) && { [ -x .venv-quick/bin/python ] || "$$python" -m venv .venv-quick; }

@@ -7,13 +7,16 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PROJECT = (
+    r"(?m)^authors = \[.*\]$",
+    lambda names: f"authors = [{', '.join(f'{{ name = {quoted(name)} }}' for name in names)}]",
+)
 # Of each file: where its authors stand, and how they are written there.
 PLACES = {
     "_config.yml": (r"(?m)^author: .*$", lambda names: f"author: {', '.join(names)}"),
-    "pyproject.toml": (
-        r"(?m)^authors = \[.*\]$",
-        lambda names: f"authors = [{', '.join(f'{{ name = {quoted(name)} }}' for name in names)}]",
-    ),
+    "pyproject.toml": PROJECT,
+    "mhalib/pyproject.toml": PROJECT,
+    "livegrad/pyproject.toml": PROJECT,
     "CITATION.cff": (
         r"(?m)^authors:\n(?:  - .*\n)+",
         lambda names: "authors:\n" + "".join(f"  - name: {quoted(name)}\n" for name in names),

@@ -1,4 +1,4 @@
-"""Who wrote the book stands in four files, and one command sets it in all of them."""
+"""Who wrote the book stands in six files, and one command sets it in all of them."""
 
 import json
 import subprocess
@@ -11,12 +11,14 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-FILES = ["pyproject.toml", "_config.yml", "CITATION.cff", ".zenodo.json"]
+PROJECTS = ["pyproject.toml", "mhalib/pyproject.toml", "livegrad/pyproject.toml"]
+FILES = [*PROJECTS, "_config.yml", "CITATION.cff", ".zenodo.json"]
 
 
 @pytest.fixture
 def root(tmp_path):
-    (tmp_path / ".ci").mkdir()
+    for folder in (".ci", "mhalib", "livegrad"):
+        (tmp_path / folder).mkdir()
     for name in [*FILES, ".ci/authors.py"]:
         copy(ROOT / name, tmp_path / name)
     return tmp_path
@@ -30,11 +32,11 @@ def set_authors(root, names):
 
 def said(root):
     """The authors in each file, as who reads the file finds them."""
-    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    projects = [tomllib.loads((root / name).read_text("utf-8"))["project"] for name in PROJECTS]
     citation = yaml.safe_load((root / "CITATION.cff").read_text("utf-8"))
     archive = json.loads((root / ".zenodo.json").read_text("utf-8"))
     return [
-        [author["name"] for author in project["authors"]],
+        *([author["name"] for author in project["authors"]] for project in projects),
         yaml.safe_load((root / "_config.yml").read_text("utf-8"))["author"].split(", "),
         [author["name"] for author in citation["authors"]],
         [author["name"] for author in archive["creators"]],
@@ -46,7 +48,7 @@ def test_command_sets_every_place_and_nothing_else(root):
     first = said(root)
     assert all(names == first[0] for names in first)
     assert set_authors(root, "Émilie du Châtelet; Sofja Kowalewskaja ").returncode == 0
-    assert said(root) == [["Émilie du Châtelet", "Sofja Kowalewskaja"]] * 4
+    assert said(root) == [["Émilie du Châtelet", "Sofja Kowalewskaja"]] * 6
     set_authors(root, "; ".join(first[0]))
     assert {name: (root / name).read_text("utf-8") for name in FILES} == before
 

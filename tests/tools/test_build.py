@@ -28,8 +28,11 @@ def book(tmp_path):
     """The build's own files, for a book of one page with one cell."""
     shutil.copytree(ROOT / "book/_ext", tmp_path / "book/_ext")
     shutil.copytree(ROOT / ".ci", tmp_path / ".ci", ignore=shutil.ignore_patterns("node_modules"))
-    for name in ("Makefile", "pyproject.toml", "_config.yml", "requirements.txt"):
+    for name in ("Makefile", "_config.yml", "requirements.txt"):
         shutil.copy(ROOT / name, tmp_path)
+    for folder in (".", "mhalib", "livegrad"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        shutil.copy(ROOT / folder / "pyproject.toml", tmp_path / folder)
     (tmp_path / "_toc.yml").write_text("{format: jb-book, root: page, parts: []}")
     python = tmp_path / ".venv/bin/python"
     python.parent.mkdir(parents=True)

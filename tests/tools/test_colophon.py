@@ -11,6 +11,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
+import livegrad
 import mhalib as mha
 from checks import missing
 from notebooks import code, paths, read
@@ -44,7 +45,11 @@ def test_the_citation_has_what_the_format_asks_for():
 
 
 def test_the_archive_says_what_the_citation_says():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    project, *others = (
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))["project"]
+        for folder in (".", "mhalib", "livegrad")
+    )
+    assert all(other["version"] == project["version"] for other in others)
     version, date = re.search(
         r"(?m)^## \[(\S+)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8")
     ).groups()
@@ -53,6 +58,7 @@ def test_the_archive_says_what_the_citation_says():
         == CITATION["version"]
         == project["version"]
         == mha.__version__
+        == livegrad.__version__
         == version
     )
     assert ARCHIVE["publication_date"] == str(CITATION["date-released"]) == date

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = {"mhalib": ROOT, "mhabook": ROOT / "book"}
+PACKAGES = {"livegrad": ROOT, "mhalib": ROOT, "mhabook": ROOT / "book"}
 START = """import mhalib as mha
 data = mha.data.tokenized_mixture(n=8)
 model = mha.MultiHeadAttention.zeros(H=1, T=10, d=8)
