@@ -38,7 +38,7 @@ def sequences(n=60, length=6, seed=0):
     return lg.Samples(X, np.sin(X[:, 0]))
 
 
-def start(units=4, seed=1):
+def start(units=6, seed=1):
     rng = np.random.default_rng(seed)
     A, b, c = 0.5 * rng.standard_normal((units, units)), *0.5 * rng.standard_normal((2, units))
     return Recurrence(A, b, c)
@@ -48,9 +48,9 @@ def figure():
     return lg.live.figure(
         start(),
         sequences(),
-        lg.Adam(lr=0.01),
+        lg.Adam(lr=0.001),
         steps=1000,
-        controls={"lr": [0.001, 0.003, 0.01, 0.03, 0.1]},
+        controls={"lr": [0.0003, 0.001, 0.003, 0.01, 0.03]},
         curves={"kept": kept},
         title="A recurrence",
     )

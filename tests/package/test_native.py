@@ -667,7 +667,7 @@ def test_a_relative_cache_folder_counts_as_none(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", "here")
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setattr(native, "_folder", FOLDER)
-    assert native._cache()[1] == "here/.cache/mhalib is no absolute path"
+    assert native._cache()[1] == "here/.cache/livegrad is no absolute path"
 
 
 def test_a_full_disk_is_left_as_it_was(monkeypatch, empty):
