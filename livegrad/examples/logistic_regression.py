@@ -17,26 +17,26 @@ class LogisticRegression(lg.Vector):
     w: np.ndarray
     penalty: float = 0.0
 
-    def loss(self, X, y):
+    def loss(self, X: np.ndarray, y: np.ndarray) -> float:
         return np.logaddexp(0, -y * (X @ self.w)).mean() + self.penalty * (self.w**2).sum() / 2
 
 
-def length(model, data):
+def length(model: LogisticRegression, data: lg.Samples) -> float:
     return np.linalg.norm(model.w)
 
 
-def mistakes(model, data):
+def mistakes(model: LogisticRegression, data: lg.Samples) -> float:
     return (data.y * (data.X @ model.w) <= 0).mean()
 
 
-def clouds(n=80, seed=0):
+def clouds(n: int = 80, seed: int = 0) -> lg.Samples:
     """Labels ±1, and points around (1, ½) for one and around (−1, −½) for the other."""
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(n) < n / 2, 1.0, -1.0)
     return lg.Samples(y[:, None] * [1.0, 0.5] + 0.4 * rng.standard_normal((n, 2)), y)
 
 
-def figure():
+def figure() -> lg.live.LiveFigure:
     return lg.live.figure(
         LogisticRegression(np.zeros(2)),
         clouds(),

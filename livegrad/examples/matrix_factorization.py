@@ -17,30 +17,34 @@ class Factors(lg.Vector):
     U: np.ndarray
     V: np.ndarray
 
-    def loss(self, X, y):
+    def loss(self, X: np.ndarray, y: np.ndarray) -> float:
         return (X * (self.U @ self.V.mT - y) ** 2).sum() / (2 * X.sum())
 
 
-def unseen(model, data):
+def unseen(model: Factors, data: lg.Samples) -> float:
     """The mean of (U Vᵀ − Y)² over the entries that are not seen."""
     hidden = 1 - data.X
     return (hidden * (model.U @ model.V.mT - data.y) ** 2).sum() / hidden.sum()
 
 
-def matrix(rows=20, columns=15, rank=2, seen=0.5, seed=0):
+def matrix(
+    rows: int = 20, columns: int = 15, rank: int = 2, seen: float = 0.5, seed: int = 0
+) -> lg.Samples:
     rng = np.random.default_rng(seed)
     Y = rng.standard_normal((rows, rank)) @ rng.standard_normal((rank, columns))
     return lg.Samples((rng.random(Y.shape) < seen).astype(float), Y)
 
 
-def start(rows=20, columns=15, rank=4, scale=0.1, seed=1):
+def start(
+    rows: int = 20, columns: int = 15, rank: int = 4, scale: float = 0.1, seed: int = 1
+) -> Factors:
     rng = np.random.default_rng(seed)
     return Factors(
         scale * rng.standard_normal((rows, rank)), scale * rng.standard_normal((columns, rank))
     )
 
 
-def figure():
+def figure() -> lg.live.LiveFigure:
     return lg.live.figure(
         start(),
         matrix(),

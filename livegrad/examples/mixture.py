@@ -18,32 +18,33 @@ class Mixture(lg.Vector):
     s: np.ndarray
     logits: np.ndarray
 
-    def shares(self):
-        E = np.exp(self.logits - self.logits.max())
-        return E / E.sum()
+    def shares(self) -> np.ndarray:
+        return np.exp(self.logits) / np.exp(self.logits).sum()
 
-    def loss(self, X, y):
+    def loss(self, X: np.ndarray, y: np.ndarray) -> float:
         z = (X - self.m) * np.exp(-self.s)
         density = self.shares() * np.exp(-(z**2) / 2 - self.s) / np.sqrt(2 * np.pi)
         return -np.log(density.sum(axis=1)).mean()
 
 
-def gap(model, data):  # 4 in the distribution that the sample comes from
+def gap(
+    model: Mixture, data: lg.Samples
+) -> float:  # 4 in the distribution that the sample comes from
     return abs(model.m[1] - model.m[0])
 
 
-def share(model, data):  # 0.7 there
+def share(model: Mixture, data: lg.Samples) -> float:  # 0.7 there
     return model.shares()[1]
 
 
-def sample(n=200, seed=0):
+def sample(n: int = 200, seed: int = 0) -> lg.Samples:
     rng = np.random.default_rng(seed)
     second = rng.random(n) < 0.7
     X = np.where(second, 2.0, -2.0) + rng.standard_normal(n)
     return lg.Samples(X[:, None], second.astype(float))
 
 
-def figure():
+def figure() -> lg.live.LiveFigure:
     return lg.live.figure(
         Mixture(np.array([-0.1, 0.1]), np.zeros(2), np.zeros(2)),
         sample(),

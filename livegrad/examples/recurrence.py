@@ -18,33 +18,33 @@ class Recurrence(lg.Vector):
     b: np.ndarray
     c: np.ndarray
 
-    def __call__(self, X):
+    def __call__(self, X: np.ndarray) -> np.ndarray:
         h = np.zeros((len(X), len(self.b)))
         for t in range(X.shape[1]):
             h = np.tanh(h @ self.A.mT + X[:, t, None] * self.b)
         return h @ self.c
 
-    def loss(self, X, y):
+    def loss(self, X: np.ndarray, y: np.ndarray) -> float:
         return ((self(X) - y) ** 2).mean() / 2
 
 
-def kept(model, data):  # how much of h a step may keep
+def kept(model: Recurrence, data: lg.Samples) -> float:  # how much of h a step may keep
     return np.linalg.norm(model.A)
 
 
-def sequences(n=60, length=6, seed=0):
+def sequences(n: int = 60, length: int = 6, seed: int = 0) -> lg.Samples:
     """Sequences of normal numbers; the answer is the sine of the first."""
     X = np.random.default_rng(seed).standard_normal((n, length))
     return lg.Samples(X, np.sin(X[:, 0]))
 
 
-def start(units=6, seed=1):
+def start(units: int = 6, seed: int = 1) -> Recurrence:
     rng = np.random.default_rng(seed)
     A, b, c = 0.5 * rng.standard_normal((units, units)), *0.5 * rng.standard_normal((2, units))
     return Recurrence(A, b, c)
 
 
-def figure():
+def figure() -> lg.live.LiveFigure:
     return lg.live.figure(
         start(),
         sequences(),

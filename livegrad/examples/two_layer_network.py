@@ -18,30 +18,30 @@ class TwoLayers(lg.Vector):
     b: np.ndarray
     a: np.ndarray
 
-    def __call__(self, X):
+    def __call__(self, X: np.ndarray) -> np.ndarray:
         return np.tanh(X * self.w + self.b) @ self.a
 
-    def loss(self, X, y):
+    def loss(self, X: np.ndarray, y: np.ndarray) -> float:
         return ((self(X) - y) ** 2).mean() / 2
 
 
-def wave(n=50):
+def wave(n: int = 50) -> lg.Samples:
     """y = sin 3x on n points of [−1, 1]."""
     X = np.linspace(-1, 1, n)[:, None]
     return lg.Samples(X, np.sin(3 * X[:, 0]))
 
 
-def start(units=12, scale=0.1, seed=0):
+def start(units: int = 12, scale: float = 0.1, seed: int = 0) -> TwoLayers:
     w, b, a = scale * np.random.default_rng(seed).standard_normal((3, units))
     return TwoLayers(w, b, a)
 
 
-def steepest(model, data):
+def steepest(model: TwoLayers, data: lg.Samples) -> float:
     """The largest slope of a unit at 0."""
     return abs(model.a * model.w).max()
 
 
-def figure():
+def figure() -> lg.live.LiveFigure:
     return lg.live.figure(
         start(),
         wave(),

@@ -55,7 +55,7 @@ def with_attributes(model: Any, changes: dict[str, Any]) -> Any:
 
 
 @cache
-def field_names(kind):
+def field_names(kind: type) -> tuple[str, ...] | None:
     """The names of the fields of a dataclass; None of another class."""
     return tuple(f.name for f in fields(kind)) if is_dataclass(kind) else None
 
@@ -67,7 +67,7 @@ def _has_slots(kind):
 
 
 @cache
-def remembered(kind):
+def remembered(kind: type) -> set[str]:
     """The names of the cached properties of a class."""
     return {
         name
