@@ -343,6 +343,15 @@ def require_detached(name: str, a: Array) -> None:
         )
 
 
+def share_memory(a: Array, b: Array) -> bool:
+    """Whether two arrays have numbers in common, so that a write into one changes the other."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.may_share_memory(a, b) and np.shares_memory(a, b)
+    if is_tensor(a) and is_tensor(b):
+        return a.data_ptr() == b.data_ptr() != 0
+    return a is b
+
+
 def require_values(name: str, a: Array) -> None:
     """Check that this is an array whose numbers a run can compute on.
 

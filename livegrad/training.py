@@ -298,10 +298,10 @@ class _Walk:
         return stopped
 
     def _confirm(self):
-        """Check that the loss of all samples is still computed by the formula that the run began
-        with."""
-        if self.last is not None and self.last.rows is None:
-            self.recorder.train_space.confirm(self.last.theta, self.last.loss, self.last.k)
+        """Check that the loss is still computed by the formula that the run began with."""
+        if self.last is not None:
+            k, loss, theta, rows = self.last
+            self.recorder.train_space.confirm(theta, loss, k, rows)
 
     def _walked(self, steps, state, samples, theta):
         # One evaluation more than updates, for the loss after the last; ``samples`` has no end.

@@ -6,6 +6,7 @@ numbers its arrays.
 
 from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import fields, is_dataclass, replace
+from itertools import islice
 from math import inf, isfinite
 from numbers import Real
 from reprlib import repr as short
@@ -24,6 +25,8 @@ from livegrad.training import Path
 USED = {"loss", "steps", "stopped", "optimizer", "scaling"}
 """Names that a run in the page, or the sentence about it, uses for something else than a
 control."""
+MANY = 500
+"""Values that a slider has room for."""
 WHOLE = 2**53
 """From here on a double is no longer every whole number."""
 
@@ -143,13 +146,19 @@ def _choices(name, values, value):
     """The values of a slider as doubles, the one at the start as rule or model has it."""
     try:
         # These can be iterated, but as letters, names, or in no order.
-        listed = None if isinstance(values, (str, bytes, Mapping, Set)) else list(values)
+        listed = (
+            None
+            if isinstance(values, (str, bytes, Mapping, Set))
+            else list(islice(values, MANY + 1))
+        )
     except TypeError:
         listed = None
     if listed is None:
         raise TypeError(
             f"controls: expected a list of numbers for {name}, got {type(values).__name__}"
         )
+    if len(listed) > MANY:
+        raise ValueError(f"controls: expected at most {MANY} values of {name}, got more")
     choices = [_finite(name, choice) for choice in listed]
     largest = max(map(abs, choices), default=0.0)
     # In order, equal values are neighbors: one pass compares what matters.

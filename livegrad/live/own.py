@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from livegrad.arrays import require_count
+from livegrad.arrays import is_array, require_count
 from livegrad.live.frames import line, panels, step_axis
 from livegrad.live.given import (
     Read,
@@ -19,15 +19,18 @@ from livegrad.live.given import (
     require_text,
     tries_of,
 )
-from livegrad.live.own_checks import NEAR, compare
+from livegrad.live.own_checks import NEAR, compare, require_unchanged
 from livegrad.live.own_formulas import Formulas, module
 from livegrad.live.payload import numbers
 from livegrad.live.rule_formulas import RULES
 from livegrad.live.spec import FigureSpec
 from livegrad.live.widget import LiveFigure
-from livegrad.model.weights import probe, with_attributes
+from livegrad.model.weights import attributes, probe, with_attributes
 from livegrad.optim.rules import Rule
 from livegrad.training import Path, recorded_steps, train
+
+LONGEST = 1_000_000
+"""Steps of a run that a reader may still wait for."""
 
 
 def figure(
@@ -79,6 +82,8 @@ def figure(
     True
     """
     require_count(steps=steps)
+    if steps > LONGEST:
+        raise ValueError(f"steps: expected at most {LONGEST:,} in a page, got {steps:,}")
     require_text("title", title)
     _require_rule(rule)
     require_model(start)
@@ -87,16 +92,19 @@ def figure(
     own = {name: control.values for name, control in moved.items() if name not in numbers_of(rule)}
     # as they are now
     data = Read(data, {name: getattr(data, name).copy() for name in doubles_of(data)})
+    arrays = {name: a.copy() for name, a in attributes(start).items() if is_array(a)}
+    start = with_attributes(start, arrays)
     formulas = Formulas(start, data, curves, {name: float(getattr(start, name)) for name in own})
     program, start_and_check = formulas.program(), _start_and_check(formulas)
     for name, values in own.items():
-        for value in {min(values), max(values)}:
+        for value in values:
             compare(formulas, {**formulas.numbers, name: value})
     record = recorded_steps(steps, 50)
 
     def run(values: dict[str, Any]) -> Path:
         mine = {name: values[name] for name in formulas.numbers}
         theirs = {name: value for name, value in values.items() if name not in mine}
+        require_unchanged(formulas, start_and_check["check"]["wanted"])
         path = train(
             with_attributes(start, mine), data, replace(rule, **theirs), steps, record=record
         )  # pyright: ignore

@@ -1,7 +1,7 @@
 """Is the record of a reader's formulas what they compute? Compared before a figure is made, and
 again in the page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,26 @@ def compare(
     _require_slopes(formulas, numbers, at, moved, loss, slope)
     train(near, formulas.data, GradientDescent(lr=1e-3), 1)
     return loss, slope, curves
+
+
+def require_unchanged(formulas: Formulas, wanted: Sequence[float]) -> None:
+    """Check that loss and curves near the start are still what they were when the figure was made,
+    as its page has them.
+
+    Raises ArithmeticError if they are not.
+    """
+    theta, data = formulas.vector(), formulas.data
+    near = formulas.model(theta + NEAR * probe(theta.shape), formulas.numbers)
+    before = {"the loss": wanted[0]} | dict(zip(formulas.curves, wanted[2:], strict=True))
+    with np.errstate(all="ignore"):
+        now = {"the loss": near.loss(data.X, data.y)}
+        now |= {name: of(near, data) for name, of in formulas.curves.items()}
+    for name, value in before.items():
+        if not np.isclose(float(now[name]), value, rtol=1e-9, atol=1e-12, equal_nan=True):
+            raise ArithmeticError(
+                f"{name} near the start is {float(now[name])} now, and was {value} when the figure "
+                "was made: what it reads beside weights and data has changed; make the figure again"
+            )
 
 
 def _slope(formulas, inputs):

@@ -116,7 +116,7 @@ class Formulas:
                 self.thetas[name]: array(self.thetas[name], a.shape)
                 for name, a in self.weights.items()
             },
-            **{number: array(number, ()) for number in self.sets.values()},
+            **{number: array(number, (), number=True) for number in self.sets.values()},
             **{
                 number: array(number, self.arrays[name].shape, mask=self._is_mask(name))
                 for name, number in self.inputs.items()

@@ -155,8 +155,14 @@ class Algebra:
     def __rmul__(self, other: Self | float) -> Self:
         return self._apply(operator.mul, other)
 
+    def __rtruediv__(self, other: float) -> Self:
+        return self._apply(lambda a, number: number / a, other)
+
     def __neg__(self) -> Self:
         return -1.0 * self
+
+    def __abs__(self) -> Self:
+        return self.map(abs)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Self:
         """Functions of numpy act on every array: ``np.sign(grad)`` is ``grad.map(np.sign)``."""
@@ -185,6 +191,20 @@ class Algebra:
                 f"points of its space, got {' and '.join(kinds)}"
             )
         return moved
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        """Two functions of numpy take a whole point: ``np.linalg.norm(grad)`` is ``grad.norm()``,
+        ``np.dot(grad, other)`` is ``grad.dot(other)``; any other one is refused."""
+        if not options and all(isinstance(x, Algebra) for x in args):
+            if function is np.linalg.norm and len(args) == 1:
+                return args[0].norm()
+            if function in (np.dot, np.vdot, np.inner) and len(args) == 2:
+                return args[0].dot(args[1])
+        said = f"{function.__module__}.{function.__name__}".replace("numpy", "np")
+        raise TypeError(
+            f"{said}: expected arrays, got a {type(self).__name__}; a point has norm(), "
+            "dot(other) and map(function), which calls a function for each of its arrays()"
+        )
 
     def dot(self, other: Self) -> float:
         """The Euclidean inner product of all parameters with those of a point of the same class, a

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from itertools import combinations
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from livegrad.arrays import is_array, require_detached, require_own_meaning, shown
+from livegrad.arrays import is_array, require_detached, require_own_meaning, share_memory, shown
 from livegrad.model.algebra import Algebra
 from livegrad.model.vector import Vector
 from livegrad.model.weights import attributes, field_names, remembered, weights
@@ -68,6 +69,19 @@ def require_weights(name: str, model: Any) -> None:
         )
     for weight, a in moving.items():
         _require_moving(weight, a)
+    _require_apart(moving)
+
+
+def _require_apart(moving):
+    """Check that no two weights have numbers in common."""
+    for (one, a), (other, b) in combinations(moving.items(), 2):
+        if share_memory(a, b):
+            raise TypeError(
+                f"{other}: expected an array of its own, got one that shares its numbers with "
+                f"{one}: each would be trained by itself, and they would part at the first step. "
+                f"Write {other}.copy() if they are two weights; if they are one, give it one field "
+                "and use it twice"
+            )
 
 
 ARRAY = re.compile(r"(\w+\.)*(ndarray|NDArray|ArrayLike|Array|Tensor)(\[.*\])?")

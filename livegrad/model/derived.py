@@ -120,14 +120,15 @@ class Derived(Workspace):
         evaluator = Evaluator(_loss_and_slopes(self.model, X, y, _inputs("theta", self.model)))
         return compiled_or(evaluator, self.model, X, y, self._steps)
 
-    def confirm(self, theta: Any, loss: float, k: int) -> None:
+    def confirm(self, theta: Any, loss: float, k: int, rows: Any = None) -> None:
         """Check at a recorded step that the loss is still the recorded one.
 
         Raises ArithmeticError if it is not, because what it reads beside weights and data has
         changed.
         """
         with np.errstate(all="ignore"):
-            now = float(theta.loss(self.X, self.y))
+            X, y = (self.X, self.y) if rows is None else (self.X[rows], self.y[rows])
+            now = float(theta.loss(X, y))
         precision = max(
             np.finfo(str(a.dtype).removeprefix("torch.")).eps for a in theta.arrays().values()
         )

@@ -22,9 +22,14 @@ CURE = (
 )
 
 
+NEAR = 0.1
+"""How far beside the start the gradient is compared too: at special weights, such as zeros, a wrong
+one may be right."""
+
+
 def require_gradient(model: Any, X: Array, y: Array) -> None:
     """Check that ``loss_and_grad`` gives the loss of ``loss``, and its slope along a direction that
-    moves all weights.
+    moves all weights; at the start and beside it.
 
     At a kink the slope is between those to either side. Models that are ``vouched`` are not asked,
     nor those that write their loss alone.
@@ -39,10 +44,23 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
         return
     before = attributes(model)
     with np.errstate(all="ignore"):
-        loss, grad = model.loss_and_grad(X, y)
+        model.loss_and_grad(X, y)
         require_left("loss_and_grad", model, before, attributes(model))
-        loss, own = float(loss), float(model.loss(X, y))
-    require_left("loss", model, before, attributes(model))
+        model.loss(X, y)
+        require_left("loss", model, before, attributes(model))
+        _require_slope("at the start", model, X, y, size)
+        beside = {
+            name: a + NEAR * as_like(probe(tuple(a.shape), first=3), a)
+            for name, a in moving.items()
+        }
+        _require_slope("near the start", with_weights(model, beside), X, y, size)
+
+
+def _require_slope(where, model, X, y, size):
+    """The same at one point."""
+    kind, moving = type(model).__name__, weights(model)
+    loss, grad = model.loss_and_grad(X, y)
+    loss, own = float(loss), float(model.loss(X, y))
     slopes = {name: to_numpy(a) for name, a in weights(grad).items()}
     if not (
         np.isfinite(own)
@@ -53,7 +71,7 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
     rounding = 2.0 ** (-52 if size == 8 else -23)
     if not np.isclose(loss, own, rtol=rounding**0.5, atol=rounding):
         raise ArithmeticError(
-            f"at the start the loss is {own:.6g} by {kind.__name__}.loss, and {loss:.6g} by its "
+            f"{where} the loss is {own:.6g} by {kind}.loss, and {loss:.6g} by its "
             f"loss_and_grad: {CURE}"
         )
     far = STEPS[size] * max(1.0, float(model.dot(model)) ** 0.5)
@@ -65,15 +83,14 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
         },
     )
     way = way * (1.0 / float(way.dot(way)) ** 0.5)
-    with np.errstate(all="ignore"):
-        sides = [(float((model + way * by).loss(X, y)) - own) / by for by in (far, -far)]
+    sides = [(float((model + way * by).loss(X, y)) - own) / by for by in (far, -far)]
     slope, steepness = float(grad.dot(way)), float(grad.dot(grad)) ** 0.5
     # The second term is the rounding of two losses, magnified by the division by the step.
     off = TOLERANCES[size] * steepness + 20 * rounding * max(1.0, abs(own)) / far
     if np.isfinite(sides).all() and not min(sides) - off <= slope <= max(sides) + off:
         raise ArithmeticError(
-            f"at the start the loss rises by {sum(sides) / 2:.6g} along a direction in which all "
-            f"weights move, by differences of {kind.__name__}.loss, and by {slope:.6g} by its "
+            f"{where} the loss rises by {sum(sides) / 2:.6g} along a direction in which all "
+            f"weights move, by differences of {kind}.loss, and by {slope:.6g} by its "
             f"loss_and_grad: {CURE}"
         )
 

@@ -68,8 +68,9 @@ class Workspace:
         model."""
         return model.norms() if hasattr(model, "norms") else {}
 
-    def confirm(self, theta: Any, loss: float, k: int) -> None:
-        """Check at a recorded step that the formula is still the one that the run began with."""
+    def confirm(self, theta: Any, loss: float, k: int, rows: Any = None) -> None:
+        """Check at a recorded step that the formula is still the one that the run began with, on
+        the rows whose loss this is, or on all."""
 
     def origin(self, theta: Any) -> str | None:
         """Where the gradient at θ stops being finite, in words; None if that is not known."""

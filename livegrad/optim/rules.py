@@ -144,12 +144,15 @@ class Adam:
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, tuple[Any, Any]]:
         """θ − η_k m̂ / (√v̂ + ε)."""
+        return self._moved(theta, grad, state, k, rate(self.lr, k))
+
+    def _moved(self, theta, grad, state, k, lr):
         beta1, beta2, eps = map(as_number, (self.beta1, self.beta2, self.eps))
         m = beta1 * state[0] + (1 - beta1) * grad
         v = beta2 * state[1] + (1 - beta2) * grad * grad
         # From m = v = 0 on, the weights of the past gradients add up to 1 − β^{k+1} only.
         m_hat, v_hat = m / (1 - beta1 ** (k + 1)), v / (1 - beta2 ** (k + 1))
-        return theta - rate(self.lr, k) * (m_hat / (v_hat**0.5 + eps)), (m, v)
+        return theta - lr * (m_hat / (v_hat**0.5 + eps)), (m, v)
 
 
 @dataclass(frozen=True)
@@ -168,10 +171,10 @@ class AdamW(Adam):
 
     def step(self, theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, tuple[Any, Any]]:
         """θ − η_k λ θ, and Adam's step from there."""
+        lr = rate(self.lr, k)
         # Decoupled: the moments see the gradient without the decay, so decaying first and stepping
         # from there is the sum of both.
-        shrunk = theta - rate(self.lr, k) * as_number(self.weight_decay) * theta
-        return super().step(shrunk, grad, state, k)
+        return self._moved(theta - lr * as_number(self.weight_decay) * theta, grad, state, k, lr)
 
 
 ENTRYWISE: tuple[type, ...] = (GradientDescent, Momentum, Adam, AdamW)

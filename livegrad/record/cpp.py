@@ -159,6 +159,13 @@ def entry(
 def _require_lanes(v: Node, sizes: Sizes, sample: str) -> None:
     """Raise Untraceable for what has no compiled form."""
     loops = sizes.loops[v]
+    if v.f == "reshape":
+        shapes = loops, [sizes.loops[v.args[0][0]][k] for k in v.args[0][0].out]
+        if any(sample in shape for shape in shapes) and not all(
+            shape[0] == sample and sample not in shape[1:] for shape in shapes
+        ):
+            raise Untraceable(f"{v.line}: a reshape of the axis of samples has no compiled form")
+        return
     # An axis of samples is read in the loop over samples and in no other, or one lane would
     # need the number of another.
     across = [

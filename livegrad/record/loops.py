@@ -251,6 +251,11 @@ def _shown(part):
     return f"{loop} + {offset}" if loop and offset else loop or str(offset)
 
 
+def _row_by_row(shape: Sequence[str]) -> list[str]:
+    """The strides of an array whose rows lie one behind the other."""
+    return [product_of(shape[axis + 1 :]) for axis in range(len(shape))]
+
+
 @dataclass
 class _Lowering:
     """The buffers of nodes, and the expressions that read them."""
@@ -288,13 +293,14 @@ class _Lowering:
             return Buffer(v.detail, shape, v.f, self.places.get(v.detail))
         if v.f == "reshape":
             of = self.buffers[v.args[0][0]]
-            # A part has strides of the longer array: its numbers need not lie one behind the other.
-            if of.place:
+            # A part of a longer array has its strides: its numbers need not lie one behind the other.
+            if of.place and list(of.place.strides) != _row_by_row(of.shape):
                 raise Untraceable(
                     f"{v.line}: {of.name}, which lies in a longer array, is read in another "
                     f"shape; read 1.0 * {of.name}"
                 )
-            return Buffer(of.name, shape, "view", of=of)
+            place = of.place and of.place._replace(strides=_row_by_row(shape))
+            return Buffer(of.name, shape, "view", place, of=of)
         name = f"{self.prefix}{len(self.buffers)}"
         return Buffer(
             name,

@@ -268,6 +268,8 @@ class Traced(Recorded, NDArrayOperatorsMixin):
     """Checks of values are left out, because there are none yet."""
     # Models choose the sizes of their blocks by the bytes of an entry.
     itemsize = 8
+    is_number = False
+    """Whether it stands for a number of Python, which nothing can write into."""
     # The mixin defines ==, which alone would leave arrays without a hash.
     __hash__ = object.__hash__
 
@@ -354,8 +356,11 @@ class Traced(Recorded, NDArrayOperatorsMixin):
         kind = np.dtype(dtype)
         if kind == self.dtype:
             return self
-        if kind is not np.dtype(float) and not (self.mask and kind.kind in "iu"):
-            refuse(f"astype({kind}); a program computes in double precision")
+        if kind is not np.dtype(float) and not (self.mask and kind == np.dtype(int)):
+            refuse(
+                f"astype({kind}); a program computes in double precision, and small or unsigned "
+                "whole numbers wrap around: write astype(float)"
+            )
         return Traced(self.node, self.groups)
 
     def reshape(self, *shape: int | tuple[int, ...], order: str = "C") -> "Traced":
@@ -448,9 +453,12 @@ def axes_of(x: Traced, axis: Any) -> list[int]:
     return [k % x.ndim for k in axes]
 
 
-def array(name: str, shape: Sequence[int], mask: bool = False) -> Traced:
-    """The input of this name; a ``mask`` has the numbers 0 and 1."""
-    return of_shape(shape, "input", detail=name, mask=mask)
+def array(name: str, shape: Sequence[int], mask: bool = False, number: bool = False) -> Traced:
+    """The input of this name; a ``mask`` has the numbers 0 and 1, and a ``number`` is one of
+    Python."""
+    found = of_shape(shape, "input", detail=name, mask=mask)
+    found.is_number = number
+    return found
 
 
 def of_shape(
@@ -689,12 +697,15 @@ def _method(name, x, *args, **options):
     return _call(f".{name}()", name, (x, *args), options)
 
 
+def _is_immutable(x):
+    """Whether x += 1 makes a new number: of one of Python, and of what NumPy computes of arrays
+    without axes; but not of such an array itself."""
+    return isinstance(x, Traced) and not x.ndim and (x.is_number or x.node.f != "input")
+
+
 def _call(said, name, args, options):
     out = options.pop("out", None)
-    # x += 1 of a number is no write in place: NumPy's scalars are immutable.
-    if out is not None and not (
-        isinstance(out, tuple) and isinstance(out[0], Traced) and not out[0].ndim
-    ):
+    if out is not None and not (isinstance(out, tuple) and _is_immutable(out[0])):
         refuse(
             f"a write into an array by out= of {said}, or by +=, -=, *= or /=; make a new one: x "
             f"= x + 1"
