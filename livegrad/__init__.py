@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from livegrad import landscape
 from livegrad.later import Getattr, later
 from livegrad.model import Vector
+from livegrad.model.given_gradient import check_gradient
 from livegrad.optim import (
     Adam,
     AdamW,
@@ -43,6 +44,7 @@ __all__ = [
     "Samples",
     "Vector",
     "Warmup",
+    "check_gradient",
     "explore",
     "landscape",
     "live",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from livegrad import landscape
 from livegrad.later import Getattr, later
+from livegrad.model.given_gradient import check_gradient
 from livegrad.training import train
 from mhalib import data, losses, models
 from mhalib.attention import gaussian, normalized_gaussian, softmax
@@ -46,6 +47,7 @@ __all__ = [
     "Preconditioned",
     "StructureAware",
     "Warmup",
+    "check_gradient",
     "data",
     "explore",
     "gaussian",

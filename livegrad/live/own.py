@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from livegrad.arrays import is_array, require_count
+from livegrad.arrays import require_count
 from livegrad.live.frames import line, panels, step_axis
 from livegrad.live.given import (
     Read,
@@ -92,7 +92,7 @@ def figure(
     own = {name: control.values for name, control in moved.items() if name not in numbers_of(rule)}
     # as they are now
     data = Read(data, {name: getattr(data, name).copy() for name in doubles_of(data)})
-    arrays = {name: a.copy() for name, a in attributes(start).items() if is_array(a)}
+    arrays = {k: a.copy() for k, a in attributes(start).items() if isinstance(a, np.ndarray)}
     start = with_attributes(start, arrays)
     formulas = Formulas(start, data, curves, {name: float(getattr(start, name)) for name in own})
     program, start_and_check = formulas.program(), _start_and_check(formulas)

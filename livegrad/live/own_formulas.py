@@ -83,9 +83,10 @@ class Formulas:
     def __call__(self, a: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The entries of the program, of recorded arrays by name."""
         theta = {name: a[number] for name, number in self.thetas.items()}
-        model = with_attributes(
-            self.start, theta | {name: a[number] for name, number in self.sets.items()}
-        )
+        numbers = {name: a[number] for name, number in self.sets.items()}
+        for number in numbers.values():
+            number.is_number = True
+        model = with_attributes(self.start, theta | numbers)
         data = Read(
             self.data, {name: a[number] for name, number in self.inputs.items() if number in a}
         )
@@ -116,7 +117,7 @@ class Formulas:
                 self.thetas[name]: array(self.thetas[name], a.shape)
                 for name, a in self.weights.items()
             },
-            **{number: array(number, (), number=True) for number in self.sets.values()},
+            **{number: array(number, ()) for number in self.sets.values()},
             **{
                 number: array(number, self.arrays[name].shape, mask=self._is_mask(name))
                 for name, number in self.inputs.items()

@@ -1,11 +1,12 @@
 """Is the gradient that a model brings the slope of its loss? Asked where a run or a landscape
 begins."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from livegrad.arrays import Array, as_like, to_numpy
+from livegrad.arrays import Array, as_like, require_count, to_numpy
+from livegrad.model.contract import require_weights
 from livegrad.model.vector import Vector
 from livegrad.model.weights import attributes, probe, require_left, weights, with_weights
 from livegrad.vouched import is_vouched
@@ -97,3 +98,75 @@ def _require_slope(where, model, X, y, size):
 
 def _is_finite(a):
     return bool(np.isfinite(a).all())
+
+
+class SlopeError(NamedTuple):
+    """How far a gradient is from differences of the loss, in one weight: the norm of what they
+    differ by, relative to the larger of the two; and the entry that differs most, with both
+    numbers."""
+
+    relative: float
+    entry: tuple[int, ...]
+    gradient: float
+    difference: float
+
+
+def check_gradient(model: Any, data: Any, entries: int = 200) -> dict[str, SlopeError]:
+    """Compare the gradient of ``loss_and_grad`` with central differences of ``loss``: weight → how
+    far it is from them.
+
+    Of each weight so many ``entries`` are tried, evenly spaced, or all. A right gradient is off by
+    about 1e-9 in double precision, and 1e-3 in single, unless the loss has a kink nearby.
+
+    Raises TypeError as ``require_weights``, or if data have no arrays X and y; ValueError if
+    entries is no whole number ≥ 1, or the loss is not finite.
+
+    Examples
+    --------
+    >>> from livegrad.examples.logistic_regression import LogisticRegression, clouds
+    >>> found = lg.check_gradient(LogisticRegression(np.array([0.3, -0.2])), clouds())
+    >>> found["w"].relative < 1e-8
+    True
+    """
+    require_count(entries=entries)
+    if not (hasattr(data, "X") and hasattr(data, "y")):
+        raise TypeError(
+            f"data: expected a dataset with arrays X and y, got {type(data).__name__}; "
+            "livegrad.Samples(X, y) makes one from arrays"
+        )
+    require_weights("model", model)
+    loss, grad = model.loss_and_grad(data.X, data.y)
+    if not np.isfinite(float(loss)):
+        raise ValueError(f"model: expected one whose loss is finite, got {float(loss)}")
+    slopes = weights(grad)
+    return {
+        name: _error(model, data, name, a, to_numpy(slopes[name]), entries)
+        for name, a in weights(model).items()
+    }
+
+
+def _error(model, data, name, a, slope, entries):
+    """How far the slope in one weight is from differences."""
+    size, here = a.dtype.itemsize, to_numpy(a)
+    tried = np.unique(np.linspace(0, here.size - 1, min(entries, here.size)).astype(int))
+    differences = np.empty(len(tried))
+    for k, entry in enumerate(tried):
+        at = np.unravel_index(entry, here.shape)
+        h = (6e-6 if size == 8 else 5e-3) * max(1.0, abs(float(here[at])))
+        ends = []
+        for by in (h, -h):
+            moved = here.copy()
+            moved[at] += by
+            there = with_weights(model, {name: as_like(moved, a)})
+            ends.append((float(there.loss(data.X, data.y)), float(moved[at])))
+        (up, right), (down, left) = ends
+        differences[k] = (up - down) / (right - left)
+    own = slope.ravel()[tried].astype(float)
+    off, worst = own - differences, int(np.argmax(abs(own - differences)))
+    scale = max(np.linalg.norm(own), np.linalg.norm(differences))
+    return SlopeError(
+        float(np.linalg.norm(off) / scale) if scale else 0.0,
+        tuple(int(i) for i in np.unravel_index(tried[worst], here.shape)),
+        float(own[worst]),
+        float(differences[worst]),
+    )

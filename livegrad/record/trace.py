@@ -453,12 +453,9 @@ def axes_of(x: Traced, axis: Any) -> list[int]:
     return [k % x.ndim for k in axes]
 
 
-def array(name: str, shape: Sequence[int], mask: bool = False, number: bool = False) -> Traced:
-    """The input of this name; a ``mask`` has the numbers 0 and 1, and a ``number`` is one of
-    Python."""
-    found = of_shape(shape, "input", detail=name, mask=mask)
-    found.is_number = number
-    return found
+def array(name: str, shape: Sequence[int], mask: bool = False) -> Traced:
+    """The input of this name; a ``mask`` has the numbers 0 and 1."""
+    return of_shape(shape, "input", detail=name, mask=mask)
 
 
 def of_shape(

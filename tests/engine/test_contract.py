@@ -1,0 +1,262 @@
+"""What a reader brings is computed right, or refused in a sentence that names it: in Python, in a
+figure, and in both."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import livegrad as lg
+
+RNG = np.random.default_rng(11)
+X = RNG.standard_normal((30, 3))
+DATA = lg.Samples(X, np.tanh(X @ [1.0, -2.0, 0.5]))
+STEP = lg.GradientDescent(0.1)
+START = np.array([0.3, -0.2, 0.1])
+model = dataclass(frozen=True, eq=False, repr=False)
+
+
+@model
+class Line(lg.Vector):
+    w: np.ndarray
+    kind: float = 1.0
+
+    def loss(self, X, y):
+        return ((X @ self.w - y) ** 2).mean()
+
+
+def own_loss(of):
+    """A line whose loss is this function of the line, X and y."""
+    return type("Own", (Line,), {"loss": of})(START)
+
+
+# --- points
+
+
+def test_norm_and_dot_of_numpy_are_those_of_the_whole_point():
+    g = Line(START)
+    assert np.linalg.norm(g) == g.norm() and np.dot(g, g) == np.inner(g, g) == g.dot(g)
+
+
+def test_entrywise_functions_give_points():
+    g = Line(START)
+    for found, wanted in ((1 / g, 1 / START), (abs(g), abs(START)), (np.abs(g), abs(START))):
+        assert type(found) is Line
+        np.testing.assert_array_equal(found.w, wanted)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        np.mean,
+        np.sum,
+        np.zeros_like,
+        lambda g: np.linalg.norm(g, 1),
+        lambda g: np.dot(2.0, g),
+        lambda g: np.concatenate([g, g]),
+    ],
+)
+def test_other_functions_of_numpy_say_what_a_point_has(ask):
+    with pytest.raises(TypeError, match=r"np\.\S+: expected arrays, got a Line; .*norm\(\), dot"):
+        ask(Line(START))
+
+
+# --- rules
+
+
+@pytest.mark.parametrize("rule", [lg.GradientDescent, lg.Momentum, lg.Adam, lg.AdamW])
+def test_a_schedule_is_asked_once_a_step(rule):
+    asked = []
+
+    def schedule(k):
+        asked.append(k)
+        return 0.01
+
+    lg.train(Line(START), DATA, rule(schedule), 20)
+    assert asked == list(range(20))
+
+
+# --- models
+
+
+def test_one_array_in_two_fields_is_refused():
+    @model
+    class Tied(lg.Vector):
+        E: np.ndarray
+        D: np.ndarray
+
+        def loss(self, X, y):
+            return ((X @ self.E @ self.D - y) ** 2).mean()
+
+    A = RNG.standard_normal((3, 3))
+    for one, other in ((A, A[0]), (A, A.T[:, 1]), (A[:, :2], A[1:, 0])):
+        with pytest.raises(TypeError, match="D: .* shares its numbers with E"):
+            lg.train(Tied(one, other), DATA, STEP, 5)
+    halves = np.hstack([A, np.ones((3, 1))])
+    lg.train(Tied(halves[:, :3], halves[:, 3]), DATA, STEP, 5)  # two parts of one array
+
+
+def test_a_gradient_that_is_wrong_beside_a_special_start_is_refused():
+    class Forgotten(Line):
+        def loss(self, X, y):
+            return super().loss(X, y) + (self.w**2).sum() / 2
+
+        def loss_and_grad(self, X, y):
+            return self.loss(X, y), replace(self, w=2 * X.T @ (X @ self.w - y) / len(X))
+
+    with pytest.raises(ArithmeticError, match="near the start the loss rises by"):
+        lg.train(Forgotten(np.zeros(3)), DATA, STEP, 5)
+
+
+@pytest.mark.parametrize("batch", [None, 10])
+def test_a_loss_that_reads_what_changes_is_refused(batch):
+    share = {"beta": 0.0}
+    line = own_loss(lambda self, X, y: Line.loss(self, X, y) + share["beta"] * (self.w**2).sum())
+
+    class Annealed:
+        def start(self, theta):
+            return None
+
+        def step(self, theta, grad, state, k):
+            share["beta"] = k / 50
+            return theta - 0.1 * grad, state
+
+    with pytest.raises(ArithmeticError, match="has changed on the way"):
+        lg.train(line, DATA, Annealed(), 100, batch=batch)
+
+
+def test_a_write_into_a_weight_without_axes_is_refused_and_a_number_is_none():
+    @model
+    class Shifted(Line):
+        b: np.ndarray = None
+
+        def loss(self, X, y):
+            s = self.b
+            s += 0.1
+            return ((X @ self.w + s - y) ** 2).mean()
+
+    with pytest.raises(TypeError, match="a write into an array"):
+        lg.train(Shifted(START, b=np.array(0.0)), DATA, STEP, 5)
+
+    def loss(self, X, y):
+        kind = self.kind
+        kind += 1.0
+        mean = (X @ self.w).mean()
+        mean += 1.0  # a number of NumPy's, too, is another one then
+        return kind * Line.loss(self, X, y) + mean
+
+    figure = lg.live.figure(own_loss(loss), DATA, STEP, steps=5, controls={"kind": [1.0, 2.0]})
+    assert np.isfinite(figure.path(kind=2.0).loss).all()
+
+
+@pytest.mark.parametrize("steps", [300, 60_000])
+@pytest.mark.parametrize("shape", [(3, 2), (2, 3), (1, 6)])
+def test_a_weight_is_read_in_another_shape_in_short_runs_and_long_ones(steps, shape):
+    @model
+    class Reshaped(lg.Vector):
+        A: np.ndarray
+
+        def loss(self, X, y):
+            return ((X @ (self.A.reshape(shape).sum() * np.ones(3)) - y) ** 2).mean()
+
+    path = lg.train(Reshaped(np.arange(6.0) / 10), DATA, lg.GradientDescent(1e-3), steps, record=3)
+    whole = lg.train(Line(np.full(3, 1.5)), DATA, STEP, 0)
+    assert path.loss[0] == pytest.approx(whole.loss[0]) and path.loss[-1] < path.loss[0]
+
+
+def test_the_usual_split_into_heads_trains_and_is_live():
+    @model
+    class Heads(lg.Vector):
+        W: np.ndarray
+        u: np.ndarray
+
+        def loss(self, X, y):
+            n, T, _ = X.shape
+            Q = (X @ self.W).reshape(n, T, 2, 3)
+            return ((np.tanh(Q).sum(axis=(1, 3)) @ self.u - y) ** 2).mean()
+
+    X = RNG.standard_normal((24, 5, 4))
+    data, start = lg.Samples(X, np.tanh(X[:, 0, 0])), Heads(RNG.standard_normal((4, 6)), np.ones(2))
+    assert max(error.relative for error in lg.check_gradient(start, data).values()) < 1e-7
+    long = lg.train(start, data, lg.GradientDescent(1e-3), 60_000, record=[0, 300, 60_000])
+    short = lg.train(start, data, lg.GradientDescent(1e-3), 300, record=[0, 300])
+    np.testing.assert_allclose(long.loss[:2], short.loss, rtol=1e-9)
+    lg.live.figure(start, data, lg.GradientDescent(1e-3), steps=5)
+
+
+# --- figures
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        lambda kind: {1: np.tanh, 2: np.sin, 3: np.tanh}.get(kind, np.tanh),
+        lambda kind: np.sin if kind in {2} else np.tanh,
+        lambda kind: np.sin if str(kind).startswith("2") else np.tanh,
+        lambda kind: np.tanh if isinstance(kind, float) else np.sin,
+        lambda kind: np.sin if kind == 2 else np.tanh,
+        lambda kind: (np.tanh, np.sin, np.tanh)[int(kind) - 1],
+    ],
+    ids=["dictionary", "set", "text", "type", "branch", "index"],
+)
+def test_a_control_that_is_asked_in_any_way_but_arithmetic_is_refused(chosen):
+    line = own_loss(lambda self, X, y: ((chosen(self.kind)(X @ self.w) - y) ** 2).mean())
+    with pytest.raises((TypeError, ArithmeticError)):
+        lg.live.figure(line, DATA, STEP, steps=5, controls={"kind": [1.0, 2.0, 3.0]})
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8", "int32", "uint64"])
+def test_a_mask_becomes_no_small_whole_number(kind):
+    curves = {"d": lambda m, d: ((m.w > 0).astype(kind) - (m.w > 1).astype(kind)).mean()}
+    with pytest.raises(TypeError, match="curves: d: .*wrap around"):
+        lg.live.figure(Line(START), DATA, STEP, steps=5, curves=curves)
+
+
+def test_a_figure_stays_what_it_was_made_of():
+    w, share = START.copy(), {"beta": 1.0}
+    line = type("Own", (Line,), {"loss": lambda self, X, y: share["beta"] * Line.loss(self, X, y)})(
+        w
+    )
+    figure = lg.live.figure(line, DATA, STEP, steps=5)
+    before = figure.path(lr=0.3).loss
+    w[:] = 5.0
+    figure = lg.live.figure(Line(v := START.copy()), DATA, STEP, steps=5)
+    v[:] = 5.0
+    np.testing.assert_array_equal(figure.path(lr=0.3).loss, before)
+
+
+def test_a_figure_whose_formula_has_changed_says_so():
+    share = {"beta": 1.0}
+    line = own_loss(lambda self, X, y: share["beta"] * Line.loss(self, X, y))
+    figure = lg.live.figure(line, DATA, STEP, steps=5)
+    share["beta"] = 2.0
+    with pytest.raises(ArithmeticError, match="the loss near the start .* make the figure again"):
+        figure.path(lr=0.3)
+
+
+@pytest.mark.parametrize(
+    "asked, words",
+    [
+        ({"steps": 10**9}, "steps: expected at most 1,000,000 in a page"),
+        ({"controls": {"lr": [0.1 * k for k in range(1, 10**6)]}}, "at most 500 values of lr"),
+    ],
+    ids=["steps", "values"],
+)
+def test_sizes_that_no_page_has_are_refused_at_once(asked, words):
+    with pytest.raises(ValueError, match=words):
+        lg.live.figure(Line(START), DATA, STEP, **asked)
+
+
+# --- a gradient of one's own
+
+
+def test_check_gradient_names_the_entry_that_is_wrong():
+    class Wrong(Line):
+        def loss_and_grad(self, X, y):
+            loss, grad = lg.Vector.loss_and_grad(Line(self.w), X, y)
+            return loss, replace(self, w=grad.w + np.array([0.0, 1e-3, 0.0]))
+
+    (right,), (wrong,) = (lg.check_gradient(kind(START), DATA).values() for kind in (Line, Wrong))
+    assert right.relative < 1e-8 < 1e-4 < wrong.relative
+    assert wrong.entry == (1,)
+    assert wrong.gradient - wrong.difference == pytest.approx(1e-3, rel=1e-3)
