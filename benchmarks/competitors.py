@@ -7,14 +7,13 @@ parameters by k full-batch steps, and ``parameters()`` gives them as arrays (H, 
 from functools import partial
 
 import mhalib as mha
-from mhalib.models.compiled_workspace import compiled_workspace
 
 
 def mhalib_train(W, U, X, y, lr):
     """mhalib's workspace, driven by its own optimizer: the inner loop of ``mha.train``, compiled if
     it may."""
     model = mha.MultiHeadAttention(W, U)
-    return stepper(model, compiled_workspace(model, X, y) or model.workspace(X, y), lr)
+    return stepper(model, model.workspace_for(X, y, entrywise=True, steps=1000), lr)
 
 
 def mhalib_numpy(W, U, X, y, lr):

@@ -146,6 +146,7 @@ def train(
     batch: int | None = None,
     seed: int = 0,
     only: str | Iterable[str] | None = None,
+    compiled: bool | None = None,
 ) -> Path:
     """Run ``steps`` steps of ``optimizer`` from ``model`` on ``data``, with all samples or a
     minibatch in each.
@@ -158,7 +159,7 @@ def train(
     Where there is a compiler, a model that writes its loss alone runs compiled, if its steps would
     take numpy more than about a second; so may a model that has a workspace of its own. A compiled
     run is equal up to rounding, and faster. The first one on a machine compiles, which takes a
-    second or two.
+    second or two. The same call gives the same bits, whatever ran before.
 
     Returns a ``Path``. If the loss or its gradient stops being finite, if the rule returns NaN, or
     if you interrupt the run (Ctrl-C, or the stop button of a notebook), the path up to there, with
@@ -184,6 +185,8 @@ def train(
     seed : fixes the minibatches
     only : the names of the weights that move, such as ("w",); the others stay as they are. All move
         unless you choose. A rule that moves several weights as one takes no choice
+    compiled : None compiles where that pays, by the arguments of the run alone; True compiles, or
+        raises RuntimeError that says why it cannot; False leaves the work to numpy
 
     Examples
     --------
@@ -192,7 +195,7 @@ def train(
     >>> round(float(path.loss[0]), 4), bool(path.loss[-1] < 0.05)
     (0.6931, True)
     """
-    path = run(model, data, optimizer, steps, test, record, batch, seed, only)
+    path = run(model, data, optimizer, steps, test, record, batch, seed, only, compiled)
     if path.stopped:
         warnings.warn(path.stopped, RuntimeWarning, stacklevel=2)
     return path
@@ -208,12 +211,15 @@ def run(
     batch: int | None = None,
     seed: int = 0,
     only: str | Iterable[str] | None = None,
+    compiled: bool | None = None,
 ) -> Path:
     """``train`` without its warning."""
     recorded = set(recorded_steps(steps, record))
+    if compiled is not None and not isinstance(compiled, bool):
+        raise TypeError(f"compiled: expected True, False or None, got {shown(compiled)}")
     _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
     optimizer = _given_data(optimizer, data)
-    recorder = _Recorder(model, data, optimizer, test, steps)
+    recorder = _Recorder(model, data, optimizer, test, steps, compiled)
     samples = _samples(data, optimizer, batch, seed)
     space, before = recorder.train_space, _known(model, data)
     require_gradient(model, data.X, data.y)
@@ -580,16 +586,22 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
     return np.unique(np.rint(np.concatenate([even, geometric])).astype(int)).tolist()
 
 
-def _space(model, data, optimizer, steps):
+def _space(model, data, optimizer, steps, compiled):
     """What a run computes on."""
     if not hasattr(model, "workspace_for"):
-        return Workspace(model, data.X, data.y)
-    return model.workspace_for(data.X, data.y, entrywise=type(optimizer) in ENTRYWISE, steps=steps)
+        return Workspace(model, data.X, data.y).for_steps(steps, compiled)
+    return model.workspace_for(
+        data.X,
+        data.y,
+        entrywise=type(optimizer) in ENTRYWISE,
+        steps=steps,
+        compiled=compiled,
+    )
 
 
-def _test_space(model, test, optimizer):
+def _test_space(model, test, optimizer, compiled):
     try:
-        return _space(model, test, optimizer, 1)
+        return _space(model, test, optimizer, 1, compiled)
     except (TypeError, ValueError) as error:
         raise type(error)(f"test: {error}") from None
 
@@ -622,10 +634,21 @@ class _Recorder:
     steps only."""
 
     def __init__(
-        self, model: Model, data: Data, optimizer: Rule, test: Data | None, steps: int
+        self,
+        model: Model,
+        data: Data,
+        optimizer: Rule,
+        test: Data | None,
+        steps: int,
+        compiled: bool | None,
     ) -> None:
-        self.train_space = _space(model, data, optimizer, steps)
-        self.test_space = None if test is None else _test_space(model, test, optimizer)
+        self.train_space = _space(model, data, optimizer, steps, compiled)
+        # A test set is asked at recorded steps alone: what it cannot be compiled for is no error.
+        self.test_space = (
+            None
+            if test is None
+            else _test_space(model, test, optimizer, None if compiled else compiled)
+        )
         self.data, self.known = data, self.train_space.known(data)
         self.records = Records()
 

@@ -15,7 +15,8 @@ from livegrad.arrays import Array
 from livegrad.model.axes import Axes
 from livegrad.model.programs import parts, program, sizes_of
 from livegrad.model.weights import probe
-from livegrad.record import native
+from livegrad.record import Program, native
+from livegrad.record.native import Unusable
 from livegrad.record.numeric import Evaluator
 
 Executor = Callable[[Mapping[str, np.ndarray]], list[Any]]
@@ -33,45 +34,80 @@ WIDEST = 128
 TOLERANCE = 1e-9
 
 
-def compiled_or(evaluator: Evaluator, model: Any, X: Array, y: Array, steps: int) -> Executor:
+def chosen(
+    compiled: bool | None, name: str, program: Callable[[], Any], plain: Callable[[], Any]
+) -> Any:
+    """What ``program`` makes, or where that raises Unusable, what ``plain`` does.
+
+    Raises Unusable where a program is asked for, and there is none.
+    """
+    try:
+        if compiled is False:
+            raise Unusable("compiled=False")
+        return program()
+    except Unusable as error:
+        if compiled:
+            raise Unusable(f"compiled: expected a run that can be compiled; {error}") from None
+        native.note(name, str(error))
+        return plain()
+
+
+def compiled_or(
+    evaluator: Evaluator, model: Any, X: Array, y: Array, steps: int, compiled: bool | None = None
+) -> Executor:
     """The gradient of a model on some samples, compiled; ``evaluator``, which does the same, where
     numpy is to do it.
 
     Which of the two depends on the arguments, and what ``livegrad.record.native`` finds on this
     machine. For ``steps = 0`` it is always numpy; that also ends the recursion when a program is
     compared with numpy's gradient of its examples.
+
+    Raises as ``chosen``.
     """
-    seconds = steps * (SECONDS_A_STEP * evaluator.steps + SECONDS_AN_ENTRY * evaluator.entries)
-    if (
-        seconds <= WORTH
-        or evaluator.steps > LONGEST
-        or not native.switched_on()
-        or not _is_for_compiler(model, X, y)
-    ):
+    if steps == 0:
         return evaluator
+
+    def program():
+        seconds = steps * (SECONDS_A_STEP * evaluator.steps + SECONDS_AN_ENTRY * evaluator.entries)
+        if not compiled and seconds <= WORTH:
+            raise Unusable(
+                f"{steps:,} steps take it less than a compiler takes; compiled=True compiles them"
+            )
+        return _compiled(evaluator, model, X, y)
+
+    return chosen(compiled, type(model).__name__, program, lambda: evaluator)
+
+
+def _compiled(evaluator, model, X, y):
+    """The program; Unusable is raised where there is none."""
+    if evaluator.steps > LONGEST:
+        raise Unusable(f"its record has {evaluator.steps:,} steps, too many for a compiler")
+    require_doubles(X, y, *model.arrays().values())
+    if not (X.ndim and y.ndim and len(X) == len(y) > 0):
+        raise Unusable("X and y have not one row for each sample")
+    if any(length > WIDEST for a in model.arrays().values() for length in a.shape):
+        raise Unusable(f"of weights with more than {WIDEST} rows its products are faster")
     own, sizes = _program(model, X, y), {"n": len(X)}
     library = native.library(own)
-    if library is None or library.bytes(own, sizes) > LARGEST:
-        return evaluator
+    require_room(library, own, sizes)
     shapes = {f"theta_{name}": a.shape for name, a in model.arrays().items()}
-    compiled = Compiled(Gradient(native.Arena(library, own, sizes), shapes), evaluator)
-    if compiled.is_right(own.examples[0] | {"X": X, "y": y}):
-        return compiled
-    native.refuse(own, f"of all {len(X)} samples it gives another gradient than numpy")
-    return evaluator
+    found = Compiled(Gradient(native.Arena(library, own, sizes), shapes), evaluator)
+    if not found.is_right(own.examples[0] | {"X": X, "y": y}):
+        native.refuse(own, f"of all {len(X)} samples it gives another gradient than numpy")
+    return found
 
 
-def _is_for_compiler(model, X, y):
-    """Whether the arrays are numpy's, in double precision, with one row per sample, and no weight is
-    too wide."""
-    weights = model.arrays().values()
-    return (
-        all(type(a) is np.ndarray and a.dtype == float for a in (X, y, *weights))
-        and X.ndim > 0
-        and y.ndim > 0
-        and len(X) == len(y) > 0
-        and all(length <= WIDEST for a in weights for length in a.shape)
-    )
+def require_doubles(*arrays: Array) -> None:
+    """Raise Unusable unless all are arrays of numpy in double precision."""
+    if any(type(a) is not np.ndarray or a.dtype != float for a in arrays):
+        raise Unusable("programs compute on arrays of numpy in double precision")
+
+
+def require_room(library: native.Library, program: Program, sizes: Mapping[str, int]) -> None:
+    """Raise Unusable where the memory of a program is that large that numpy, which divides the work
+    into parts, does it."""
+    if library.bytes(program, sizes) > LARGEST:
+        raise Unusable("so many samples do not fit into a program's memory")
 
 
 def _program(model, X, y):

@@ -86,12 +86,13 @@ class Derived(Workspace):
     def __init__(self, model: Any, X: Array, y: Array) -> None:
         super().__init__(model, X, y)
         self._steps: int = 0
+        self._compiled: bool | None = None
         self._executors: dict[Any, Executor] = {}
 
-    def for_steps(self, steps: int) -> Workspace:
+    def for_steps(self, steps: int, compiled: bool | None = None) -> Workspace:
         """The same; where so many gradients take numpy longer than a compiler, and there is one,
         they are compiled."""
-        self._steps = steps
+        self._steps, self._compiled = steps, compiled
         return self
 
     def loss_and_grad(self, theta: Any) -> tuple[Any, Any]:
@@ -118,7 +119,7 @@ class Derived(Workspace):
         """What gives loss and derivatives of so many samples: compiled, if that pays, or by
         numpy."""
         evaluator = Evaluator(_loss_and_slopes(self.model, X, y, _inputs("theta", self.model)))
-        return compiled_or(evaluator, self.model, X, y, self._steps)
+        return compiled_or(evaluator, self.model, X, y, self._steps, self._compiled)
 
     def confirm(self, theta: Any, loss: float, k: int, rows: Any = None) -> None:
         """Check at a recorded step that the loss is still the recorded one.

@@ -96,13 +96,16 @@ class Vector(Algebra):
 
         return Derived(self, X, y)
 
-    def workspace_for(self, X: Array, y: Array, *, entrywise: bool, steps: int) -> Workspace:
-        """The workspace of a run of so many steps: the fastest that there is.
+    def workspace_for(
+        self, X: Array, y: Array, *, entrywise: bool, steps: int, compiled: bool | None = None
+    ) -> Workspace:
+        """The workspace of a run of so many steps: the fastest that there is; ``compiled`` is as in
+        ``train``.
 
         ``entrywise`` says that the update rule moves every number by its own gradient alone:
         weights that are equal stay equal, and may be computed as one.
         """
-        return self.workspace(X, y).for_steps(steps)
+        return self.workspace(X, y).for_steps(steps, compiled)
 
 
 def _is_newer(kind, name, than):

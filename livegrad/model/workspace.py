@@ -22,9 +22,17 @@ class Workspace:
         self.model, self.X, self.y = model, X, y
         self._last: tuple[Any, Any] = None, None  # θ and the loss that was found with its gradient
 
-    def for_steps(self, steps: int) -> "Workspace":
+    def for_steps(self, steps: int, compiled: bool | None = None) -> "Workspace":
         """This workspace, told how many gradients a run will ask it for: more may be worth more
-        preparation."""
+        preparation. ``compiled`` is as in ``train``.
+
+        Raises RuntimeError where a program is asked for, and there is none.
+        """
+        if compiled:
+            raise RuntimeError(
+                "compiled: expected a run that can be compiled; of models with a loss_and_grad of "
+                "their own numpy computes that"
+            )
         return self
 
     def pack(self, model: Any) -> Any:

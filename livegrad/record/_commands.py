@@ -30,12 +30,15 @@ class Late(RuntimeError):
 
 
 def run(
-    command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None
+    command: Sequence[str],
+    seconds: float | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Ended:
-    """Run a command for at most so many seconds; what is no UTF-8 of its output is replaced.
+    """Run a command, for at most so many seconds if they are given; what is no UTF-8 of its output
+    is replaced.
 
     Raises Failed if it cannot be run, and Late if it does not end in time: then it is killed, with
-    what it started.
+    what it started, and so it is by an interrupt.
     """
     # Into files, not pipes: a daemon that a compiler starts holds a pipe open, and it would never
     # end.
@@ -53,8 +56,7 @@ def run(
         except (OSError, ValueError) as error:
             raise Failed(f"{command[0]} cannot be run: {error}") from error
         try:
-            # What is left of a deadline may be below 0.
-            code = process.wait(max(seconds, 0))
+            code = process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise Late(f"{command[0]} did not end in time") from None
         finally:

@@ -2,12 +2,12 @@
 checked, then used.
 
 ``train`` takes a compiled program instead of numpy wherever there is a compiler: environment
-and arguments decide, never what the process did before, so the same call gives the same bits. The
-first run on a machine compiles, which takes a second or two; ``warm`` does it ahead. What a process
-has decided for a program it keeps to. The compiler is ``c++``, ``g++`` or ``clang++``, or the wheel
-``ziglang``, which ``pip install 'livegrad[fast]'`` brings. Where there is none, or anything else is
-in the way, numpy does the work; ``status()`` says which and why. The environment variable
-LIVEGRAD_COMPILED=0 switches it off.
+and arguments decide, never a clock, nor what the process did before, so the same call gives the
+same bits. The first run on a machine compiles, which takes a second or two; ``warm`` does it ahead.
+A compilation that takes long says so, and can be interrupted. The compiler is ``c++``, ``g++`` or
+``clang++``, or the wheel ``ziglang``, which ``pip install 'livegrad[fast]'`` brings. Where there is
+none, or anything else is in the way, numpy does the work; ``status()`` says which and why. The
+environment variable LIVEGRAD_COMPILED=0 switches it off.
 
 A library lies in the cache under the hash of all it is made of, among it the processor: a home may
 be shared by several machines. Its name has the hash of its bytes, too, so that no damaged or
@@ -25,18 +25,15 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from hashlib import sha256
 from importlib.util import find_spec
 from itertools import takewhile
-from math import inf
-from numbers import Real
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
-from threading import Lock
-from time import monotonic
-from typing import Any, BinaryIO, NamedTuple
+from threading import Lock, Timer
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -58,9 +55,8 @@ FLAGS = (
     "-shared",
     "-fPIC",
 )
-SECONDS, SECONDS_ZIGLANG = 8.0, 40.0
-"""How long a run of ``train`` waits for a compiler and the first trial of its work: ziglang has to
-make more."""
+PATIENT = 5.0
+"""After so many seconds a compilation says that it is still at it."""
 QUESTION = 2.0
 """How long a command may take that only answers a question, such as its version, in seconds."""
 TOLERANCE = 1e-12
@@ -108,6 +104,7 @@ class Arena:
 
     def __init__(self, library: Library, program: Program, sizes: Mapping[str, int]) -> None:
         self._functions, self._alone = library.functions, library.alone
+        _said[program.title] = _line(library)
         # The length is that of a memory that begins at 0, and so at any multiple of 64: 8 doubles
         # more let it begin there.
         self._memory = np.zeros(library.bytes(program, sizes) // 8 + 8)
@@ -148,33 +145,36 @@ def _c_sizes(program, sizes):
 
 
 NO_COMPILER = "no compiler found; pip install 'livegrad[fast]' brings one"
-COMPILED_SINCE = "; compiled meanwhile, for the processes that begin from now on"
+OFF = "LIVEGRAD_COMPILED=0"
 _found: dict[str, Library | str] = {}
+"""Title of a program → the library, or why there is none."""
+_said: dict[str, str] = {}
+"""Title of a program, or the name of a class of models → what computed its last run, and why."""
 _deciding = Lock()
 
 
 def status() -> str:
-    """Whether ``train`` runs compiled programs, by which compiler, and else why not; a line for
-    each program.
+    """What computed the runs of ``train`` so far, a line for each program or class of models: a
+    compiled program, and by which compiler; or numpy, and why.
 
     Such as ``MultiHeadAttention: compiled by g++ 12.2.0, 8 samples at once:
     /home/me/.cache/livegrad/1f0c….so``, or ``MultiHeadAttention: numpy: no compiler found; pip
     install 'livegrad[fast]' brings one``.
     """
-    if not switched_on():
-        return "numpy: LIVEGRAD_COMPILED=0"
-    said = _version(_compiler())
-    return printable(
-        # Copied, because another thread may begin to train.
-        "\n".join(_line(name, found, said) for name, found in dict(_found).items())
-        or f"nothing was trained yet; {said}"
-    )
+    # Copied, because another thread may begin to train.
+    lines = [f"{name}: {said}" for name, said in dict(_said).items()]
+    if not lines:
+        lines = [f"nothing was trained yet; {_version(_compiler()) if switched_on() else OFF}"]
+    return printable("\n".join(lines))
 
 
-def _line(name, found, compiler):
-    if isinstance(found, str):
-        return f"{name}: numpy: {found}"
-    line = f"{name}: compiled by {compiler}, {found.lanes} samples at once: {found.path}"
+def note(name: str, reason: str) -> None:
+    """Keep for ``status`` why numpy does the work."""
+    _said[name] = f"numpy: {reason}"
+
+
+def _line(found):
+    line = f"compiled by {_version(_compiler())}, {found.lanes} samples at once: {found.path}"
     return f"{line}, for this process alone: {found.temporary}" if found.temporary else line
 
 
@@ -183,62 +183,46 @@ def switched_on() -> bool:
     return os.environ.get("LIVEGRAD_COMPILED") != "0"
 
 
-def warm(programs: Iterable[Program], seconds: float) -> str:
-    """Compile programs ahead, each in at most so many seconds, and return ``status()``.
-
-    A process in which numpy has begun to run a program keeps to numpy; the next process takes the
-    compiled one.
-
-    Raises ValueError if seconds is no finite number > 0.
-    """
-    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 < seconds < inf:
-        raise ValueError(f"seconds: expected a finite number > 0, got {seconds!r}")
-    if switched_on():
-        for program in programs:
-            with _deciding:
-                _warm(program, seconds)
+def warm(programs: Iterable[Program]) -> str:
+    """Compile programs ahead, and return ``status()``."""
+    for program in programs:
+        try:
+            _said[program.title] = _line(library(program))
+        except Unusable as error:
+            note(program.title, str(error))
     return status()
 
 
-def _warm(program, seconds):
-    before = _found.get(program.title)
-    if isinstance(before, Library):
-        return
-    made = _made(program, seconds)
-    if before is None:
-        _found[program.title] = made
-    elif isinstance(made, Library):
-        _found[program.title] = before.removesuffix(COMPILED_SINCE) + COMPILED_SINCE
+def library(program: Program) -> Library:
+    """The compiled program.
 
-
-def library(program: Program) -> Library | None:
-    """The compiled program, or None: numpy. What was decided for this title stays so in this
-    process."""
+    Raises Unusable that says why there is none: then numpy does the work.
+    """
     if not switched_on():
-        return None
+        raise Unusable(OFF)
     with _deciding:  # two libraries of one file would share its static memory
         try:
             title = program.title
         except Untraceable as error:
-            _found[program.name] = str(error)
-            return None
-        if title not in _found:
-            _found[title] = _made(program)
-        found = _found[title]
-    return found if isinstance(found, Library) else None
+            raise Unusable(str(error)) from None
+        found = _found[title] = _found.get(title) or _made(program)
+    if isinstance(found, str):
+        raise Unusable(found)
+    return found
 
 
-def refuse(program: Program, reason: str) -> None:
+def refuse(program: Program, reason: str) -> NoReturn:
     """Leave a program to numpy in this process: it was found wrong where it was to be used."""
     with _deciding:
         _found[program.title] = reason
+    _said.pop(program.title, None)
+    raise Unusable(reason)
 
 
-def _made(program, seconds=None):
-    """The library, or why there is none; ``seconds`` says how long to compile, if not as long as a
-    run waits."""
+def _made(program):
+    """The library, or why there is none."""
     try:
-        return _usable(program, seconds)
+        return _usable(program)
     except (Unusable, _commands.Failed) as error:
         return str(error)
     # whatever a compiler, a disk or a damaged file does: numpy can do the work
@@ -246,7 +230,7 @@ def _made(program, seconds=None):
         return f"{type(error).__name__}: {error}"
 
 
-def _usable(program, seconds):
+def _usable(program):
     """The library from the cache, or compiled now; compared with numpy in either case."""
     compiler = _compiler()
     if compiler is None:
@@ -260,21 +244,26 @@ def _usable(program, seconds):
     cases = _cases(program)
     found = _kept(folder, key, temporary)
     if found is None:
-        late = folder / f"{key}.late"
-        if seconds is None:
-            # `warm` has a time of its own, and tries again.
-            _refuse_what_was_late(late)
-            seconds = SECONDS_ZIGLANG if compiler[0] == "ziglang" else SECONDS
-        try:
-            found = _compiled_and_kept(
-                program, compiler, folder, key, temporary, cases, monotonic() + seconds
-            )
-        except _commands.Late:
-            found = _kept(folder, key, temporary)  # by another process, which was faster
-            if found is None:
-                raise _late(compiler, late, seconds) from None
+        with _told(program.name, compiler[0]):
+            found = _compiled_and_kept(program, compiler, folder, key, temporary, cases)
     _require_right(_trial.answers(found.functions, [case.question() for case in cases]), cases)
     return found
+
+
+@contextmanager
+def _told(name, compiler):
+    """Say to whoever waits what takes long, and how it can be ended."""
+    words = (
+        f"{compiler} compiles {name}, once for this machine; interrupt it, and compiled=False "
+        "trains by numpy\n"
+    )
+    waiting = Timer(PATIENT, lambda: sys.stderr.write(words))
+    waiting.daemon = True
+    waiting.start()
+    try:
+        yield
+    finally:
+        waiting.cancel()
 
 
 # Is it right?
@@ -346,7 +335,7 @@ def _require_right(answers, cases):
                     )
 
 
-def _require_right_elsewhere(path, cases, until):
+def _require_right_elsewhere(path, cases):
     """Load a library in a process of its own, and compare it with numpy; raise Unusable where
     anything goes wrong."""
     if not sys.executable:
@@ -364,7 +353,7 @@ def _require_right_elsewhere(path, cases, until):
             str(asked),
             str(answered),
         ]
-        code, _, errors = _commands.run(command, until - monotonic())
+        code, _, errors = _commands.run(command)
         if code:
             said = errors.splitlines()[-1:] or ["it says nothing"]
             raise Unusable(f"the compiled program {_ending(code)} when it is tried: {said[0]:.300}")
@@ -391,10 +380,10 @@ def _joined(program, arrays, sizes):
 # Compiled, and kept
 
 
-def _compiled_and_kept(program, compiler, folder, key, temporary, cases, until):
+def _compiled_and_kept(program, compiler, folder, key, temporary, cases):
     """A new library: in the cache; in a folder of this process where that cannot be written."""
-    found = _compiled(program.text(), until, *compiler[1:-1])
-    keep = partial(_keep, found, f"{key}-{_digest(found)}{SUFFIX}", cases, until)
+    found = _compiled(program.text(), *compiler[1:-1])
+    keep = partial(_keep, found, f"{key}-{_digest(found)}{SUFFIX}", cases)
     try:
         keep(folder)
     except OSError as error:  # no room, or nothing can be written there
@@ -406,7 +395,7 @@ def _compiled_and_kept(program, compiler, folder, key, temporary, cases, until):
     return library
 
 
-def _compiled(text, until, *command):
+def _compiled(text, *command):
     """The bytes of a library."""
     # For ARM the option that names a processor is -mcpu; -march names an architecture.
     native = (
@@ -418,8 +407,7 @@ def _compiled(text, until, *command):
         caches = {f"ZIG_{kind}_CACHE_DIR": str(Path(folder, kind)) for kind in ("GLOBAL", "LOCAL")}
         code, _, errors = _commands.run(
             [*command, *FLAGS, native, f"-I{RUNTIME.parent}", str(source), "-o", str(built)],
-            until - monotonic(),
-            os.environ | caches,
+            environment=os.environ | caches,
         )
         if code or not built.is_file():
             said = errors or f"it {_ending(code)} and leaves no library"
@@ -427,12 +415,12 @@ def _compiled(text, until, *command):
         return built.read_bytes()
 
 
-def _keep(library, name, cases, until, folder):
+def _keep(library, name, cases, folder):
     """Write a library, which gets its name when it has been tried."""
     with whole_file(folder / name, 0o600) as file:
         file.write(library)
         file.close()  # Windows loads no file that is open to be written
-        _require_right_elsewhere(file.name, cases, until)
+        _require_right_elsewhere(file.name, cases)
     _forget_oldest(folder)
 
 
@@ -455,24 +443,6 @@ def _forget_oldest(folder):
         paths = sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime)
         for path in paths[:-MOST]:
             path.unlink()
-
-
-def _late(compiler, marker, seconds):
-    """What is said of a compiler that takes too long, and kept: not every process is to wait for
-    it."""
-    said = (
-        f"{compiler[0]} was given up after {seconds:g} s; "
-        f"print(mha.native.warm(seconds={max(60, 2 * seconds):g})) "
-        "waits longer, once for this machine"
-    )
-    with suppress(OSError), whole_file(marker, 0o600) as file:
-        file.write(said.encode())
-    return Unusable(said)
-
-
-def _refuse_what_was_late(marker):
-    with suppress(OSError), open_own(marker) as file:
-        raise Unusable(file.read().decode("utf-8", "replace"))
 
 
 def _cache():

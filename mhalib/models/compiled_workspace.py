@@ -1,6 +1,7 @@
 """The workspaces of ``train`` on a compiled program: the model's own formulas, recorded once for
 all sizes."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,16 @@ from typing import Any
 import numpy as np
 
 from livegrad.arrays import Array
-from livegrad.model.compiled_gradient import Gradient
+from livegrad.model.compiled_gradient import (
+    Gradient,
+    chosen,
+    require_doubles,
+    require_room,
+)
 from livegrad.model.programs import parts, program
 from livegrad.model.workspace import Workspace
 from livegrad.record import Program
-from livegrad.record.native import Arena, library
+from livegrad.record.native import Arena, Unusable, library
 from mhalib.attention import (
     Gaussian,
     NormalizedGaussian,
@@ -29,8 +35,6 @@ from mhalib.models.multihead_workspace import Groups, all_heads, equal_heads
 WIDEST, WIDEST_ALONE, WIDEST_LAYER = 24, 50, 64
 """Lengths of a token beyond which numpy's products of matrices are faster: for several heads, for
 one, for a layer."""
-LARGEST = 1 << 28
-"""Bytes of a program beyond which numpy, which divides the work into parts, does it."""
 SOURCES = tuple(
     path
     for folder in (Path(__file__).parents[1], Path(__file__).parent)
@@ -39,30 +43,51 @@ SOURCES = tuple(
 """The files that the formulas of the package's own models stand in."""
 
 
-def compiled_workspace(model: Any, X: Array, y: Array, entrywise: bool = True) -> Workspace | None:
-    """A workspace on a compiled program of one of the package's models; None where numpy or torch
-    is to do the work.
+def chosen_workspace(
+    model: Any,
+    X: Array,
+    y: Array,
+    entrywise: bool,
+    compiled: bool | None,
+    plain: Callable[[Array, Array], Workspace],
+) -> Workspace:
+    """The compiled workspace of a run, or the ``plain`` one; raises as ``chosen``."""
+    return chosen(
+        compiled,
+        type(model).__name__,
+        lambda: compiled_workspace(model, X, y, entrywise),
+        lambda: plain(X, y),
+    )
+
+
+def compiled_workspace(model: Any, X: Array, y: Array, entrywise: bool = True) -> Workspace:
+    """A workspace on a compiled program of one of the package's models.
 
     ``entrywise`` says that the update rule moves every number by its own gradient alone: equal
-    heads stay equal. Which of the two depends on the model's kind and sizes, the rule, and what
-    ``livegrad.record.native`` finds on this machine.
+    heads stay equal.
 
-    Raises what ``model.workspace(X, y)`` does.
+    Raises Unusable, which says why, where numpy or torch is to do the work: that depends on the
+    model's kind and sizes, the rule, and what ``livegrad.record.native`` finds on this machine. And
+    what ``model.workspace(X, y)`` does.
     """
     kind: Any = {MultiHeadAttention: HeadsWorkspace, AttentionLayer: LayerWorkspace}.get(
         type(model)
     )
-    if kind is None or any(
-        type(a) is not np.ndarray or a.dtype != float for a in (X, y, *model.arrays().values())
-    ):
-        return None
+    if kind is None:
+        raise Unusable(f"the formulas of {type(model).__name__} may be its own")
+    require_doubles(X, y, *model.arrays().values())
     model.require_batch(X, y)
-    if (program := kind.program(model, entrywise)) is None:
-        return None
+    program = kind.program(model, entrywise)
     found, sizes = library(program), kind.sizes(model, X, entrywise)
-    if found is None or found.bytes(program, sizes) > LARGEST:
-        return None
+    require_room(found, program, sizes)
     return kind(model, X, y, Arena(found, program, sizes), entrywise)
+
+
+def _require_narrow(width, widest):
+    if width > widest:
+        raise Unusable(
+            f"its tokens have {width} numbers, and of more than {widest} numpy's products are faster"
+        )
 
 
 def _program(axes, formulas, name, more=None):
@@ -125,10 +150,11 @@ class HeadsWorkspace(ClassifierWorkspace):
         self._load(X=X, y=y)
 
     @staticmethod
-    def program(model: MultiHeadAttention, entrywise: bool) -> Program | None:
-        """What is compiled, where it pays."""
+    def program(model: MultiHeadAttention, entrywise: bool) -> Program:
+        """What is compiled, where it pays; else Unusable is raised."""
         alone = len(_groups(model, entrywise)[0]) == 1
-        return HEADS if model.sizes[2] <= (WIDEST_ALONE if alone else WIDEST) else None
+        _require_narrow(model.sizes[2], WIDEST_ALONE if alone else WIDEST)
+        return HEADS
 
     @staticmethod
     def sizes(model: MultiHeadAttention, X: Array, entrywise: bool) -> dict[str, int]:
@@ -221,15 +247,16 @@ class LayerWorkspace(Workspace):
         self._gradient.load(X, y)
 
     @staticmethod
-    def program(model: AttentionLayer, entrywise: bool) -> Program | None:
+    def program(model: AttentionLayer, entrywise: bool) -> Program:
         """What is compiled: the formula of the usual kernels, where values are as wide as keys,
-        where it pays."""
+        where it pays; else Unusable is raised."""
         # Exact types: a subclass may compute otherwise, and its file is not among SOURCES.
-        usual = (
-            type(model.kernel) in (Softmax, Gaussian, NormalizedGaussian)
-            and model.WV.shape == model.WK.shape
-        )
-        return _layer(model.kernel) if usual and model.sizes[1] <= WIDEST_LAYER else None
+        if type(model.kernel) not in (Softmax, Gaussian, NormalizedGaussian):
+            raise Unusable("its kernel is none of the package's own")
+        if model.WV.shape != model.WK.shape:
+            raise Unusable("its values are not as wide as its keys")
+        _require_narrow(model.sizes[1], WIDEST_LAYER)
+        return _layer(model.kernel)
 
     @staticmethod
     def sizes(model: AttentionLayer, X: Array, entrywise: bool) -> dict[str, int]:

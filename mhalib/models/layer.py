@@ -207,13 +207,14 @@ class AttentionLayer(Vector):
         self.require_batch(X, y)
         return Workspace(self, X, y)
 
-    def workspace_for(self, X: Array, y: Array, *, entrywise: bool, steps: int) -> Workspace:
+    def workspace_for(
+        self, X: Array, y: Array, *, entrywise: bool, steps: int, compiled: bool | None = None
+    ) -> Workspace:
         """The same compiled, where that is faster."""
         # the compiler comes with the first run
-        from mhalib.models.compiled_workspace import compiled_workspace
+        from mhalib.models.compiled_workspace import chosen_workspace
 
-        found = compiled_workspace(self, X, y, entrywise)
-        return self.workspace(X, y) if found is None else found
+        return chosen_workspace(self, X, y, entrywise, compiled, self.workspace)
 
     def norms(self) -> dict[str, float]:
         """The Euclidean norm of every weight: norm_WQ, norm_WK, norm_WV, norm_WO."""

@@ -2,6 +2,7 @@
 product."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -179,15 +180,16 @@ class MultiHeadAttention(Vector):
         """
         return self._workspace(X, y, equal_heads)
 
-    def workspace_for(self, X: Array, y: Array, *, entrywise: bool, steps: int) -> Workspace:
+    def workspace_for(
+        self, X: Array, y: Array, *, entrywise: bool, steps: int, compiled: bool | None = None
+    ) -> Workspace:
         """The same compiled, where that is faster; with every head on its own, unless ``entrywise``:
         another update rule may tell equal heads apart."""
         # the compiler comes with the first run
-        from mhalib.models.compiled_workspace import compiled_workspace
+        from mhalib.models.compiled_workspace import chosen_workspace
 
-        if (found := compiled_workspace(self, X, y, entrywise)) is not None:
-            return found
-        return self.workspace(X, y) if entrywise else self._workspace(X, y, all_heads)
+        plain = self.workspace if entrywise else partial(self._workspace, grouped=all_heads)
+        return chosen_workspace(self, X, y, entrywise, compiled, plain)
 
     def _workspace(self, X, y, grouped):
         self.require_batch(X, y)

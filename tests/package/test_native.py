@@ -43,12 +43,10 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def fresh(cache, monkeypatch):
-    """Every test as in a new process, with the cache of this file, on a machine that may be
-    busy."""
+    """Every test as in a new process, with the cache of this file."""
     monkeypatch.setattr(native, "_folder", lambda: cache)
     monkeypatch.setattr(native, "_found", {})
-    for name in ("SECONDS", "SECONDS_ZIGLANG"):
-        monkeypatch.setattr(native, name, 120.0)
+    monkeypatch.setattr(native, "_said", {})
     monkeypatch.delenv("LIVEGRAD_COMPILED", raising=False)
     native._compiler.cache_clear()
     native._private.cache_clear()
@@ -278,19 +276,22 @@ class Heir(mha.MultiHeadAttention):
     ],
 )
 def test_all_else_keeps_its_way(model, data):
-    assert compiled_workspace(model, data.X, data.y) is None
+    with pytest.raises(native.Unusable):
+        compiled_workspace(model, data.X, data.y)
     assert native._found == {}
 
 
 def test_torch_keeps_its_way():
     data = DATA.map(torch.as_tensor)
-    assert compiled_workspace(START.map(torch.as_tensor), data.X, data.y) is None
+    with pytest.raises(native.Unusable, match="arrays of numpy in double precision"):
+        compiled_workspace(START.map(torch.as_tensor), data.X, data.y)
     assert native._found == {}
 
 
 def test_a_batch_beyond_the_memory_keeps_its_way(monkeypatch):
-    monkeypatch.setattr(module, "LARGEST", 1000)
-    assert compiled_workspace(START, DATA.X, DATA.y) is None
+    monkeypatch.setattr(compiled_gradient, "LARGEST", 1000)
+    with pytest.raises(native.Unusable, match="do not fit into a program's memory"):
+        compiled_workspace(START, DATA.X, DATA.y)
 
 
 def test_what_was_not_computed_at_theta_is_computed():
@@ -333,10 +334,10 @@ def test_a_test_set_may_be_compiled_where_the_training_set_is_not(monkeypatch):
     sizes = [{"n": len(data.X), "T": 6, "d": 5, "H": 3} for data in (DATA, TEST)]
     library = native.library(module.HEADS)
     larger, smaller = (library.bytes(module.HEADS, each) for each in sizes)
-    monkeypatch.setattr(module, "LARGEST", (larger + smaller) // 2)
-    assert compiled_workspace(START, DATA.X, DATA.y) is None and compiled_workspace(
-        START, TEST.X, TEST.y
-    )
+    monkeypatch.setattr(compiled_gradient, "LARGEST", (larger + smaller) // 2)
+    compiled_workspace(START, TEST.X, TEST.y)
+    with pytest.raises(native.Unusable):
+        compiled_workspace(START, DATA.X, DATA.y)
     path = mha.train(START, DATA, mha.GradientDescent(0.5), 20, test=TEST)
     assert path.test_loss[-1] == pytest.approx(path[-1].loss(TEST.X, TEST.y), rel=1e-12)
 
@@ -495,29 +496,41 @@ def test_a_library_that_was_cut_is_not_kept(monkeypatch, empty):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the compiler is a shell script here")
-def test_a_compiler_that_hangs_is_ended_with_what_it_started(monkeypatch, tmp_path, empty):
+def test_a_compiler_that_takes_long_says_so_and_is_ended_by_an_interrupt_with_what_it_started(
+    monkeypatch, tmp_path, empty, capsys
+):
     alive = tmp_path / "alive"
     os.mkfifo(alive)
-    script(tmp_path / "bin" / "c++", f"sleep 1000 > {alive} &\necho ready > {tmp_path}/ready\nwait")
+    # The compiler itself interrupts the run that waits for it, once that has said that it waits.
+    script(
+        tmp_path / "bin" / "c++",
+        f"sleep 1000 > {alive} &\nwhile [ ! -e {tmp_path}/said ]; do :; done; kill -INT $PPID\nwait",
+    )
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(native, "SECONDS", 1.0)
+    monkeypatch.setattr(native, "PATIENT", 1.0)
+    monkeypatch.setattr(native.sys, "stderr", Telling(tmp_path / "said"))
     end = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        numpy_because("c++ was given up after 1 s; print(mha.native.warm(seconds=60)) waits longer")
+        with pytest.raises(KeyboardInterrupt):
+            mha.train(START, DATA, mha.GradientDescent(0.5), 5)
         # nobody holds its other end
         assert select.select([end], [], [], 60)[0] and os.read(end, 1) == b""
     finally:
         os.close(end)
+    assert "c++ compiles MultiHeadAttention, once for this machine; interrupt it, and" in (
+        tmp_path / "said"
+    ).read_text("utf-8")
+    assert native._found == {}  # the next run tries again
 
 
-def test_a_library_that_hangs_is_given_up(monkeypatch, empty):
-    text = f"{CRASHING} {{ for (volatile int k = 0;; k = 0); }}"
-    monkeypatch.setattr(Program, "text", lambda self: text)
-    built = native._compiled(text, native.monotonic() + 120, *native._compiler()[1:-1])
-    monkeypatch.setattr(native, "_compiled", lambda *arguments: built)
-    monkeypatch.setattr(native, "SECONDS", 1.0)
-    numpy_because("was given up after 1 s")
-    assert [path.suffix for path in empty.iterdir()] == [".late"]
+class Telling:
+    """A file that appears when something is written."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def write(self, text):
+        self.path.write_text(text, "utf-8")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a pipe of POSIX")
@@ -690,7 +703,7 @@ def test_everything_is_compiled_ahead(monkeypatch):
         "AttentionLayer(Gaussian(c=0.5))",
         "AttentionLayer(NormalizedGaussian(c=0.5))",
     ]
-    said = mha.native.warm(seconds=120)
+    said = mha.native.warm()
     assert said == native.status()
     assert [line.partition(":")[0] for line in said.splitlines()] == names
     assert said.count(": compiled by") == 4
@@ -698,45 +711,20 @@ def test_everything_is_compiled_ahead(monkeypatch):
     assert mha.native.warm() == said
 
 
-def test_what_took_too_long_is_not_tried_by_every_process(monkeypatch, empty):
-    monkeypatch.setattr(mha.native, "PROGRAMS", [module.HEADS])
-    monkeypatch.setattr(native, "SECONDS", 0.0)
-    numpy_because(
-        "was given up after 0 s; print(mha.native.warm(seconds=60)) waits longer, once for this "
-        "machine"
-    )
-    native._found.clear()  # the next process
-    with monkeypatch.context() as patch:
-        patch.setattr(native, "_compiled", None)
-        patch.setattr(native, "SECONDS", 120.0)
-        numpy_because("was given up after 0 s")
-    # which compiles, but here numpy has begun
-    assert "was given up after 0 s" in mha.native.warm(seconds=120)
-    said = mha.native.warm(seconds=120)
-    assert native.status().count(native.COMPILED_SINCE) == said.count(native.COMPILED_SINCE) == 1
-    numpy_because("was given up after 0 s")
-    native._found.clear()
-    mha.train(START, DATA, mha.GradientDescent(0.5), 5)
-    assert "compiled by" in native.status()
-
-
 def test_what_is_switched_off_is_not_compiled_ahead(monkeypatch, empty):
     monkeypatch.setenv("LIVEGRAD_COMPILED", "0")
-    assert mha.native.warm() == "numpy: LIVEGRAD_COMPILED=0" and native._found == {}
-
-
-@pytest.mark.parametrize("seconds", [0, -1.0, float("nan"), float("inf"), True, "10", None])
-def test_seconds_are_a_number(seconds):
-    with pytest.raises(ValueError, match="seconds: expected a finite number > 0, got"):
-        mha.native.warm(seconds=seconds)
+    said = mha.native.warm().splitlines()
+    assert len(said) == 4 and all(line.endswith(": numpy: LIVEGRAD_COMPILED=0") for line in said)
+    assert native._found == {}
 
 
 def test_the_wheel_of_ziglang_compiles_too(monkeypatch, empty):
     if importlib.util.find_spec("ziglang") is None:
         missing("no ziglang, so NOBODY COMPILED WITH IT: pip install ziglang")
     monkeypatch.setenv("PATH", "")
-    assert_same(*both(monkeypatch, START, DATA, mha.GradientDescent(0.5), 20))
-    assert "ziglang" in native.status()
+    path = mha.train(START, DATA, mha.GradientDescent(0.5), 20)
+    assert "compiled by ziglang" in native.status()
+    assert_same(path, mha.train(START, DATA, mha.GradientDescent(0.5), 20, compiled=False))
 
 
 def test_rows_of_several_matrices_are_those_of_one_only_where_they_lie_so():
@@ -782,9 +770,48 @@ def test_the_run_of_an_own_model_is_the_run_of_numpy(options, monkeypatch, eager
 def test_a_short_run_is_not_worth_a_compiler():
     """Arguments decide, never a cache: steps times what a record computes."""
     mha.train(OWN, DATA, mha.GradientDescent(0.1), 5)
-    assert native.status().startswith("nothing was trained yet")
+    said = "TwoLayers: numpy: 5 steps take it less than a compiler takes; compiled=True compiles"
+    assert native.status().startswith(said)
     mha.train(OWN, DATA, mha.GradientDescent(0.1), 3000)
     assert "TwoLayers " in native.status() and "compiled by" in native.status()
+
+
+def test_a_run_is_compiled_or_not_as_it_is_asked(monkeypatch):
+    by_numpy = mha.train(OWN, DATA, mha.Adam(0.03), 40, compiled=False)
+    assert native.status() == "TwoLayers: numpy: compiled=False"
+    compiled = mha.train(OWN, DATA, mha.Adam(0.03), 40, compiled=True)
+    assert "compiled by" in native.status()
+    assert_same(compiled, by_numpy)
+    assert not np.array_equal(compiled.loss, by_numpy.loss)
+    assert np.array_equal(mha.train(OWN, DATA, mha.Adam(0.03), 40).loss, by_numpy.loss)
+    one, two = (
+        mha.train(START, DATA, mha.GradientDescent(0.1), 5, compiled=asked)
+        for asked in (True, False)
+    )
+    assert_same(one, two)
+
+
+@pytest.mark.parametrize(
+    "model, data, words",
+    [
+        (
+            START.map(lambda a: a.astype("float32")),
+            DATA.map(lambda a: a.astype("float32")),
+            "double",
+        ),
+        (
+            mha.AttentionRegression.random(5, 5),
+            mha.data.linear_regression(20, 5, 5),
+            "numpy computes",
+        ),
+    ],
+    ids=["float32", "a closed form"],
+)
+def test_who_asks_for_a_program_hears_why_there_is_none(model, data, words):
+    with pytest.raises(RuntimeError, match=f"compiled: expected a run .*; .*{words}"):
+        mha.train(model, data, mha.GradientDescent(0.1), 5, compiled=True)
+    with pytest.raises(TypeError, match="compiled: expected True, False or None, got 'yes'"):
+        mha.train(model, data, mha.GradientDescent(0.1), 5, compiled="yes")
 
 
 def test_another_formula_of_the_same_name_is_another_program(eager, empty):
@@ -810,17 +837,17 @@ def test_another_formula_of_the_same_name_is_another_program(eager, empty):
         (
             OWN.map(lambda a: a.astype("float32")),
             DATA.map(lambda a: a.astype("float32")),
-            "nothing was trained yet",
+            "programs compute on arrays of numpy in double precision",
         ),
         (
             Everything(np.full((130, 2), 0.01), np.ones(2), np.array(1.0)),
             SimpleNamespace(X=np.ones((4, 130)), y=np.ones(4)),
-            "nothing was trained yet",
+            "of weights with more than 128 rows its products are faster",
         ),
         (
             Counted(np.ones((2, 3))),
             SimpleNamespace(X=np.ones((3, 2)), y=np.ones(4)),
-            "nothing was trained yet",
+            "X and y have not one row for each sample",
         ),
         (Gram(np.ones(5)), DATA, "samples meet each other"),
         (Widened(np.ones(5)), DATA, "concatenate has no compiled form"),

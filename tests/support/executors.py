@@ -1,6 +1,7 @@
 """What computes the loss and the gradient of a model: each way that there is, as one function."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -116,9 +117,8 @@ def ordered(model, X, y):
 
 def compiled(model, X, y):
     """By the program that ``train`` runs, which must have been compiled."""
-    space = compiled_workspace(model, X, y)
-    if space:
-        return _by_workspace(space, model)
+    with suppress(native.Unusable):
+        return _by_workspace(compiled_workspace(model, X, y), model)
     space = model.workspace(X, y).for_steps(10**9)
     found = _by_workspace(space, model)
     assert [type(one) for one in space._executors.values()] == [Compiled], native.status()
