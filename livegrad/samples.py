@@ -37,6 +37,11 @@ class Samples:
                 "y: expected as many rows as X has, and at least one, got X of shape "
                 f"{tuple(X.shape)} and y of shape {tuple(y.shape)}"
             )
+        if y.ndim == 2 and y.shape[1] == 1:
+            raise ValueError(
+                f"y: expected one number a sample, or several, got a column {tuple(y.shape)}, which "
+                "beside a prediction (n,) would become (n, n); write y[:, 0]"
+            )
         require_values("X", X)
         require_values("y", y)
         object.__setattr__(self, "X", X)

@@ -1,4 +1,5 @@
-"""From scores to attention weights: two kernels, each with its pullback."""
+"""From scores to attention weights: the softmax, the Gaussian and the normalized Gaussian, each with
+its pullback."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -7,8 +8,8 @@ from livegrad.arrays import Array, is_positive, namespace, shown
 
 
 class Kernel(Protocol):
-    """What a torch network asks of its kernel: scores of queries and keys, and weights of
-    scores."""
+    """What a network of torch asks of its attention, in the book: scores of queries and keys, and
+    weights of scores."""
 
     def scores(self, Q: Any, K: Any, /) -> Any:
         """Scores S (…, q, k)."""

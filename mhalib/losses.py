@@ -6,7 +6,7 @@ from livegrad.arrays import Array, namespace
 class Logistic:
     """Logistic loss of a margin z = y Φ: ℓ(z) = log(1 + e^{−z}).
 
-    It is its own bound: |ℓ′| ≤ min(1, ℓ) and 0 ≤ ℓ″ ≤ min(¼, |ℓ′|) ≤ ℓ, which Part I leans on.
+    Its derivatives are bounded by itself: |ℓ′| ≤ min(1, ℓ) and 0 ≤ ℓ″ ≤ min(¼, |ℓ′|) ≤ ℓ, which Part I leans on.
     """
 
     def __call__(self, z: Array) -> Array:

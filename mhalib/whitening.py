@@ -58,8 +58,7 @@ class Whitening:
         return cls(np.eye(d), np.eye(d))
 
     def whiten(self, model: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(U, V) of a model, or the gradient in (U, V) of a gradient in (A, B) with the two roots
-        exchanged."""
+        """U = A Σ̂^{1/2} and V = Σ̂^{1/2} B Σ̂^{1/2} of a model."""
         A, B = map(to_numpy, (model.A, model.B))
         return A @ self.root, self.root @ B @ self.root
 

@@ -100,7 +100,7 @@ def planted(
     """
     require_count(n=n, T=T, d=d)
     require_seed(seed)
-    # infinite scores have no logit, and no end
+    # infinite scores have no logit, and samples would be drawn for ever
     require_number("strength", strength, least=0, below=LARGE)
     require_number("margin", margin, least=0, below=2)
     require_number("flip", flip, least=0, below=0.5)

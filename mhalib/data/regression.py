@@ -84,8 +84,8 @@ class RegressionDataset(Samples):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Population:
-    """Infinitely many samples of a ``LinearTruth``: what ``PopulationRegression`` trains on, with
-    X = Σ and y = M.
+    """Infinitely many samples of a ``LinearTruth``: what a model of the population loss trains on,
+    with X = Σ and y = M.
 
     ``Sigma`` (d, d) and ``M`` (p, d) are the covariance of the tokens and the regression matrix.
     """

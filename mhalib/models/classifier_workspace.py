@@ -9,7 +9,7 @@ from mhalib.losses import logistic
 
 
 class ClassifierWorkspace(Workspace):
-    """The same for a model whose outputs are logits, under the logistic loss."""
+    """The plain formula for a model whose outputs are logits, under the logistic loss."""
 
     def logits(self, theta: Any) -> Array:
         """The model's outputs on the batch (n,)."""

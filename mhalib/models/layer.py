@@ -173,7 +173,7 @@ class AttentionLayer(Vector):
         return (R * R).sum() / (2 * X.shape[0]), self._with(gradient)
 
     def hvp(self, X: Array, y: Array, V: Self) -> Self:
-        """Product ∇²f(θ) V of the Hessian of the loss with a direction V (an ``AttentionLayer``),
+        """Product ∇²L(θ) V of the Hessian of the loss with a direction V (an ``AttentionLayer``),
         in closed form.
 
         It is the derivative of ``loss_and_grad`` along V, line by line.

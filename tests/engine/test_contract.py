@@ -260,3 +260,21 @@ def test_check_gradient_names_the_entry_that_is_wrong():
     assert right.relative < 1e-8 < 1e-4 < wrong.relative
     assert wrong.entry == (1,)
     assert wrong.gradient - wrong.difference == pytest.approx(1e-3, rel=1e-3)
+
+
+# --- data
+
+
+@pytest.mark.parametrize(
+    "y, words",
+    [
+        (DATA.y[:, None], r"y: .* a column \(30, 1\), .* write y\[:, 0\]"),
+        (DATA.y[:-1], "y: expected as many rows as X has"),
+        (np.full(30, np.nan), "y: .*finite"),
+        (["a"] * 30, "y: "),
+    ],
+    ids=["a column", "a row too few", "NaN", "words"],
+)
+def test_targets_that_are_none_are_refused(y, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        lg.Samples(X, y)
