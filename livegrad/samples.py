@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
-from livegrad.arrays import Array, require_values
+from livegrad.arrays import Array, namespace, require_values
 from livegrad.console import printed
 from livegrad.foreign import converted
 
@@ -42,8 +42,13 @@ class Samples:
                 f"y: expected one number a sample, or several, got a column {tuple(y.shape)}, which "
                 "beside a prediction (n,) would become (n, n); write y[:, 0]"
             )
-        require_values("X", X)
-        require_values("y", y)
+        for name, a in {"X": X, "y": y}.items():
+            require_values(name, a)
+            if not namespace(a).isfinite(a).all():
+                raise ValueError(
+                    f"{name}: expected finite numbers, got NaN or infinity in an array of shape "
+                    f"{tuple(a.shape)}"
+                )
         object.__setattr__(self, "X", X)
         object.__setattr__(self, "y", y)
 
