@@ -423,7 +423,7 @@ def _require_plain_array(name, value):
         )
 
 
-class Read:
+class Given:
     """Data whose arrays are recorded; whatever else a formula asks of them, it gets as they have
     it."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from livegrad.arrays import require_count
 from livegrad.live.frames import line, panels, step_axis
 from livegrad.live.given import (
-    Read,
+    Given,
     controls_of,
     curves_of,
     doubles_of,
@@ -91,7 +91,7 @@ def figure(
     curves = curves_of(curves, moved)
     own = {name: control.values for name, control in moved.items() if name not in numbers_of(rule)}
     # as they are now
-    data = Read(data, {name: getattr(data, name).copy() for name in doubles_of(data)})
+    data = Given(data, {name: getattr(data, name).copy() for name in doubles_of(data)})
     arrays = {k: a.copy() for k, a in attributes(start).items() if isinstance(a, np.ndarray)}
     start = with_attributes(start, arrays)
     formulas = Formulas(start, data, curves, {name: float(getattr(start, name)) for name in own})

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from livegrad.live.given import Read, doubles_of, require_number, weights_of
+from livegrad.live.given import Given, doubles_of, require_number, weights_of
 from livegrad.model.axes import Axes
 from livegrad.model.programs import places, sizes_of
 from livegrad.model.vector import Vector
@@ -87,7 +87,7 @@ class Formulas:
         for number in numbers.values():
             number.is_number = True
         model = with_attributes(self.start, theta | numbers)
-        data = Read(
+        data = Given(
             self.data, {name: a[number] for name, number in self.inputs.items() if number in a}
         )
         if type(model).loss_and_grad is Vector.loss_and_grad:

@@ -150,7 +150,7 @@ class Gradient:
         self._samples: tuple[Any, Any] = None, None
 
     def load(self, X: Array, y: Array) -> None:
-        """Read the samples; for nothing where they were just read."""
+        """Read the samples, unless they are the ones that were read last."""
         if X is not self._samples[0] or y is not self._samples[1]:
             self._arena.load(X=X, y=y)
             self._samples = X, y

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from livegrad.record.loops import (
     SAMPLE,
     Apply,
+    Assignment,
     Buffer,
     Inside,
     Nests,
     Number,
     Read,
-    Statement,
     lower,
     product_of,
     reads,
@@ -203,14 +203,14 @@ class Entry:
 
     # What belongs to samples
 
-    def _is_of_samples(self, one: Statement) -> bool:
+    def _is_of_samples(self, one: Assignment) -> bool:
         return any(loop.size == self._sample for loop in one.loops)
 
     def _has_lanes(self, buffer: Buffer) -> bool:
         """Whether its values are those of some samples, side by side."""
         return self._sample in buffer.shape
 
-    def _sums(self, one: Statement) -> bool:
+    def _sums(self, one: Assignment) -> bool:
         """Whether it is a sum over the samples."""
         return self._is_of_samples(one) and not self._has_lanes(one.target)
 
@@ -253,7 +253,7 @@ class Entry:
         A sum over samples is known when its loop has ended. So a statement that reads one belongs
         to the next stage. Within a stage, what does not depend on samples comes before the loop.
         """
-        stage: dict[Statement, int] = {}
+        stage: dict[Assignment, int] = {}
         for one in self._nests.statements:
             stage[one] = max((stage[w] + self._sums(w) for w in self._written_for(one)), default=0)
         for number in range(max(stage.values()) + 1):
@@ -269,7 +269,7 @@ class Entry:
             if results:
                 self._over_samples(results)
 
-    def _written_for(self, one: Statement) -> Iterable[Statement]:
+    def _written_for(self, one: Assignment) -> Iterable[Assignment]:
         """The statements whose buffers a statement reads."""
         return [
             self._writer[read.buffer.name]
@@ -277,10 +277,12 @@ class Entry:
             if read.buffer.name in self._writer and not read.buffer.is_given
         ]
 
-    def _needed_for(self, results: Iterable[Statement]) -> tuple[set[Statement], dict[str, Buffer]]:
+    def _needed_for(
+        self, results: Iterable[Assignment]
+    ) -> tuple[set[Assignment], dict[str, Buffer]]:
         """All that some statements stand on: the statements, and the inputs in the order in which
         they are met."""
-        needed: set[Statement] = set()
+        needed: set[Assignment] = set()
         inputs: dict[str, Buffer] = {}
 
         def visit(one):
@@ -298,7 +300,7 @@ class Entry:
             visit(one)
         return needed, inputs
 
-    def _over_samples(self, results: Sequence[Statement]) -> None:
+    def _over_samples(self, results: Sequence[Assignment]) -> None:
         needed, inputs = self._needed_for(results)
         each = [
             (name, f"for (long k = 0; k < {product_of(self._shape(one.target))}; k++) {name}")
@@ -321,11 +323,11 @@ class Entry:
                 self._write(one)
         self.lines += ["}", *(f"{loop}[k] = fold({name}_[k]);" for name, loop in each)]
 
-    def _write(self, one: Statement) -> None:
+    def _write(self, one: Assignment) -> None:
         name = self._name(one.target) + ("_" if self._sums(one) else "")
         self.lines.append(self._product(one, name) or self._plain(one, name))
 
-    def _plain(self, one: Statement, name: str) -> str:
+    def _plain(self, one: Assignment, name: str) -> str:
         kind, typed = ("vec", "wide({})") if self._is_of_samples(one) else ("double", "{}")
         value = typed.format(self._expression(one.value))
         place = f"{name}[{sum_of(self._terms(one.target, one.at))}]"
@@ -335,7 +337,7 @@ class Entry:
             body = f"{{ {kind} sum = {typed.format(first)}; {self._loops(one.gone)}{step.format(value)} {body} }}"
         return self._loops([one.loops[k] for k in one.out]) + body
 
-    def _put(self, one: Statement, place: str, value: str) -> str:
+    def _put(self, one: Assignment, place: str, value: str) -> str:
         # each lane to its own place
         if one.target.kind == "output" and self._has_lanes(one.target):
             return f"for (int l = 0; l < LANES && sample * LANES + l < {self._sample}; l++) {place} = {value}[l];"
@@ -363,7 +365,7 @@ class Entry:
         is_wide = SAMPLE in value.loops
         return FUNCTIONS[value.f].format(*(f"wide({arg})" if is_wide else arg for arg in args))
 
-    def _product(self, one: Statement, target: str) -> str:
+    def _product(self, one: Assignment, target: str) -> str:
         """A statement as a product of matrices, or of several, if it is one: of two stored arrays,
         or views of such."""
         sizes = {loop.name: loop.size for loop in one.loops}

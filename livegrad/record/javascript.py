@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from livegrad.record.loops import (
     Apply,
+    Assignment,
     Buffer,
     Expression,
     Inside,
     Loop,
     Number,
     Read,
-    Statement,
     lower,
     product_of,
     sum_of,
@@ -97,7 +97,7 @@ UNROLLED = 16
 """Up to so many products are added up in one expression: no loop, and no variable to count."""
 
 
-def _statement(one: Statement) -> str:
+def _statement(one: Assignment) -> str:
     place = _place(one.target, one.target.shape, one.at)
     outer = _loops([one.loops[k] for k in one.out])
     if short := _short_sum(one):
@@ -110,7 +110,7 @@ def _statement(one: Statement) -> str:
     return outer + body
 
 
-def _short_sum(one: Statement) -> str:
+def _short_sum(one: Assignment) -> str:
     """A sum over one loop of a few rounds, term by term in its order; or nothing."""
     if one.over != "sum" or one.f != "multiply" or len(one.gone) != 1:
         return ""

@@ -125,7 +125,7 @@ class Loop(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Statement:
+class Assignment:
     """``target[out] = value`` in loops, or a sum or a maximum ``over`` the loops that are not in
     ``out``.
 
@@ -162,7 +162,7 @@ class Nests:
     """The statements of a program in their order, the buffers made for them, and where each result
     lies."""
 
-    statements: list[Statement]
+    statements: list[Assignment]
     made: list[Buffer]
     results: dict[str, Buffer]
 
@@ -318,7 +318,7 @@ class _Lowering:
         ]
         value = self.body(v, [(name, 0) for name in names])
         loops = tuple(map(Loop, names, self.sizes.loops[v]))
-        return Statement(self.buffers[v], loops, v.out, v.over, value, v.f, v.line)
+        return Assignment(self.buffers[v], loops, v.out, v.over, value, v.f, v.line)
 
     def body(self, v, loops):
         """The value of a node, given where its loops are."""

@@ -18,7 +18,7 @@ SLIDER = 142  # what a slider takes below the panels
 BELOW = 12  # pixels between a legend and the edge of the picture
 
 
-class Panel:
+class Subplot:
     """A pair of axes, and the traces that are drawn on it."""
 
     def __init__(self, x: Axis, y: Axis) -> None:
@@ -98,7 +98,7 @@ class Plot:
         self.high: float = layout.get("height", HEIGHT)
         self.margin: dict[str, float] = MARGIN | dict(layout.get("margin", {}))
         self.axes: dict[str, Axis] = {}
-        self.panels: list[Panel] = panels(layout, traces, self.axes)
+        self.panels: list[Subplot] = panels(layout, traces, self.axes)
         self.bars: list[ColorBar] = [
             ColorBar(trace)
             for panel in self.panels
@@ -201,17 +201,17 @@ class Plot:
 
 def panels(
     layout: Mapping[str, Any], traces: list[Mapping[str, Any]], axes: dict[str, Axis]
-) -> list[Panel]:
+) -> list[Subplot]:
     """The panels of a figure, in the order in which traces ask for them, on axes that are entered
     by their names."""
-    made: dict[tuple[str, str], Panel] = {}
+    made: dict[tuple[str, str], Subplot] = {}
     for said in traces:
         names = said.get("xaxis", "x"), said.get("yaxis", "y")
         for name in names:
             if name not in axes:
                 axes[name] = Axis(layout.get(f"{name[0]}axis{name[1:]}", {}), name[0] == "y")
         x, y = (axes[name] for name in names)
-        panel = made.setdefault(names, Panel(x, y))
+        panel = made.setdefault(names, Subplot(x, y))
         panel.traces.append(KINDS[said.get("type", "scatter")](said, x, y))
     for panel in made.values():
         bars = [trace for trace in panel.traces if isinstance(trace, Bar)]

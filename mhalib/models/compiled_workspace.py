@@ -30,7 +30,7 @@ from mhalib.attention import (
 from mhalib.models.classifier_workspace import ClassifierWorkspace
 from mhalib.models.layer import AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
-from mhalib.models.multihead_workspace import Groups, all_heads, equal_heads
+from mhalib.models.multihead_workspace import Groups, all_heads, groups_of_equal_heads
 
 WIDEST, WIDEST_ALONE, WIDEST_LAYER = 24, 50, 64
 """Lengths of a token beyond which numpy's products of matrices are faster: for several heads, for
@@ -112,7 +112,7 @@ HEADS = _program(MultiHeadAttention.axes, _heads, "MultiHeadAttention", {"releva
 
 def _groups(model: MultiHeadAttention, entrywise: bool) -> Groups:
     """Which heads are computed as one: those that are equal, if the update rule keeps them so."""
-    return equal_heads(model) if entrywise else all_heads(model)
+    return groups_of_equal_heads(model) if entrywise else all_heads(model)
 
 
 class HeadsWorkspace(ClassifierWorkspace):

@@ -29,7 +29,7 @@ from mhalib.attention import softmax
 from mhalib.losses import logistic
 from mhalib.models.classifier_workspace import ClassifierWorkspace, PlainClassifierWorkspace
 from mhalib.models.multihead_hessian import MultiHeadHessian
-from mhalib.models.multihead_workspace import all_heads, equal_heads, workspace_of
+from mhalib.models.multihead_workspace import all_heads, groups_of_equal_heads, workspace_of
 
 
 def normals(count: int, seed: int) -> np.ndarray:
@@ -178,7 +178,7 @@ class MultiHeadAttention(Vector):
         under rules that move every number by its own gradient alone, ``mhalib.optim.ENTRYWISE``:
         for these ``train`` asks for it.
         """
-        return self._workspace(X, y, equal_heads)
+        return self._workspace(X, y, groups_of_equal_heads)
 
     def workspace_for(
         self, X: Array, y: Array, *, entrywise: bool, steps: int, compiled: bool | None = None

@@ -43,7 +43,7 @@ def all_heads(model: Any) -> Groups:
     return every, every
 
 
-def equal_heads(model: Any) -> Groups:
+def groups_of_equal_heads(model: Any) -> Groups:
     """The groups of equal heads, which stay equal under a rule that moves every number by its own
     gradient alone."""
     groups, member = {}, []
@@ -143,7 +143,7 @@ class MultiHeadWorkspace(Packing):
         ]
 
     def logits(self, theta: Array) -> Array:
-        """Φ (n,); for nothing where ``loss_and_grad`` was just asked at θ."""
+        """Φ (n,), which ``loss_and_grad`` has computed already if it was just asked at θ."""
         return self._seen[1] if theta is self._seen[0] else self._forward(theta)
 
     def _forward(self, theta):

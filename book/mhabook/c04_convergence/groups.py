@@ -14,7 +14,7 @@ from mhabook.ledger import Check, Checks, statement
 from mhalib.data import Dataset, from_arrays
 from mhalib.models import MultiHeadAttention
 from mhalib.models.classifier_workspace import ClassifierWorkspace
-from mhalib.models.multihead_workspace import equal_heads
+from mhalib.models.multihead_workspace import groups_of_equal_heads
 
 CHAPTER = "multihead/04_why_training_cannot_get_lost"
 FURTHER = "multihead/04_further"
@@ -60,7 +60,7 @@ class HeadGroups(Vector):
     @classmethod
     def of(cls, model: MultiHeadAttention) -> "HeadGroups":
         """The groups of equal heads of a ``MultiHeadAttention``."""
-        first, member = equal_heads(model)
+        first, member = groups_of_equal_heads(model)
         return cls(model.W[first], model.U[first], tuple(np.bincount(member).tolist()))
 
     def expand(self) -> MultiHeadAttention:
