@@ -10,9 +10,9 @@ from py_mini_racer import MiniRacer
 
 import mhabook
 from checks import assert_refused
-from engines import exposed, with_bug
+from engines import ATTENTION, exposed, with_bug
 from figures import stopped_at
-from laboratory import ATTENTION, LAB, LIVE, SCRIPT, SMALL, asked, asked_run, machine, whole
+from laboratory import LAB, LIVE, SCRIPT, SMALL, asked, asked_run, machine, whole
 from mhabook.c17_laboratory import panels
 from mhabook.c17_laboratory.controls import CONTROLS, DEFAULTS, resolve, shown
 from offered import COMBINATIONS, STARTS, choices
