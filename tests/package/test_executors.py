@@ -104,12 +104,11 @@ ROWS = [
 
 @pytest.fixture(scope="module", autouse=True)
 def patience(tmp_path_factory):
-    """One cache of compiled programs for the table, on a machine that may be busy."""
+    """One cache of compiled programs for the table."""
     with pytest.MonkeyPatch.context() as patch:
         cache = tmp_path_factory.mktemp("cache")
         patch.setattr(native, "_folder", lambda: cache)
         patch.setattr(native, "_found", {})
-        patch.setattr(native, "SECONDS", 120.0)
         patch.delenv("LIVEGRAD_COMPILED", raising=False)
         yield
 

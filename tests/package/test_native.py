@@ -381,7 +381,6 @@ EDGE = """
 import hashlib
 import mhalib as mha
 from livegrad.record import native
-native.SECONDS = 120.0  # on a machine that may be busy
 data = mha.data.tokenized_mixture(n=40, T=5, d=6, M=3, zeta=0.2, seed=0)
 start = mha.MultiHeadAttention.random(3, 5, 6, scale=0.3, seed=0)
 for _ in range(3):
