@@ -583,6 +583,8 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
 def _space(model, data, optimizer, steps):
     """What a run computes on."""
     if not hasattr(model, "workspace_for"):
+        if hasattr(model, "workspace"):
+            return model.workspace(data.X, data.y).for_steps(steps)
         return Workspace(model, data.X, data.y)
     return model.workspace_for(data.X, data.y, entrywise=type(optimizer) in ENTRYWISE, steps=steps)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import livegrad
 from livegrad.arrays import Array
 from livegrad.model.compiled_gradient import Gradient
 from livegrad.model.programs import parts, program
@@ -33,7 +34,8 @@ LARGEST = 1 << 28
 """Bytes of a program beyond which numpy, which divides the work into parts, does it."""
 SOURCES = tuple(
     path
-    for folder in (Path(__file__).parents[1], Path(__file__).parent)
+    for package in (Path(livegrad.__file__).parent, Path(__file__).parents[1])
+    for folder in (package, package / "model", package / "models")
     for path in sorted(folder.glob("*.py"))
 )
 """The files that the formulas of the package's own models stand in."""
