@@ -589,6 +589,8 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
 def _space(model, data, optimizer, steps, compiled):
     """What a run computes on."""
     if not hasattr(model, "workspace_for"):
+        if hasattr(model, "workspace"):
+            return model.workspace(data.X, data.y).for_steps(steps, compiled)
         return Workspace(model, data.X, data.y).for_steps(steps, compiled)
     return model.workspace_for(
         data.X,

@@ -6,6 +6,8 @@ from typing import TypeVar
 Kind = TypeVar("Kind", bound=type)
 
 _classes: set[type] = set()
+PACKAGES: set[str] = set()
+"""The packages of all of them: a line of theirs is no reader's."""
 
 
 def vouched(kind: Kind) -> Kind:
@@ -15,14 +17,10 @@ def vouched(kind: Kind) -> Kind:
     ``train`` then asks neither at each run. A class that extends it is asked again.
     """
     _classes.add(kind)
+    PACKAGES.add(kind.__module__.partition(".")[0])
     return kind
 
 
 def is_vouched(kind: type) -> bool:
     """Whether this very class was decorated."""
     return kind in _classes
-
-
-def packages() -> set[str]:
-    """The packages of all of them: a line of theirs is no reader's."""
-    return {kind.__module__.partition(".")[0] for kind in _classes}

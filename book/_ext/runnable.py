@@ -61,7 +61,7 @@ COLAB = "https://colab.research.google.com/github/{}/blob/notebooks/"
 CONTENTS = """# How Attention Learns: the notebooks
 
 These notebooks run what the pages of the book show. They are made from [the repository]({repository}), where their
-sources are; changes belong there. The first cell of each installs the book's packages from the wheel beside them, where
+sources are; changes belong there. The first cell of each installs the packages from the wheels beside it, where
 they are missing. After `pip install pytest nbval`,
 `pytest --nbval-lax --nbval-sanitize-with nbval_sanitize.cfg .` runs all of them and compares what they print, but for
 what processors round in different ways. Text: CC BY 4.0. Code: MIT.

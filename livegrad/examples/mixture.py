@@ -27,14 +27,12 @@ class Mixture(lg.Vector):
         return -np.log(density.sum(axis=1)).mean()
 
 
-def gap(
-    model: Mixture, data: lg.Samples
-) -> float:  # 4 in the distribution that the sample comes from
-    return abs(model.m[1] - model.m[0])
+def gap(model: Mixture, data: lg.Samples) -> float:
+    return abs(model.m[1] - model.m[0])  # 4 in the distribution of the sample
 
 
-def share(model: Mixture, data: lg.Samples) -> float:  # 0.7 there
-    return model.shares()[1]
+def share(model: Mixture, data: lg.Samples) -> float:
+    return model.shares()[1]  # 0.7 there
 
 
 def sample(n: int = 200, seed: int = 0) -> lg.Samples:

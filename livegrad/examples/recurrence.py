@@ -28,8 +28,8 @@ class Recurrence(lg.Vector):
         return ((self(X) - y) ** 2).mean() / 2
 
 
-def kept(model: Recurrence, data: lg.Samples) -> float:  # how much of h a step may keep
-    return np.linalg.norm(model.A)
+def kept(model: Recurrence, data: lg.Samples) -> float:
+    return np.linalg.norm(model.A)  # how much of h a step may keep
 
 
 def sequences(n: int = 60, length: int = 6, seed: int = 0) -> lg.Samples:

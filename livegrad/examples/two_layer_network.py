@@ -1,4 +1,4 @@
-"""A network of two layers learns a wave: with a small start it first stays on a plateau.
+"""A network of two layers learns a wave: its loss falls, stays on a plateau, and falls again.
 
 ``python -m livegrad.examples.two_layer_network`` writes two_layer_network.html.
 """

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from livegrad.arrays import Recorded
-from livegrad.vouched import packages
+from livegrad.vouched import PACKAGES
 
 Index = tuple[tuple[int | None, int], ...]
 """Where an argument is read, one entry per axis: (which loop, plus how much), or (None, a fixed
@@ -144,7 +144,7 @@ def _line() -> str:
         # What a dataclass wrote itself, such as its __eq__, is nobody's line.
         if not frame.f_code.co_qualname.startswith("__create_fn__."):
             package = _package(frame)
-            if package not in (_OWN, "numpy", *packages()):
+            if package not in (_OWN, "numpy") and package not in PACKAGES:
                 if not frame.f_code.co_filename.startswith(_INSTALLED):
                     return _said(frame)
                 installed.append(frame)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import livegrad
 from livegrad.arrays import Array
 from livegrad.model.compiled_gradient import (
     Gradient,
@@ -37,7 +38,8 @@ WIDEST, WIDEST_ALONE, WIDEST_LAYER = 24, 50, 64
 one, for a layer."""
 SOURCES = tuple(
     path
-    for folder in (Path(__file__).parents[1], Path(__file__).parent)
+    for package in (Path(livegrad.__file__).parent, Path(__file__).parents[1])
+    for folder in (package, package / "model", package / "models")
     for path in sorted(folder.glob("*.py"))
 )
 """The files that the formulas of the package's own models stand in."""
