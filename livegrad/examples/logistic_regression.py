@@ -25,8 +25,8 @@ def length(model: LogisticRegression, data: lg.Samples) -> float:
     return np.linalg.norm(model.w)
 
 
-def mistakes(model: LogisticRegression, data: lg.Samples) -> float:
-    return (data.y * (data.X @ model.w) <= 0).mean()
+def margin(model: LogisticRegression, data: lg.Samples) -> float:
+    return (data.y * (data.X @ model.w)).min()  # above 0 once no point is on the wrong side
 
 
 def clouds(n: int = 80, seed: int = 0) -> lg.Samples:
@@ -43,7 +43,7 @@ def figure() -> lg.live.LiveFigure:
         lg.GradientDescent(lr=1.0),
         steps=1000,
         controls={"lr": [0.1, 0.3, 1.0, 3.0, 10.0], "penalty": [0.0, 0.01, 0.1, 1.0]},
-        curves={"length": length, "mistakes": mistakes},
+        curves={"length": length, "margin": margin},
         title="Logistic regression",
     )
 

@@ -146,6 +146,7 @@ def test_nothing_moves_on_a_desk(visit):
     drawn_again(lambda: assert_nothing_moves(visit.page), visit.load)
 
 
+@pytest.mark.of_each_kind
 def test_nothing_moves_on_a_phone(visit, chromium):
     context = chromium.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
@@ -190,25 +191,6 @@ def test_no_tex_and_no_markdown_is_left_raw(visit):
     assert not [mark for mark in RAW if mark in text.replace("|–", "|--")]
 
 
-def test_every_figure_is_drawn(opened):
-    assert not opened.page.evaluate(UNDRAWN)
-
-
-def test_every_figure_shows_a_picture_without_javascript(unscripted):
-    boxes = [figure.bounding_box() for figure in unscripted.locator(".mha-figure").all()]
-    pictures = unscripted.locator(".mha-drawing > svg[role=img]").all()
-    assert len(pictures) == len(boxes)
-    for picture, box in zip(pictures, boxes, strict=True):
-        inner = picture.bounding_box()
-        assert picture.is_visible()
-        assert picture.get_attribute("aria-label").strip()
-        assert 300 < inner["width"] <= box["width"]
-        assert 60 < inner["height"] < 1050  # three rows of panels are the tallest
-        *_, width, height = map(float, picture.get_attribute("viewBox").split())
-        assert abs(inner["width"] * height - inner["height"] * width) < 2 * width, "it is stretched"
-        assert inner["y"] - box["y"] < 100, "the empty drawing stands above it"
-
-
 def test_what_unfolds_is_called_by_its_title(visit):
     assert count(visit, ".bd-article [aria-label='Toggle hidden content']") == 0
 
@@ -247,30 +229,25 @@ def test_of_the_theme_a_page_asks_for_nothing_that_it_does_not_show(visit):
     assert ("searchindex.js" in asked) == (visit.name == "search.html")
 
 
-def test_words_of_figures_are_readable_in_light(opened):
-    if count(opened, ".mha-figure"):
-        assert opened.page.evaluate(LOWEST_CONTRAST) >= 4.5
-
-
-def test_axe_finds_nothing_serious_but_for_colors(opened):
-    assert not axe.serious(opened.page, without=axe.COLORS)
+def test_every_image_has_alt_text(visit):
+    assert count(visit, "img:not([alt])") == 0
+    assert count(visit, ".bd-article img[alt='']") == 0
 
 
 @pytest.mark.of_each_kind
-def test_axe_finds_no_faint_color_in_light(opened):
-    assert not axe.serious(opened.page, axe.COLORS)
-
-
-def test_a_desk_never_scrolls_sideways(opened):
-    assert not opened.page.evaluate(OVERFLOW)
-
-
-def test_no_code_in_sight_scrolls_sideways_on_a_desk(opened):
-    assert not opened.page.evaluate(CUT)
-
-
-def test_no_figure_offers_to_upload_itself(visit):
-    assert count(visit, ".mha-figure .modebar-btn") == 0
+def test_every_figure_shows_a_picture_without_javascript(unscripted):
+    boxes = [figure.bounding_box() for figure in unscripted.locator(".mha-figure").all()]
+    pictures = unscripted.locator(".mha-drawing > svg[role=img]").all()
+    assert len(pictures) == len(boxes)
+    for picture, box in zip(pictures, boxes, strict=True):
+        inner = picture.bounding_box()
+        assert picture.is_visible()
+        assert picture.get_attribute("aria-label").strip()
+        assert 300 < inner["width"] <= box["width"]
+        assert 60 < inner["height"] < 1050  # three rows of panels are the tallest
+        *_, width, height = map(float, picture.get_attribute("viewBox").split())
+        assert abs(inner["width"] * height - inner["height"] * width) < 2 * width, "it is stretched"
+        assert inner["y"] - box["y"] < 100, "the empty drawing stands above it"
 
 
 def test_every_slider_moves_by_keyboard(closed):
@@ -300,11 +277,6 @@ def test_every_slider_moves_by_keyboard(closed):
             closed.page.keyboard.press(key)
         eventually(closed.page, partial(assert_shows, keys, key))
     assert count(closed, ".slider-container") == count(closed, ".mha-keys")
-
-
-def test_every_image_has_alt_text(visit):
-    assert count(visit, "img:not([alt])") == 0
-    assert count(visit, ".bd-article img[alt='']") == 0
 
 
 HANDS = 3
@@ -351,12 +323,34 @@ def test_every_dropdown_opens_and_closes(closed):
     assert all(click(box, in_title) for box in reversed(by_mouse))
 
 
-def test_what_scrolls_is_within_reach_of_the_keyboard(phone):
-    eventually(phone.page, lambda: axe.assert_within_reach(phone.page))
+def test_every_figure_is_drawn(opened):
+    assert not opened.page.evaluate(UNDRAWN)
 
 
-def test_a_phone_never_scrolls_sideways(phone):
-    assert not phone.page.evaluate(OVERFLOW)
+def test_words_of_figures_are_readable_in_light(opened):
+    if count(opened, ".mha-figure"):
+        assert opened.page.evaluate(LOWEST_CONTRAST) >= 4.5
+
+
+def test_axe_finds_nothing_serious_but_for_colors(opened):
+    assert not axe.serious(opened.page, without=axe.COLORS)
+
+
+@pytest.mark.of_each_kind
+def test_axe_finds_no_faint_color_in_light(opened):
+    assert not axe.serious(opened.page, axe.COLORS)
+
+
+def test_a_desk_never_scrolls_sideways(opened):
+    assert not opened.page.evaluate(OVERFLOW)
+
+
+def test_no_code_in_sight_scrolls_sideways_on_a_desk(opened):
+    assert not opened.page.evaluate(CUT)
+
+
+def test_no_figure_offers_to_upload_itself(visit):
+    assert count(visit, ".mha-figure .modebar-btn") == 0
 
 
 def test_a_window_at_four_times_its_size_scrolls_one_way_also_with_words_further_apart(visit):
@@ -367,6 +361,14 @@ def test_a_window_at_four_times_its_size_scrolls_one_way_also_with_words_further
     found = page.evaluate(OVERFLOW)
     spaced.evaluate("(style) => style.remove()")
     assert not found
+
+
+def test_what_scrolls_is_within_reach_of_the_keyboard(phone):
+    eventually(phone.page, lambda: axe.assert_within_reach(phone.page))
+
+
+def test_a_phone_never_scrolls_sideways(phone):
+    assert not phone.page.evaluate(OVERFLOW)
 
 
 def test_what_is_cut_at_the_edge_of_a_phone_has_a_shadow_there(phone):

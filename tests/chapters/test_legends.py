@@ -20,6 +20,13 @@ from sklearn.svm import SVC
 import mhalib as mha
 from figures import PLACES, figure, place_id
 from legends import as_drawn, by_name
+from livegrad.examples import (
+    logistic_regression,
+    matrix_factorization,
+    mixture,
+    recurrence,
+    two_layer_network,
+)
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import decoder_sizes, gradient_constant, smoothness_constant
 from mhabook.c02_curvature.loss_bounds import curvature_constant
@@ -1633,6 +1640,70 @@ def own_model(made, path, first, lr):
     ]
 
 
+def without_attention(data, words, **measures):
+    """The teller of a figure of livegrad's examples, from what its panels show of a model."""
+
+    def tell(made, path, first, **values):
+        curves = {
+            "loss": (losses(first, data), losses(path, data)),
+            **{name: (each(first, of), each(path, of)) for name, of in measures.items()},
+        }
+        last = [now[-1] for _, now in curves.values()]
+        return {
+            name: Panel(
+                "log step",
+                "log" if name == "loss" and max(usual) > 100 * min(usual) else "",
+                {"at the start": usual, "now": now},
+                path.steps,
+            )
+            for name, (usual, now) in curves.items()
+        }, [
+            *((f"{words[name]} {{}}", value) for name, value in values.items()),
+            (", ".join(f"{name} {{}}" for name in curves), *last),
+        ]
+
+    return tell
+
+
+def hidden_error(factors):
+    seen, Y = matrix_factorization.matrix().X, matrix_factorization.matrix().y
+    return np.mean((factors.U @ factors.V.T - Y)[seen == 0] ** 2)
+
+
+def second_share(mixture):
+    return 1 / (1 + np.exp(mixture.logits[0] - mixture.logits[1]))
+
+
+CLOUDS = logistic_regression.clouds()
+WITHOUT_ATTENTION = {
+    0: without_attention(
+        CLOUDS,
+        {"lr": "step size η =", "penalty": "penalty ="},
+        length=lambda model: (model.w @ model.w) ** 0.5,
+        margin=lambda model: (CLOUDS.X @ model.w * CLOUDS.y).min(),
+    ),
+    1: without_attention(
+        two_layer_network.wave(),
+        {"lr": "step size η =", "beta": "beta ="},
+        steepest=lambda model: np.abs(model.a * model.w).max(),
+    ),
+    2: without_attention(
+        matrix_factorization.matrix(), {"lr": "step size η ="}, unseen=hidden_error
+    ),
+    3: without_attention(
+        mixture.sample(),
+        {"lr": "step size η ="},
+        gap=lambda model: np.ptp(model.m),
+        share=second_share,
+    ),
+    4: without_attention(
+        recurrence.sequences(),
+        {"lr": "step size η ="},
+        kept=lambda model: np.sqrt((model.A**2).sum()),
+    ),
+}
+
+
 def attention_scores_of_one(path, data):
     """The attention on relevant tokens of a model that has one head."""
     return each(
@@ -1764,6 +1835,12 @@ SHOWN = {
     ),
     ("book/start/tangent_kernel.html", 0): (linearized, {"H": 2, "lr": 0.1, "scale": 2.0}),
     ("book/your_own_model.html", 0): (own_model, {"lr": 0.3}),
+    ("book/without_attention.html", 0): (WITHOUT_ATTENTION[0], {"lr": 0.3, "penalty": 0.01}),
+    ("book/without_attention.html", 1): (WITHOUT_ATTENTION[1], {"lr": 0.03, "beta": 0.5}),
+    **{
+        ("book/without_attention.html", k): (WITHOUT_ATTENTION[k], {"lr": lr})
+        for k, lr in ((2, 1.0), (3, 0.1), (4, 0.01))
+    },
 }
 SHOWN["book/theory_and_practice.html", 0] = SHOWN["book/multihead/04_further.html", 0]
 each_place = pytest.mark.parametrize("place", PLACES, ids=place_id)

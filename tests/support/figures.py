@@ -9,6 +9,13 @@ import pytest
 import mhalib as mha
 import own
 from legends import as_drawn
+from livegrad.examples import (
+    logistic_regression,
+    matrix_factorization,
+    mixture,
+    recurrence,
+    two_layer_network,
+)
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
 from mhabook.c03_first_step import figure as c03
@@ -189,6 +196,13 @@ FIGURES = {
     "book/start/tangent_kernel.html": (figure_linearized.linearized,),
     "book/theory_and_practice.html": (c04.theory_and_practice,),
     "book/your_own_model.html": (own.of_the_page,),
+    "book/without_attention.html": (
+        logistic_regression.figure,
+        two_layer_network.figure,
+        matrix_factorization.figure,
+        mixture.figure,
+        recurrence.figure,
+    ),
 }
 
 
