@@ -133,12 +133,17 @@ def _number_at_start(name, rule, start):
             f"controls: expected a name that the figure does not use itself, got {short(name)}; "
             "rename the number of the model"
         )
-    value = (mine | theirs).get(name)
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
+    numbers = {
+        known: value
+        for known, value in (theirs | mine).items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
+    if name not in numbers:
         raise ValueError(
-            f"controls: expected the name of a number of the rule or of the model, got "
-            f"{short(name)}"
+            f"controls: expected the name of a number of the rule or of the model "
+            f"({', '.join(numbers)}), got {short(name)}"
         )
+    value = numbers[name]
     return _finite(name, value)
 
 
@@ -289,7 +294,10 @@ def require_number(name: str, value: Any) -> None:
         if shape and not isinstance(value, Traced)
         else repr(value)
     )
-    raise Untraceable(f"{name}: expected one number that depends on model and data, got {got}")
+    line = f"{value.node.line}: " if isinstance(value, Traced) else ""
+    raise Untraceable(
+        f"{line}{name}: expected one number that depends on model and data, got {got}"
+    )
 
 
 # --- model and data

@@ -114,8 +114,9 @@ def gradient(value: Traced, wrt: Sequence[Traced]) -> list[Traced]:
     Raises TypeError if value is no number.
     """
     if not isinstance(value, Traced) or value.shape:
+        line = f"{value.node.line}: " if isinstance(value, Traced) else ""
         raise TypeError(
-            f"expected a loss that is one number and depends on the weights, got {value!r}"
+            f"{line}expected a loss that is one number and depends on the weights, got {value!r}"
         )
     order, needed = topological([value.node]), {w.node for w in wrt}
     # Arguments come before what reads them, so one pass finds all that depend on `wrt`.
