@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from livegrad.explorer import explore
     from livegrad.record import primitive
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "Adam",
     "AdamW",

@@ -157,6 +157,7 @@ def test_files_that_are_refused_leave_everything_as_it_was(lab):
     assert lab.root.get_attribute("data-state") == "done"
 
 
+@pytest.mark.weekly  # it trains for a minute
 def test_the_largest_files_are_opened_and_trained_on(lab):
     lab.reset()
     lab.hand_over("large.csv", LARGEST)
@@ -315,7 +316,7 @@ def assert_panel(lab, title):
 
 def test_random_moves_break_nothing(lab):
     lab.reset()
-    lab.page.evaluate(MOVES, 1000)
+    lab.page.evaluate(MOVES, 300)
     lab.reset()
     assert (
         lab.root.get_attribute("data-state") == "done"

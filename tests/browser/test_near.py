@@ -112,7 +112,13 @@ def test_a_figure_takes_at_every_moment_the_room_that_its_picture_kept(opened, n
     assert taken and all(abs(np.array(room) - kept).max() <= off for room in taken), (kept, taken)
 
 
-@pytest.mark.parametrize("name", ["book/index.html", "book/multihead/02_how_steep_how_curved.html"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "book/index.html",
+        pytest.param("book/multihead/02_how_steep_how_curved.html", marks=pytest.mark.weekly),
+    ],
+)
 def test_nothing_moves_on_a_phone_whose_processor_is_slow(opened, name):
     page, go = opened(name, 390, SHIFTS, NO_REST)
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 12})

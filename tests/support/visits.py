@@ -116,7 +116,7 @@ KINDS = (
     "guesses",
     "class",
     "where_this",
-    "api_book",
+    "api.",
     "search",
 )
 """How the pages begin of which each stands for its kind: for what is the same code on all of a

@@ -103,7 +103,7 @@ def test_wheels_or_a_clone_around_the_notebook_come_before_the_repository(tmp_pa
     folder = tmp_path / "note books" / "start"
     folder.mkdir(parents=True)
     wheels = [
-        folder.parent / f"{name}-0.2.0-py3-none-any.whl"
+        folder.parent / f"{name}-0.3.0-py3-none-any.whl"
         for name in ("livegrad", "mhalib", "mhabook")
     ]
     for wheel in wheels[:2]:
