@@ -70,6 +70,16 @@ class Panel:
             f'stroke-dasharray="{dash}" stroke-linecap="round" opacity="{opacity:g}"/>'
         )
 
+    def bar(
+        self, start: Point, end: Point, *, color: int | None = None, width: float = 9
+    ) -> "Panel":
+        """A thick line with square ends: round ones would make it longer by its width."""
+        (x, y), (far, down) = start, end
+        return self._add(
+            f'<path d="M{x:.1f} {y:.1f}L{far:.1f} {down:.1f}" fill="none" '
+            f'stroke="{_ink(color)}" stroke-width="{width:g}"/>'
+        )
+
     def arrow(
         self, start: Point, end: Point, *, color: int | None = None, width: float = 2.5
     ) -> "Panel":

@@ -6,8 +6,12 @@ from IPython.display import HTML
 from mhabook.drawing import Panel, picture
 
 CENTER = (130, 108)
-FAR, HIGH = 66, 46
-"""How far a label lies from the center, across and up."""
+FAR = 66
+HIGH = FAR * (2 / 3) ** 0.5
+"""How far a label lies from the center, across and up: as 1 to 0.82, the margins of the two moves
+in the example by hand."""
+PLUS, MINUS = (214, 56), (46, 150)
+"""The tokens of the two labels."""
 DISTRACTING = ((92, 72), (160, 64), (70, 106), (182, 132), (120, 148))
 
 
@@ -21,10 +25,10 @@ def margin_by_pythagoras() -> HTML:
     )
     before.dot((x + FAR, y), color=0, size=7).dot((x - FAR, y), color=1, size=7)
     before.words((x, 184), "attention changes nothing")
-    step = Panel("The step: the decoder points").star((214, 56), color=2).star((46, 150), color=2)
+    step = Panel("The step: the decoder points").star(PLUS, color=2).star(MINUS, color=2)
     for at in DISTRACTING:
         step.dot(at, size=4.5)
-    step.arrow((64, 140), (198, 65), color=0, width=3.5)
+    step.arrow(_between(0.1), _between(0.9), color=0, width=3.5)
     step.words((222, 42), "token of label +", anchor="end").words(
         (26, 170), "token of label −", anchor="start"
     )
@@ -47,6 +51,12 @@ def margin_by_pythagoras() -> HTML:
         "upward and one downward; the margin is now the long side of a right triangle.",
         [before, step, after],
     )
+
+
+def _between(share):
+    """The point at this share of the way from one token to the other."""
+    (x, y), (far, up) = MINUS, PLUS
+    return x + share * (far - x), y + share * (up - y)
 
 
 def _axes(panel):

@@ -84,19 +84,24 @@ def _axis(panel, end):
 def _steps():
     """A run that comes nearer to the star, by long steps where its loss is high."""
     panel, center = Panel("So the distance falls"), (150, 100)
-    for radius in (20, 45, 72):
+    # Where the loss is proportional to the squared distance, every step takes the same share of it.
+    distances = [76 * 0.5 ** (k / 2) for k in range(5)]
+    for radius in distances[::2]:
         panel.curve(_circle(center, radius), dash="3 4", opacity=0.5)
     panel.star(center)
-    for begin, end in pairwise([(62, 52), (92, 58), (116, 66), (131, 76), (139, 84)]):
+    turns = [pi + 0.5 + 0.12 * k for k in range(5)]
+    path = [_on_circle(center, *polar) for polar in zip(distances, turns, strict=True)]
+    for begin, end in pairwise(path):
         panel.arrow(begin, end, color=0, width=2)
         panel.dot(begin, size=3.5)
-    return panel.words((54, 44), "start", anchor="middle").words(
+    return panel.words((path[0][0] - 6, path[0][1] - 6), "start", anchor="end").words(
         (130, 187), "high loss: a long way nearer"
     )
 
 
 def _circle(center, radius):
-    return [
-        (center[0] + radius * cos(k * pi / 30), center[1] + radius * sin(k * pi / 30))
-        for k in range(61)
-    ]
+    return [_on_circle(center, radius, k * pi / 30) for k in range(61)]
+
+
+def _on_circle(center, radius, turn) -> Point:
+    return center[0] + radius * cos(turn), center[1] + radius * sin(turn)

@@ -1,19 +1,26 @@
 """The pictures of chapter 5: three ways through the plane of two step sizes, and heads that share a
 gradient."""
 
+from math import hypot
+
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, picture
 
 ONE = (104, 54)
-"""Where one head stands in the plane; a factor of four is 28 units."""
+"""Where one head stands in the plane."""
+FOURFOLD = 28
+"""How far a factor of four is."""
 WAYS = {
-    "The same step: straight down": (0, 28),
-    "Step × √H: down a diagonal": (14, 14),
-    "Adam: to the right": (14, 0),
+    "The same step: straight down": (0, -1),
+    "Step × √H: down a diagonal": (0.5, -0.5),
+    "Adam: to the right": (0.5, 0),
 }
-"""Title → how far four times as many heads go, to the right and down."""
+"""Title → the power of H by which the step of the decoder grows, and that by which attention's
+does."""
 HEADS = (52, 86, 120, 154)
+LONG = 212
+"""How long the arrow of a whole step is."""
 
 
 def three_ways() -> HTML:
@@ -25,7 +32,10 @@ def three_ways() -> HTML:
         "attention does. Four dots are 1, 4, 16 and 64 heads, and an arrow goes through them: "
         "straight down if the step size stays the same, down a diagonal if it grows with the "
         "root of the number of heads, and to the right under Adam.",
-        [_way(title, across, down) for title, (across, down) in WAYS.items()],
+        [
+            _way(title, FOURFOLD * decoder, -FOURFOLD * attention)
+            for title, (decoder, attention) in WAYS.items()
+        ],
     )
 
 
@@ -45,9 +55,9 @@ def equal_heads() -> HTML:
     one = (
         Panel("So one head takes two steps")
         .words((24, 60), "its decoder U: η", color=0, anchor="start")
-        .arrow((24, 76), (236, 76), color=0, width=4)
+        .arrow((24, 76), (24 + LONG, 76), color=0, width=4)
         .words((24, 126), "its attention W: η/H", color=1, anchor="start")
-        .arrow((24, 142), (66, 142), color=1, width=4)
+        .arrow((24, 142), (24 + LONG / len(HEADS), 142), color=1, width=4)
         .words((130, 184), "H is the ratio of the two")
     )
     return picture(
@@ -69,11 +79,8 @@ def _way(title, across, down):
         .words((48, 32), "longer steps of attention", anchor="start")
     )
     (x, y), many = ONE, (ONE[0] + 3 * across, ONE[1] + 3 * down)
-    panel.arrow(
-        ONE,
-        (many[0] + 0.7 * across + 7, many[1] + 0.7 * down) if across else (x, many[1] + 25),
-        color=0,
-    )
+    beyond = 22 / hypot(across, down)
+    panel.arrow(ONE, (many[0] + beyond * across, many[1] + beyond * down), color=0)
     for k in range(4):
         panel.dot((x + k * across, y + k * down), color=0, size=4 + k)
     panel.words((x - 12, y + 5), "1 head", anchor="end")

@@ -71,13 +71,10 @@ def _columns():
     panel, floor = Panel("Small losses push little"), 158
     for k, push in enumerate(PUSHES):
         x = 22 + 17 * k
-        panel.line((x, floor), (x, float(floor - 1.5 * push)), color=1, width=9)
+        panel.bar((x, floor), (x, float(floor - 1.5 * push)), color=1)
     for top, push in zip(np.cumsum(PUSHES), PUSHES, strict=True):
-        panel.line(
-            (218, float(floor - 1.5 * (top - push))),
-            (218, float(floor - 1.5 * top)),
-            color=1,
-            width=9,
+        panel.bar(
+            (218, float(floor - 1.5 * (top - push))), (218, float(floor - 1.5 * top)), color=1
         )
         panel.line((208, float(floor - 1.5 * top)), (228, float(floor - 1.5 * top)), width=1)
     panel.line((10, floor), (250, floor), width=1, opacity=0.5)

@@ -5,7 +5,10 @@ from IPython.display import HTML
 
 from mhabook.drawing import Panel, picture
 
-LONG, SHORT = 160, 80
+HEADS = 4
+LONG = 160
+SHORT = LONG / HEADS**0.5
+"""How long the move of one head is, and that of each of four."""
 
 
 def many_short_moves() -> HTML:
@@ -18,7 +21,7 @@ def many_short_moves() -> HTML:
     )
     one.words((50 + LONG / 2, 80), "1").words((130, 184), "a step of its decoder")
     four = Panel("Four heads: short moves")
-    for k in range(4):
+    for k in range(HEADS):
         y = 42 + 36 * k
         four.dot((90, y)).arrow((90, y), (90 + SHORT, y), color=1, width=4).words(
             (90 + SHORT / 2, y - 7), "½"
@@ -26,13 +29,13 @@ def many_short_moves() -> HTML:
     four.words((130, 184), "the same step, each ÷ √4")
     together = Panel("What the logit gets of them")
     for y, what, share, sums in (
-        (46, "of the decoders, which move ½", 1, "4 × ½ ÷ √4 = 1"),
-        (120, "of attention, which moves ½ × ½", 0.25, "4 × ½ × ¼ ÷ √4 = ¼"),
+        (46, "of the decoders, which move ½", HEADS * 1 / 2 / HEADS**0.5, "4 × ½ ÷ √4 = 1"),
+        (120, "of attention, which moves ½ × ½", HEADS * 1 / 8 / HEADS**0.5, "4 × ½ × ¼ ÷ √4 = ¼"),
     ):
         together.words((12, y), what, anchor="start")
         for row, (color, length, words) in enumerate(((0, 1, "one head"), (1, share, sums))):
             at = y + 16 + 20 * row
-            together.line((16, at), (16 + 90 * length, at), color=color, width=10)
+            together.bar((16, at), (16 + 90 * length, at), color=color, width=10)
             together.words((120, at + 4), words, color=color, anchor="start")
     return picture(
         "many-short-moves",

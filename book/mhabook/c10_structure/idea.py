@@ -6,6 +6,8 @@ from IPython.display import HTML
 
 from mhabook.drawing import Panel, Point, picture
 
+STRETCHED = (512 / 257, 2 / 257)
+"""The variances of tokens that are stretched: one is 256 times the other, and their mean is 1."""
 VARIANCES = (4.0, 1.0)
 """Those of the long and of the short coordinate of the tokens, in the panels that compare two
 descents."""
@@ -21,9 +23,9 @@ def stretched_tokens() -> HTML:
     """Two clouds of the same tokens: round, and stretched along one direction."""
     z = np.random.default_rng(3).standard_normal((70, 2))
     clouds = [Panel("Round tokens"), Panel("The same tokens, stretched")]
-    for panel, wide, narrow in zip(clouds, (28, 52), (28, 3.5), strict=True):
-        for x, y in np.clip(z, -2.2, 2.2):
-            panel.dot((130 + wide * x, 92 + narrow * y), color=2, size=2.5)
+    for panel, (wide, narrow) in zip(clouds, ((1, 1), STRETCHED), strict=True):
+        for x, y in 28 * np.clip(z, -2.2, 2.2):
+            panel.dot((130 + wide**0.5 * x, 92 + narrow**0.5 * y), color=2, size=2.5)
     clouds[0].words((130, 182), "as long in every direction")
     clouds[1].words((130, 182), "long in one direction, short in the other")
     return picture(
@@ -142,7 +144,7 @@ def _ovals(title, path, variances, words):
     turn = np.linspace(0, 2 * np.pi, 121)
     # The level lines through the start and at a quarter and a sixteenth of its loss.
     loss = sum(c * distance**2 for c, distance in zip(curvatures, path[0], strict=True))
-    for share in (1, 0.25, 0.06):
+    for share in (1, 1 / 4, 1 / 16):
         radii = [(share * loss / c) ** 0.5 for c in curvatures]
         panel.curve(
             [_near((radii[0] * np.cos(t), radii[1] * np.sin(t))) for t in turn],

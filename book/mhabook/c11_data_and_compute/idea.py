@@ -49,7 +49,7 @@ def factor_and_floor() -> HTML:
         "factor-and-floor",
         "Three panels. Left: over the steps, on a logarithmic scale, a straight falling line, a "
         "level line, and their sum, which bends where they cross. Middle: a second level line, "
-        "half as high; the falling line is where it was, and the new sum bends a few steps "
+        "at half the error; the falling line is where it was, and the new sum bends a few steps "
         "later. Right: in the plane of steps and samples, the pairs with one error, and a dashed "
         "curve of pairs with one cost, which touches it at a dot, the cheapest pair.",
         [_sum(), _twice(), _cheapest()],

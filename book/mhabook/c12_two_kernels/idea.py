@@ -69,7 +69,9 @@ def _product():
             dash="4 4",
             color=0,
         )
-    panel.arrow((14, 168), (62, 132), color=0).words((36, 170), "query", color=0, anchor="start")
+    panel.arrow((14, 168), (14 + 60 * ALONG[0], 168 + 60 * ALONG[1]), color=0).words(
+        (36, 170), "query", color=0, anchor="start"
+    )
     _keys(panel).dot(winner(), size=9, color=0, hollow=True)
     return panel.words((136, 187), "the last line meets a corner")
 
@@ -93,7 +95,8 @@ def _bowl():
     panel.curve([lifted(k / 10) for k in range(-22, 15)], width=1, opacity=0.6)
     panel.curve([lifted(k) for k in (*ON_LINE, ON_LINE[0])], width=1, fill=True, opacity=0.7)
     panel.line((40, 165), (240, 165), width=1, opacity=0.5)
-    panel.line((76, 136), (238, 136), width=1.2, dash="4 4", color=0)
+    lowest = lifted(0)[1]
+    panel.line((76, lowest), (238, lowest), width=1.2, dash="4 4", color=0)
     for k in ON_LINE:
         x, y = lifted(k)
         panel.line((x, 162), (x, y + 6), width=1, dash="2 4", opacity=0.6).dot(

@@ -32,11 +32,11 @@ def pins() -> HTML:
 def between() -> HTML:
     """What a query reads on its way from one side to the other: the mean of all values, or little
     of any."""
-    left, ring, hill, star = _reads("B2", softmax, "Softmax: through the mean", 0.0)
+    left, ring, hill, star = _reads("B2", softmax, "Softmax: through the mean")
     left.words((ring[0] - 4, ring[1] + 22), "mean of all values")
     left.words((hill[0] + 2, hill[1] - 10), "held here", anchor="start", color=1)
     left.words((star[0] + 12, star[1] - 10), "met here", anchor="start", color=2)
-    right, ring, hill, star = _reads("B4", gaussian, "Gaussian: between the keys", -0.23)
+    right, ring, hill, star = _reads("B4", gaussian, "Gaussian: between the keys")
     right.words((ring[0], ring[1] + 32), "little of either value")
     right.words((hill[0], hill[1] + 29), "held here", color=1)
     right.words((star[0] - 6, star[1] - 10), "met here", anchor="end", color=2)
@@ -68,9 +68,9 @@ def _pins(name):
     return panel.dot((x, y), color=1, size=6).words((x, y - 11), "q", color=1)
 
 
-def _reads(name, kernel, title, lowest):
-    """The curve of what a query reads, and three places on it: ``lowest``, the trap, and where the
-    target is met."""
+def _reads(name, kernel, title):
+    """The curve of what a query reads, and three places on it: where it is lowest between hills,
+    the trap, and where the target is met."""
     task = EXAMPLES[name]
     line, floor = Line(task["keys"], task["values"], kernel), 160
 
@@ -79,6 +79,8 @@ def _reads(name, kernel, title, lowest):
 
     minima = line.minima(task["y"])
     trap, met = (next(one.q for one in minima if one.spurious == held) for held in (True, False))
+    _, turns, top = line.turns()
+    lowest = turns[~top][0]
     panel = _ground(title, floor, floor - 38 * task["y"])
     panel.curve([at(q) for q in ACROSS], color=0, width=2.5)
     panel.dot(at(lowest), size=6, hollow=True).dot(at(trap), color=1, size=6).star(at(met), color=2)

@@ -65,7 +65,7 @@ def pairs() -> HTML:
     apart.line((130, 30), (130, 165), width=1.5, dash="4 4", opacity=0.6).words((130, 184), "0")
     for k, difference in enumerate(differences):
         apart.dot((_across(difference), 60 + 12 * k), size=4)
-    apart.line((_across(middle - reach), 148), (_across(middle + reach), 148), color=2, width=5)
+    apart.bar((_across(middle - reach), 148), (_across(middle + reach), 148), color=2, width=5)
     apart.dot((_across(middle), 148), color=2, size=6).words((196, 44), "second ahead")
     return picture(
         "seed-by-seed",

@@ -1,0 +1,688 @@
+"""The pictures of the ideas: what each shows to scale is computed again, from the numbers of its
+text, and held against the places that it is drawn at."""
+
+import functools
+import importlib
+import inspect
+import re
+
+import numpy as np
+import pytest
+from IPython.display import HTML
+from scipy.stats import t as student
+
+from drawn import ROUNDED, frame, panels
+from scripts import ROOT
+
+FILES = sorted((ROOT / "book/mhabook").glob("c*_*/idea.py"))
+IDEAS = [importlib.import_module(f"mhabook.{file.parent.name}.idea") for file in FILES]
+c01, c02, c03, c04, c05, c06, c07, c08, c09, c10, c11, c12, c13, c14, c15, c16 = IDEAS
+HELD = {}
+"""Picture → the tests of what it shows."""
+SCHEMAS = {
+    c05.equal_heads: "how four heads are joined to one dot; only its last panel has lengths",
+    c06.hidden_head: "rows and boxes, which can be counted",
+    c07.leave_one_out: "rows of dots, one of which is left out",
+    c16.task: "sentences and boxes; only the labels follow from something",
+}
+"""What has no scale, and why; what can be counted in it is."""
+
+rng = np.random.default_rng(0)
+HIDDEN, EQUAL, DIFFERENT = rng.standard_normal((3, 3)), *rng.standard_normal((2, 8, 3, 3))
+EQUAL[:] = HIDDEN + EQUAL[0] / 3
+
+
+def of(picture, *numbers, given=()):
+    """Decorator: a claim about a picture; its parameters are the panels of these numbers, or all,
+    from left to right."""
+
+    def tie(claim):
+        @functools.wraps(claim)
+        def test():
+            drawn = panels(picture(*given))
+            claim(*(drawn[k] for k in numbers or range(len(drawn))))
+
+        del test.__wrapped__  # else pytest takes the panels' names for fixtures
+        HELD.setdefault(picture, []).append(test)
+        return test
+
+    return tie
+
+
+def near(found, true, within=1.5 * ROUNDED):
+    np.testing.assert_allclose(found, np.broadcast_to(true, np.shape(found)), rtol=0, atol=within)
+
+
+def turn(way, other):
+    """The angle between two ways, in degrees."""
+    (x, y), (far, up) = way, other
+    return abs(np.degrees(np.arctan2(x * up - y * far, x * far + y * up)))
+
+
+def pairs(x, y):
+    return np.stack(np.broadcast_arrays(x, y), axis=1)
+
+
+def lengths(shapes):
+    return np.array([np.linalg.norm(shape.way) for shape in shapes])
+
+
+def lengths_from(place, places):
+    return np.linalg.norm(places - place, axis=1)
+
+
+def inside(place, corners):
+    """Whether a convex polygon has a place on the same side of every edge."""
+    (x, y), (far, up) = (np.roll(corners, -1, axis=0) - corners).T, (place - corners).T
+    return len(set(np.sign(x * up - y * far))) == 1
+
+
+def test_every_picture_is_held_and_no_other_file_draws_one():
+    pictures = {
+        made
+        for module in IDEAS
+        for _, made in inspect.getmembers(module, inspect.isfunction)
+        if made.__module__ == module.__name__ and inspect.signature(made).return_annotation is HTML
+    }
+    assert set(HELD) == pictures and len(pictures) == 28
+    assert set(SCHEMAS) < set(HELD)
+    draw = [
+        file
+        for file in (ROOT / "book").rglob("*.py")
+        if "from mhabook.drawing" in file.read_text("utf-8")
+    ]
+    assert sorted(draw) == FILES
+
+
+@of(c01.first_the_decoder, 1)
+def test_mean_tokens_are_a_tenth_of_the_way_to_a_label_and_the_decoder_points_along_it(plane):
+    across, up = plane.all("line")
+    zero, stars = np.array([up.start[0], across.start[1]]), plane.places("star")
+    near(stars.mean(axis=0), zero)
+    near(plane.places("dot"), zero + (stars - zero) / 10)
+    decoder = plane.one("arrow")
+    near(decoder.start, zero)
+    assert turn(decoder.way, stars[0] - stars[1]) < 0.5 < 5 < lengths([decoder])[0]
+
+
+@of(c01.first_the_decoder, 0, 2)
+def test_lines_to_tokens_are_as_thick_as_weights_that_sum_to_one(start, end):
+    for panel in (start, end):
+        looks, tokens = panel.all("line"), panel.places("dot", "star")
+        near([line.start for line in looks], panel.one("ring").start)
+        near([line.end[0] for line in looks], tokens[:, 0])
+    equal, selected = ([line.width for line in panel.all("line")] for panel in (start, end))
+    near(np.divide(equal, sum(equal)), 0.1, 1e-6)
+    near(sum(selected), sum(equal), 1e-6)
+    assert tokens[np.argmax(selected)] in end.places("star")
+    assert len(set(selected)) == 2 and max(selected) > 0.5 * sum(selected)
+
+
+@of(c02.slope_times_bend, 0)
+def test_tangents_are_those_of_the_logistic_loss(loss):
+    m = np.linspace(-2, 4, 61)
+    curve = loss.one("line", color=None, width=2.5)
+    view = frame(curve.places, pairs(m, np.log1p(np.exp(-m))), alike=False)
+    near(view.zero[1], loss.one("arrow").start[1])
+    for tangent, foot, dot in zip(
+        loss.all("line", color=1), loss.all("line", dashed=True), loss.all("dot"), strict=True
+    ):
+        at, height = view.read(dot.start)
+        near(height, np.log1p(np.exp(-at)), 0.005)
+        across, up = tangent.way / view.unit
+        near(up / across, -1 / (1 + np.exp(at)), 0.005)
+        near(tangent.places.mean(axis=0), dot.start)
+        near(foot.places, [dot.start, (dot.start[0], view.zero[1])])
+    assert at > 2 and loss.places("dot")[0, 1] > 5 * height * view.unit[1] + view.zero[1]
+
+
+@of(c02.slope_times_bend, 1)
+def test_two_logits_bend_as_much_one_upward_and_one_downward(logit):
+    upward, downward = (np.diff(line.places[:, 1], 2) for line in logit.all("line"))
+    near(upward, upward.mean(), 0.25)
+    near(downward, -upward.mean(), 0.25)
+    assert upward.mean() > 0.5
+
+
+@of(c02.slope_times_bend, 2)
+def test_three_hills_have_one_shape_and_a_dot_on_top(hills):
+    x, tops = np.linspace(-1, 1, 41), []
+    for hill, dot in zip(hills.all("line"), hills.all("dot"), strict=True):
+        low, high = hill.places[:, 1].min(), hill.places[:, 1].max()
+        near(hill.places[:, 1], low + (high - low) * (1 + np.cos(np.pi * x)) / 2)
+        near(dot.start, hill.places[20])
+        tops.append(high - low)
+    assert tops[0] > 2 * tops[1] > 4 * tops[2]
+
+
+@of(c03.margin_by_pythagoras, 0, 2)
+def test_the_margin_becomes_the_long_side_of_the_triangle_of_the_example_by_hand(before, after):
+    plus, minus, nu = 2 * np.eye(3)
+    W = np.outer(plus + minus + nu, plus + minus)
+    new = plus @ W @ plus / np.linalg.norm(W) / 2
+    for panel in (before, after):
+        across, up = panel.all("line", width=1)
+        zero, labels = np.array([up.start[0], across.start[1]]), panel.places("dot")
+        near(labels.sum(axis=0), 2 * zero)
+    was, (base, leg, long) = before.one("line", width=4), after.all("line", width=4)
+    near(was.places, [zero, before.places("dot")[0]])
+    near(base.places, was.places)
+    near(leg.places, [base.end, base.end + (0, new * lengths([base])[0])])
+    near(long.places, [zero, leg.end])
+    near(labels[0], leg.end)
+
+
+@of(c03.margin_by_pythagoras, 1)
+def test_the_decoder_points_from_one_token_to_the_other_past_the_rest(step):
+    stars, decoder = step.places("star"), step.one("arrow")
+    line = stars[0] - stars[1]
+    for place in decoder.places:
+        assert turn(place - stars[1], line) < 0.5
+    assert turn(decoder.way, line) < 0.5
+    assert min(turn(place - stars[1], line) for place in step.places("dot")) > 5
+
+
+@of(c04.downhill_leads_there, 0, 1)
+def test_a_flat_start_ends_too_high_at_distance_two_and_low_enough_at_five(near_by, far):
+    x, kappa, least = np.linspace(0, 1, 41), 0.1, 0.1
+    flat, sloping = near_by.all("line", width=2)[0], near_by.one("line", color=0)
+    view = frame(flat.places, pairs(2 * x, np.cos(kappa**0.5 * 2 * x)), alike=False)
+    for panel, end in ((near_by, 2), (far, 5)):
+        near(view.read(panel.one("dot").start), [0, 1], 0.005)
+        near(view.read(panel.one("star").start), [end, least], 0.005)
+        near(view.read([line.start for line in panel.all("line", color=None)]), 0, 0.005)
+        ticks = panel.all("words", color=None)
+        near(view.read([tick.start for tick in ticks[:2]])[:, 1] + 4 / view.unit[1], [1, 0.1])
+        near(view.read([tick.start for tick in ticks[2:]])[:, 0], [0, end], 0.005)
+    slopes = np.diff(view.read(sloping.places)[:, 1]) / 0.05
+    assert slopes[0] < -(1 - least - kappa * 2**2 / 2) / 2 and (np.diff(slopes) > -0.05).all()
+    near(view.read(sloping.places[[0, -1]]), [[0, 1], [2, least]], 0.005)
+    speed = np.arccos(least) / 5
+    assert speed**2 < kappa and 0.6 < 1 - kappa * 2**2 / 2 < view.read(flat.end)[1]
+    near(view.read(far.one("line", color=1).places), pairs(5 * x, np.cos(speed * 5 * x)), 0.005)
+
+
+@of(c04.downhill_leads_there, 2)
+def test_each_step_halves_the_squared_distance_from_the_outermost_circle_on(steps):
+    path = np.array([*steps.places("dot"), steps.all("arrow")[-1].end])
+    near([arrow.places for arrow in steps.all("arrow")], [path[k : k + 2] for k in range(4)])
+    star = steps.one("star").start
+    distances = lengths_from(star, path)
+    near(distances**2 / distances[0] ** 2, 0.5 ** np.arange(5), 0.005)
+    for circle, radius in zip(steps.all("line", dashed=True), distances[::2], strict=True):
+        near(lengths_from(star, circle.places), radius)
+    assert (np.diff(lengths(steps.all("arrow"))) < 0).all()
+
+
+@of(c05.three_ways)
+def test_the_ways_of_many_heads_are_powers_of_their_number(*planes):
+    ways = {"same": (0, -1), "√H": (1 / 2, -1 / 2), "Adam": (1 / 2, 0)}
+    H, drawn, true = np.array([1, 4, 16, 64]), [], []
+    for panel, (name, powers) in zip(planes, ways.items(), strict=True):
+        assert name in panel.title
+        drawn.append(panel.places("dot"))
+        true.append(np.outer(np.log2(H), powers))
+        arrow = panel.one("arrow", color=0)
+        near(arrow.start, drawn[-1][0])
+        assert turn(arrow.way, powers) < 0.5 and lengths([arrow]) > np.ptp(drawn[-1], axis=0).max()
+    frame(np.concatenate(drawn), np.concatenate(true))
+
+
+@of(c05.equal_heads)
+def test_attention_takes_a_step_as_many_times_shorter_as_there_are_heads(together, shares, one):
+    decoder, attention = one.all("arrow")
+    heads = len(together.all("line", filled=True))
+    assert heads == len(together.all("line", filled=False)) == len(together.all("arrow")) == 4
+    near(lengths([decoder]), heads * lengths([attention]), 0.5)
+    back = [arrow.places[::-1] for arrow in shares.all("arrow")]
+    near([arrow.places for arrow in together.all("arrow")], back)
+    apart = lengths_from(together.one("dot").start, np.array([end for _, end in map(tuple, back)]))
+    assert apart.max() < 20
+
+
+@of(c06.hidden_head)
+def test_every_row_of_tokens_has_its_sign_and_eight_heads_have_their_numbers(made, seen, train):
+    rows, signs = seen.places("dot").reshape(4, 6, 2), seen.all("words", color=0)
+    near(made.places("dot"), seen.places("dot"))
+    assert abs(rows[..., 1] - seen.places("words", color=0)[:, None, 1] - 5).max() < 8
+    assert [sign.text for sign in signs] == ["+", "−", "−", "+"]
+    numbers = [words for words in train.all("words") if words.text.isdigit()]
+    assert [words.text for words in numbers] == list("12345678")
+    for words, box in zip(numbers, train.all("line", filled=True), strict=True):
+        near(words.start + (0, 5), (box.places[0] + box.places[2]) / 2)
+
+
+@of(c06.directions, given=(EQUAL, DIFFERENT, HIDDEN))
+def test_the_arrow_of_a_head_has_its_true_angle_and_length(star, together, apart):
+    assert turn(star.one("arrow").way, (0, 1)) == 0
+    for panel, heads in ((together, EQUAL), (apart, DIFFERENT)):
+        arrows, sizes = panel.all("arrow"), (heads**2).sum(axis=(1, 2)) ** 0.5
+        cosines = [(head * HIDDEN).sum() for head in heads] / sizes / (HIDDEN**2).sum() ** 0.5
+        near([turn(arrow.way, (0, 1)) for arrow in arrows], np.degrees(np.arccos(cosines)), 0.2)
+        near(lengths(arrows) / lengths(arrows).max(), sizes / sizes.max(), 0.005)
+        near([arrow.start for arrow in arrows], star.one("arrow").start)
+        sides = {bool(arrow.way[0] > 0) for arrow in arrows}
+        assert len(sides) == (1 if panel is together else 2)
+        assert turn(panel.one("line", dashed=True).way, (0, 1)) == 0
+
+
+@of(c07.leave_one_out)
+def test_each_run_leaves_out_another_of_five_samples(panel):
+    samples = panel.all("dot", "ring")
+    left_out = np.reshape([shape.kind == "ring" for shape in samples], (6, 5))
+    np.testing.assert_array_equal(left_out, np.eye(6, 5, k=-1))
+    grid = np.array([shape.start for shape in samples]).reshape(6, 5, 2)
+    near(grid[:, :, 0], grid[0, :, 0])
+    near(grid[:, :, 1], panel.places("arrow")[:, None, 1])
+
+
+@of(c07.pushes_fade)
+def test_two_runs_are_apart_by_the_sum_of_the_pushes_and_columns_are_as_high(runs, columns):
+    without, whole = (runs.one("line", color=color).places for color in (2, 0))
+    arrows = runs.all("arrow", "line", color=1)
+    pushes = np.array([arrow.way for arrow in arrows])
+    near([arrow.end for arrow in arrows], whole[1:])
+    near(whole - without, np.concatenate([[(0, 0)], np.cumsum(pushes, axis=0)]), 0.6)
+    heights = np.array([bar.way[1] for bar in columns.all("bar")])
+    steps, floor = heights[:8], columns.all("bar")[0].start[1]
+    near(heights[8:], steps)
+    near(columns.places("bar")[:8, 1], floor)
+    near([bar.end[1] for bar in columns.all("bar")[8:]], floor + np.cumsum(steps), 0.6)
+    near(columns.places("line", width=1)[:8, 1], floor + np.cumsum(steps), 0.6)
+    near(pushes[:, 1] / pushes[:, 1].sum(), steps / steps.sum(), 0.005)
+    assert (np.diff(steps) < 0).all() and steps[-1] < steps[0] / 10
+    assert columns.all("line", width=1)[-1].start[1] == floor
+
+
+@of(c08.many_short_moves)
+def test_four_heads_move_half_as_far_and_bars_are_what_the_sums_say(one, four, together):
+    near(lengths(four.all("arrow")), lengths(one.all("arrow")) / 4**0.5)
+    near([arrow.start for arrow in four.all("arrow")], four.places("dot"))
+    decoders, attention = 4 * (1 / 2) / 4**0.5, 4 * (1 / 2) * (1 / 4) / 4**0.5
+    bars = lengths(together.all("bar"))
+    assert len(bars) == len(four.all("arrow")) == 4 and bars[0] > 50
+    near(bars, bars[0] * np.array([1, decoders, 1, attention]))
+
+
+@of(c09.query_in_a_cloud)
+def test_tokens_have_the_areas_of_softmax_weights_and_their_mean_is_the_orange_dot(cloud):
+    tokens, areas = cloud.places("dot", color=2), [d.width**2 for d in cloud.all("dot", color=2)]
+    query, weights = cloud.one("arrow"), np.divide(areas, sum(areas))
+    near(weights @ tokens, cloud.one("dot", color=1).start)
+    centered = tokens - query.start
+    way, (off,), *_ = np.linalg.lstsq(np.c_[centered, np.ones(len(tokens))], np.log(weights))
+    assert turn(query.way, way[:2]) < 0.5 and off < 1e-3
+    drawn = np.random.default_rng(9).standard_normal((120, 2))
+    view = frame(tokens, drawn[(drawn**2).sum(axis=1) < 2.1**2])
+    near(view.zero, query.start)
+    near(way[:2] * view.unit, [1.1, 0.55], 0.01)
+
+
+@of(c09.bell_times_exponential)
+def test_the_bell_times_the_exponential_is_the_bell_moved_by_tau(cloud, weight, moved):
+    x = np.linspace(-3.2, 4.6, 160)
+    bell = cloud.one("line", color=2).places
+    view = frame(bell, pairs(x, np.exp(-(x**2) / 2)), alike=False)
+    near([panel.one("line", width=1).start[1] for panel in (cloud, weight, moved)], view.zero[1])
+    near(moved.one("line", dashed=True).places, bell)
+    tau = moved.one("arrow").way[0] / view.unit[0]
+    near(moved.one("arrow").start[0], view.zero[0])
+    near(view.read(moved.one("line", color=0).places)[:, 1], np.exp(-((x - tau) ** 2) / 2), 0.003)
+    at, growth = view.read(weight.one("line", color=1).places).T
+    product = np.exp(-(at**2) / 2) * growth / np.exp(-((at - tau) ** 2) / 2)
+    near((product / product[-1])[growth > 0.1], 1, 0.02)
+    tokens = view.read(moved.places("dot"))[:, 0]
+    near(moved.places("dot"), cloud.places("dot"))
+    assert (abs(tokens - tau) < 1).sum() < (abs(tokens) < 1).sum() / 2
+
+
+@of(c10.stretched_tokens)
+def test_stretched_tokens_have_256_times_the_variance_along_and_the_mean_variance_one(
+    round_, stretched
+):
+    z = np.clip(np.random.default_rng(3).standard_normal((70, 2)), -2.2, 2.2) * (1, -1)
+    one = frame(round_.places("dot"), z)
+    along, across = (frame(stretched.places("dot"), z, alike=False).unit / one.unit) ** 2
+    near([along / across / 256, (along + across) / 2], 1, 0.02)
+
+
+def layer_of_two_numbers(variances):
+    """Descent on ½(aσ³b − 1)² of two coordinates in their a and b: the errors of every step, and
+    the curvatures."""
+    sigma = np.array(variances) ** 0.5
+    curvature = sigma**2 + sigma**4
+    a, b = np.sqrt([1.35, 1.7]) / sigma, np.sqrt([1.35, 1.7]) / sigma**2
+    errors = [a * sigma**3 * b - 1]
+    while abs(errors[-1]).max() > 0.02:
+        slope = 2 / curvature.sum() * errors[-1] * sigma**3
+        a, b = a - slope * b, b - slope * a
+        errors.append(a * sigma**3 * b - 1)
+    return np.array(errors), curvature
+
+
+@of(c10.landscape)
+def test_descent_takes_its_steps_among_the_level_lines_of_its_two_curvatures(narrow, whitened):
+    for panel, variances in ((narrow, (4, 1)), (whitened, (1, 1))):
+        errors, curvature = layer_of_two_numbers(variances)
+        view = frame(panel.places("dot", color=1), errors / curvature**0.5)
+        near(panel.one("line", color=1).places, panel.places("dot", color=1))
+        near(panel.one("dot", color=0).start, view.zero)
+        start = np.linalg.norm(errors[0])
+        for line, share in zip(panel.all("line", color=None)[2:], (1, 1 / 4, 1 / 16), strict=True):
+            level = np.linalg.norm(view.read(line.places) * curvature**0.5, axis=1)
+            near(level / start, share**0.5, 0.005)
+        assert panel.all("words")[-1].text.endswith(f": {len(errors) - 1} steps")
+
+
+@pytest.mark.parametrize("picture", [c10.landscape, c13.lines_of_targets])
+def test_the_picture_in_words_names_as_many_steps_as_the_panels(picture):
+    said = re.findall(r"(\d+) steps", picture().data)
+    assert said[:2] == said[2:] and len(said) == 4
+
+
+@of(c10.valleys)
+def test_descent_keeps_the_difference_of_squares_and_ends_in_a_valley_unbalanced(panel):
+    view = frame(panel.places("dot", color=0), [(1, 1), (-1, -1)])
+    near(view.zero, panel.one("ring").start)
+    *levels, path = panel.all("line")[2:]
+    for line, product in zip(levels, np.repeat([0.4, 1, -0.4], 2), strict=True):
+        near(view.read(line.places).prod(axis=1), product, 0.01)
+        assert (line.color == 0) == (product == 1)
+    u, v = view.read(path.places).T
+    near([u[0], v[0]], [2, -1], 0.005)
+    near(u**2 - v**2, 3, 0.05)
+    near(u[-1] * v[-1], 1, 0.01)
+    assert (np.diff(abs(u * v - 1)) < 0.01).all() and u[-1] > 2 * v[-1]
+    near(panel.places("dot", color=1), path.places[[0, -1]])
+
+
+A, RHO, PHI = 0.05, 0.81, 0.57
+"""The law of chapter 11, a ρ^K + φ/n."""
+
+
+def log_error(k, n):
+    return np.log10(A * RHO**k + PHI / n)
+
+
+@of(c11.two_budgets)
+def test_two_runs_of_one_cost_follow_the_law_and_the_long_one_ends_lower(many, few):
+    drawn, true = [], []
+    for panel, K, n in ((many, 40, 160), (few, 10, 320)):
+        assert n**2 * K == 160**2 * 40
+        line, k = panel.one("line", width=3), np.linspace(0, K, 81)
+        drawn, true = [*drawn, line.places], [*true, pairs(k, log_error(k, n))]
+        near(panel.one("dot").start, line.end)
+    frame(np.concatenate(drawn), np.concatenate(true), alike=False)
+    assert many.one("dot").start[1] < few.one("dot").start[1] - 10
+
+
+@of(c11.factor_and_floor, 0, 1)
+def test_the_error_is_a_line_and_a_floor_which_twice_the_samples_halve(parts, twice):
+    k, at = np.linspace(0, 45, 91), {n: np.log(A * n / PHI) / -np.log(RHO) for n in (160, 320)}
+    view = frame(parts.one("line", width=2.5).places, pairs(k, log_error(k, 160)), alike=False)
+    for panel in (parts, twice):
+        slide = view.read(panel.one("line", color=1).places)
+        near(slide[:, 1], np.log10(A) + slide[:, 0] * np.log10(RHO), 0.005)
+    levels = [line for panel in (parts, twice) for line in panel.all("line", color=0)]
+    for line, n in zip(levels, (160, 160, 320), strict=True):
+        near(view.read(line.places)[:, 1], np.log10(PHI / n), 0.005)
+    for width, n in ((1.5, 160), (2.5, 320)):
+        near(view.read(twice.one("line", width=width).places)[:, 1], log_error(k, n), 0.005)
+    near(view.read(twice.places("dot")), [(at[n], np.log10(PHI / n)) for n in at], 0.02)
+    near(at[320] - at[160], np.log(2) / -np.log(RHO), 1e-9)
+    near(view.read(twice.one("arrow").places)[:, 1], np.log10([PHI / 160, PHI / 320]), 0.005)
+
+
+@of(c11.factor_and_floor, 2)
+def test_the_curve_of_one_cost_touches_that_of_one_error_at_the_cheapest_pair(buy):
+    error, cost = buy.one("line", width=2.5).places, buy.one("line", dashed=True).places
+    K = np.linspace(13.2, 60, 300)
+    n = PHI / (0.003 - A * RHO**K)
+    shown = (n > 0) & (n < 470)
+    plane = frame(error, pairs(K, n)[shown], alike=False)
+    near(plane.zero, [buy.all("line")[1].start[0], buy.all("line")[0].start[1]])
+    best, n = plane.read(buy.one("dot").start)
+    fine = np.linspace(14, 60, 100_000)
+    cheapest = (fine * (PHI / (0.003 - A * RHO**fine)) ** 2).argmin()
+    near(best, fine[cheapest], 0.05)
+    near(log_error(best, n), np.log10(0.003), 0.005)
+    (K, paid), (steps, samples) = plane.read(cost).T, plane.read(error).T
+    near(paid**2 * K / (n**2 * best), 1, 0.01)
+    assert (samples**2 * steps > 0.99 * n**2 * best).all()
+
+
+@of(c12.three_keys)
+def test_keys_on_the_line_are_to_scale_and_the_middle_one_is_inside_the_pentagon(line, plane):
+    frame(line.places("dot"), [(-2, 0), (0, 0), (1, 0)])
+    near([words.start[0] for words in line.all("words", color=None)], line.places("dot")[:, 0])
+    near(line.one("dot", color=4).start, line.places("dot")[1])
+    corners, middle = plane.places("dot", color=None), plane.one("dot", color=4).start
+    assert len(corners) == 5 and inside(middle, corners)
+    assert not any(inside(corner, np.delete(corners, k, 0)) for k, corner in enumerate(corners))
+    near(plane.one("line").places, [*corners, corners[0]])
+
+
+@of(c12.product_and_distance, 0)
+def test_the_last_line_across_the_query_meets_the_farthest_corner(product):
+    query, keys = product.one("arrow").way, product.places("dot")
+    winner = keys[np.argmax(keys @ query)]
+    near(product.one("ring").start, winner)
+    lines = product.all("line", dashed=True)
+    assert max(abs(turn(line.way, query) - 90) for line in lines) < 0.5
+    along = [(line.start - keys[-1]) @ query / np.linalg.norm(query) for line in lines]
+    last = (winner - keys[-1]) @ query / np.linalg.norm(query)
+    near(along, [0, last / 2, last], 0.3)
+    assert (keys[:-1] @ query).max() > keys[-1] @ query
+
+
+@of(c12.product_and_distance, 1)
+def test_the_first_circle_around_the_query_meets_the_nearest_key(distance):
+    circles, keys = distance.all("ring"), distance.places("dot")
+    near([circle.start for circle in circles], distance.one("star").start)
+    radii = lengths_from(distance.one("star").start, keys)
+    near(circles[0].width, radii.min())
+    assert radii.argmin() == 5 and circles[0].width == min(circle.width for circle in circles)
+
+
+@of(c12.product_and_distance, 2)
+def test_keys_are_lifted_to_their_squares_and_a_line_across_the_query_touches_the_lowest(bowl):
+    places = bowl.places("dot")
+    view = frame(places, [(-2, 4), (0, 0), (1, 1)], alike=False)
+    x, height = view.read(bowl.all("line")[0].places).T
+    near(height, x**2, 0.02)
+    near(bowl.one("line", filled=True).places, places[[0, 1, 2, 0]])
+    query, touching = bowl.one("arrow").way, bowl.one("line", dashed=True, color=0)
+    near(touching.places[:, 1], places[np.argmax(places @ query), 1])
+    assert turn(query, touching.way) == 90 and np.argmax(places @ query) == 1
+    near(bowl.places("ring")[:, 0], places[:, 0])
+
+
+@of(c13.rows_of_what_tokens_see)
+def test_lines_are_as_thick_as_weights_and_discs_have_the_areas_of_the_weighted_means(looks, rows):
+    weights = np.array([line.width for line in looks.all("line")])
+    near(weights / weights.sum(), [0.6, 0.2, 0.1, 0.1], 1e-6)
+    near([line.end[0] for line in looks.all("line")], looks.places("dot")[:, 0])
+    means = [
+        [sum(w * token[j] for w, token in zip(row, c13.TOKENS, strict=True)) for j in range(5)]
+        for row in c13.WEIGHTS
+    ]
+    near(np.sum(c13.WEIGHTS, axis=1), 1, 1e-9)
+    near(c13.WEIGHTS[0], weights / weights.sum(), 1e-6)
+    areas = np.array([disc.width**2 * (1 - 2 * disc.color) for disc in rows.all("dot")])
+    near(areas / abs(areas).sum(), np.ravel(means) / np.abs(means).sum(), 1e-5)
+
+
+def least_squares(B, y):
+    """Steps of 1/L on ½‖Bv − y‖² from one start until a millionth of what can go is left."""
+    v, least, path = np.array([-1.35, 0.75]), np.linalg.solve(B.T @ B, B.T @ y), []
+    while not path or np.sum((B @ (v - least)) ** 2) > 1e-6 * np.sum((B @ (path[0] - least)) ** 2):
+        path.append(v)
+        v = v - B.T @ (B @ v - y) / np.linalg.eigvalsh(B.T @ B).max()
+    return np.array([*path, v]), least
+
+
+@of(c13.lines_of_targets)
+def test_targets_are_lines_across_their_rows_and_descent_ends_at_the_least_squares(
+    triangle, apart, alike
+):
+    for panel, degrees, y in (
+        (triangle, (55, 100, 140), (0.6, -0.5, 0.45)),
+        (apart, (55, 125), (0, 0)),
+        (alike, (80, 100), (0, 0)),
+    ):
+        B = pairs(np.cos(np.radians(degrees)), np.sin(np.radians(degrees)))
+        path, least = least_squares(B, np.array(y))
+        view = frame(panel.one("line", color=1).places, path)
+        near(view.read(panel.one("dot", color=None).start), least, 0.01)
+        for line, row, target in zip(panel.all("line", color=0), B, y, strict=True):
+            near(view.read(line.places) @ row, target, 0.005)
+            assert lengths([line])[0] > 100
+        rings = [
+            np.linalg.norm(view.read(ring.places) @ B.T, axis=1)
+            for ring in panel.all("line", color=None)
+        ]
+        for k, ring in enumerate(rings, 1):
+            near(ring, rings[0].mean() * k, 0.005)
+        assert len(rings) == (0 if panel is triangle else 3)
+        if panel is not triangle:
+            assert panel.all("words")[-1].text == f"one common point: {len(path) - 1} steps"
+
+
+@of(c13.lines_of_targets, 0)
+def test_descent_on_three_targets_ends_inside_of_their_triangle(triangle):
+    lines = [(line.start, line.way) for line in triangle.all("line", color=0)]
+    corners = []
+    for (start, way), (other, across) in zip(lines, lines[1:] + lines[:1], strict=True):
+        t, _ = np.linalg.solve(np.stack([way, -across], axis=1), other - start)
+        corners.append(start + t * way)
+    assert inside(triangle.one("dot", color=None).start, np.array(corners))
+
+
+TASKS = (
+    ((-2, -1, 1, 2), (3, -2, 2, 1), 2, 0.3),
+    ((-2, 2), (1, 2), 1.5, -1),
+)
+"""Keys, values, target and query of the two tasks of chapter 14."""
+
+
+@of(c14.pins)
+def test_pins_stand_on_their_keys_and_are_as_long_as_their_values(*two):
+    for panel, (keys, values, target, query) in zip(two, TASKS, strict=True):
+        view = frame(panel.places("dot", color=None), pairs(keys, values), alike=False)
+        pins = [pairs(key, [0, value]) for key, value in zip(keys, values, strict=True)]
+        near(view.read([pin.places for pin in panel.all("line", width=3)]), pins, 0.01)
+        near(view.read(panel.one("line", color=2).places)[:, 1], target, 0.01)
+        near(view.read(panel.one("dot", color=1).start), [query, 0], 0.01)
+        for color, numbers, axis in ((None, keys, 0), (0, values, 1)):
+            words = panel.all("words", color=color)
+            assert [float(one.text.replace("−", "-")) for one in words] == list(numbers)
+            near(
+                panel.places("words", color=color)[:, axis] + 4 * axis,
+                panel.places("dot", color=None)[:, axis],
+            )
+
+
+def softmax_output(q, keys, values):
+    weights = np.exp(np.multiply.outer(q, keys))
+    return weights @ values / weights.sum(axis=-1)
+
+
+def gaussian_output(q, keys, values):
+    return np.exp(-(np.subtract.outer(q, keys) ** 2) / 2) @ values
+
+
+@of(c14.between)
+def test_a_query_is_held_on_top_of_a_hill_and_the_star_is_where_the_target_is_met(*two):
+    for panel, output, (keys, values, target, _) in zip(
+        two, (softmax_output, gaussian_output), TASKS, strict=True
+    ):
+        grid, q = np.linspace(-3.9, 3.9, 157), np.linspace(-3, 3, 60_001)
+        curve, o = panel.one("line", width=2.5).places, output(q, keys, values)
+        view = frame(curve, pairs(grid, output(grid, keys, values)), alike=False)
+        near(view.zero[1], panel.one("line", width=1).start[1])
+        near(view.read(panel.one("line", dashed=True).places)[:, 1], target, 0.005)
+        rises = np.flatnonzero(np.diff(np.sign(np.diff(o)))) + 1
+        low = next(k for k in rises if o[k] < o[k - 9])
+        top = next(k for k in rises if o[k - 9] < o[k] < target)
+        near(view.read(panel.one("ring").start), [q[low], o[low]], 0.01)
+        near(view.read(panel.one("dot").start), [q[top], o[top]], 0.01)
+        met = q[np.flatnonzero(np.diff(np.sign(o - target)))[0]]
+        near(view.read(panel.one("star").start), [met, target], 0.01)
+    near(softmax_output(0, *TASKS[0][:2]), np.mean(TASKS[0][1]), 1e-12)
+
+
+def saddle(x, y):
+    return (x * y - 1) ** 2 / 2
+
+
+@of(c15.one_saddle)
+def test_the_slices_are_the_saddle_along_its_diagonals(above, bowl, hill):
+    ridge, across = above.one("line", color=0), above.one("line", color=1)
+    ends = [(-1.5, 1.5), (1.5, -1.5), (-1.5, -1.5), (1.5, 1.5)]
+    view = frame([*ridge.places, *across.places], ends)
+    near(above.one("dot").start, view.zero)
+    for valley in above.all("line", color=2):
+        near(view.read(valley.places).prod(axis=1), 1, 0.01)
+    near([line.dashed for line in (ridge, across)], [True, False])
+    drawn, true = [], []
+    for panel, reach, side in ((bowl, 1.25, -1), (hill, 1.95, 1)):
+        s = np.linspace(-reach, reach, 81)
+        drawn.append(panel.one("line", width=2.5).places)
+        true.append(pairs(s, saddle(s / 2**0.5, side * s / 2**0.5)))
+    view = frame(np.concatenate(drawn), np.concatenate(true), alike=False)
+    for panel in (bowl, hill):
+        near(panel.one("line", width=1).start[1], view.zero[1])
+        near(view.read(panel.one("dot").start), [0, saddle(0, 0)], 0.005)
+
+
+@of(c15.right_angles)
+def test_random_directions_have_their_true_angles_and_the_sector_is_what_the_turn_leaves(*fans):
+    sector = 36  # 90 less the 54 degrees of the page: tests/claims/test_15_landscapes.py
+    for panel, p in zip(fans, (2, 114), strict=True):
+        drawn = np.random.default_rng(0).standard_normal((30, p))
+        angles = np.degrees(np.arctan2((drawn[:, 1:] ** 2).sum(1) ** 0.5, abs(drawn[:, 0])))
+        lines, down = panel.all("line", color=0), panel.one("arrow")
+        near([turn(line.way, down.way) for line in lines], angles, 0.1)
+        near([line.start for line in lines], down.start)
+        near(lengths(lines), lengths(lines)[0])
+        corner, *rim, _ = panel.one("line", filled=True).places
+        near([turn(place - corner, down.way) for place in rim], np.linspace(0, sector, 30), 0.1)
+        near(corner, down.start)
+        assert turn(down.way, (0, 1)) == 0
+        assert (angles < sector).sum() > 8 if p == 2 else angles.min() > 75
+
+
+@of(c16.task)
+def test_the_labels_of_the_sentences_are_their_signs(sentences, networks):
+    value = {"good": 1, "great": 1, "bad": -1, "awful": -1}
+    words = [one.text for one in sentences.all("words")]
+    for *sentence, label in np.reshape(words, (3, 5)):
+        total, sign = 0, 1
+        for word in sentence:
+            total, sign = total + sign * value.get(word, 0), -1 if word == "not" else 1
+        assert label == {1: "+1", -1: "−1"}[np.sign(total)]
+    for box, words in zip(networks.all("line", width=2), ("softmax", "Gaussian"), strict=True):
+        middle = (box.places[0] + box.places[2]) / 2
+        near(networks.one("words", text=words).start + (0, 5), middle)
+
+
+@of(c16.pairs)
+def test_differences_are_those_of_the_joined_dots_and_have_the_interval_of_student(
+    clouds, joined, apart
+):
+    first, second = (joined.places("dot", color=color) for color in (0, 1))
+    for color, dots in enumerate((first, second)):
+        near(clouds.places("dot", color=color), dots)
+    near([line.places for line in joined.all("line")], np.stack([first, second], axis=1))
+    rises = (second - first)[:, 1]
+    dots, zero = apart.places("dot", color=None), apart.one("line", dashed=True).start[0]
+    across = dots[:, 0] - zero
+    near(across / across.mean(), rises / rises.mean(), 0.02)
+    reach = student.ppf(0.975, 5) * across.std(ddof=1) / 6**0.5
+    near(apart.one("bar").places[:, 0] - zero, across.mean() + np.array([-reach, reach]), 0.2)
+    near(apart.one("dot", color=2).start[0] - zero, across.mean())
+    assert rises.min() > 0 and across.mean() > reach
+    overlap = min(first[:, 1].max(), second[:, 1].max()) - max(
+        first[:, 1].min(), second[:, 1].min()
+    )
+    assert overlap > 0.8 * np.ptp(first[:, 1])

@@ -1,0 +1,145 @@
+"""What stands in the panels of a drawn picture, read back from its SVG. Places count upward, as in
+mathematics."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from bs4 import BeautifulSoup
+
+from mhalib.plots import COLORS
+
+ROUNDED = 0.1
+"""Places are written to a tenth, so this is twice as far as one can be off."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A "line", "bar", "arrow", "dot", "ring", "star" or "words", with the places (n, 2) that it
+    goes through."""
+
+    kind: str
+    places: np.ndarray
+    color: int | None
+    width: float = 0.0
+    dashed: bool = False
+    filled: bool = False
+    text: str = ""
+
+    @property
+    def start(self):
+        return self.places[0]
+
+    @property
+    def end(self):
+        return self.places[-1]
+
+    @property
+    def way(self):
+        return self.end - self.start
+
+
+@dataclass(frozen=True)
+class DrawnPanel:
+    """The shapes of one panel, in the order in which they were drawn."""
+
+    title: str
+    shapes: list[Shape]
+
+    def all(self, *kinds, **having):
+        """Those of these kinds that have what is asked for, such as ``color=0``."""
+        return [
+            shape
+            for shape in self.shapes
+            if shape.kind in kinds and all(getattr(shape, k) == v for k, v in having.items())
+        ]
+
+    def one(self, *kinds, **having):
+        """The only one."""
+        (found,) = self.all(*kinds, **having)
+        return found
+
+    def places(self, *kinds, **having):
+        """Where they begin, (n, 2)."""
+        return np.array([shape.start for shape in self.all(*kinds, **having)])
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where zero is drawn, and how long one is across and up."""
+
+    zero: np.ndarray
+    unit: np.ndarray
+
+    def read(self, places):
+        """Places in the numbers that they stand for."""
+        return (np.asarray(places) - self.zero) / self.unit
+
+
+def frame(places, true, *, alike=True):
+    """The frame in which places (n, 2) are the true ones, which must exist; ``alike``: with one
+    unit across and up, so that angles are true."""
+    places, true = np.asarray(places, float), np.asarray(true, float)
+    assert places.shape == true.shape, f"{len(places)} places instead of {len(true)}"
+    middles = places.mean(axis=0), true.mean(axis=0)
+    drawn, meant = places - middles[0], true - middles[1]
+    axis = None if alike else 0
+    unit = np.broadcast_to((drawn * meant).sum(axis) / (meant**2).sum(axis), 2)
+    assert (unit > 0).all(), f"turned over: {unit}"
+    off = abs(drawn - unit * meant).max()
+    assert off < ROUNDED, f"{off:.2f} away from its true place"
+    return Frame(middles[0] - unit * middles[1], unit)
+
+
+def panels(html):
+    """Those of a picture, from left to right."""
+    figure = BeautifulSoup(html.data, "html.parser")
+    return [_panel(svg) for svg in figure.select("svg")]
+
+
+def _panel(svg):
+    title, *rest = svg.find_all(True, recursive=False)
+    shapes = []
+    for tag in rest:
+        if tag.name == "polygon" and not tag.get("transform"):
+            shapes.append(_arrow(shapes.pop(), _pairs(tag["points"])))
+        else:
+            shapes.append(_shape(tag))
+    return DrawnPanel(title.get_text(), shapes)
+
+
+def _pairs(text):
+    """Places in a text of numbers."""
+    numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)]
+    return np.reshape(numbers, (-1, 2)) * (1, -1)
+
+
+def _color(name):
+    return None if name == "currentColor" else COLORS.index(name)
+
+
+def _shape(tag):
+    if tag.name == "path":
+        return Shape(
+            "line" if tag.get("stroke-linecap") == "round" else "bar",
+            _pairs(tag["d"]),
+            _color(tag["stroke"]),
+            float(tag["stroke-width"]),
+            bool(tag.get("stroke-dasharray")),
+            tag["fill"] != "none",
+        )
+    if tag.name == "circle":
+        kind = "ring" if tag["fill"] == "none" else "dot"
+        place = _pairs(f"{tag['cx']} {tag['cy']}")
+        return Shape(kind, place, _color(tag["stroke"]), width=float(tag["r"]))
+    if tag.name == "polygon":
+        return Shape("star", _pairs(tag["transform"]), _color(tag["fill"]))
+    place = _pairs(f"{tag['x']} {tag['y']}")
+    return Shape("words", place, _color(tag["fill"]), text=tag.get_text())
+
+
+def _arrow(shaft, head):
+    """A line and the triangle at its end, whose first corner is the tip."""
+    neck = head[1:].mean(axis=0)
+    assert shaft.kind == "line" and abs(shaft.end - neck).max() < 2 * ROUNDED
+    return Shape("arrow", np.array([shaft.start, head[0]]), shaft.color, shaft.width)
