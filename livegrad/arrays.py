@@ -252,10 +252,16 @@ def torch_hvp(
 ) -> dict[str, Array]:
     """∇² of a loss of named tensors, times a direction, by torch's own reverse mode, twice."""
     at = leaves(arrays)
-    options = {"allow_unused": True, "materialize_grads": True}
-    slopes = _torch().autograd.grad(
-        _one_number(loss, at), list(at.values()), create_graph=True, **options
-    )
+    value, options = _one_number(loss, at), {"allow_unused": True, "materialize_grads": True}
+    found = _torch().autograd.grad(value, list(at.values()), create_graph=True, allow_unused=True)
+    if all(slope is None for slope in found):
+        raise TypeError(
+            "loss: expected a loss that torch computes from the weights it is given, got one of "
+            "copies of them, as detach() makes; write loss(X, y) without detach or backward"
+        )
+    slopes = [
+        0 * a if slope is None else slope for a, slope in zip(at.values(), found, strict=True)
+    ]
     # ∇⟨∇L(θ), V⟩ = ∇²L(θ) V, because V does not move with θ.
     product = sum(
         (slope * derivable(along[name])).sum() for name, slope in zip(at, slopes, strict=True)

@@ -174,7 +174,7 @@ def slice(
     """
     _require_model("model", model)
     X, y = _arrays(model, data)
-    require_count(resolution=resolution)
+    _require_resolution(resolution, 1000)
     require_number("radius", radius, above=0, below=LARGE)
     _require_like("u", u, model)
     _require_like("v", v, model)
@@ -416,9 +416,15 @@ def interpolation(
     """
     _require_model("first", first)
     _require_like("second", second, first)
-    require_count(resolution=resolution)
+    _require_resolution(resolution, 1_000_000)
     share, way, (X, y) = np.linspace(0, 1, resolution), second - first, _arrays(first, data)
     return share, np.array([float((first + float(s) * way).loss(X, y)) for s in share])
+
+
+def _require_resolution(resolution, most):
+    require_count(resolution=resolution)
+    if resolution > most:
+        raise ValueError(f"resolution: expected at most {most:,}, got {resolution:,}")
 
 
 def _require_model(name, model):

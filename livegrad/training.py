@@ -26,7 +26,7 @@ from livegrad.arrays import (
 )
 from livegrad.console import printed
 from livegrad.model.contract import require_weights
-from livegrad.model.given_gradient import require_gradient
+from livegrad.model.given_gradient import require_gradient, require_samples
 from livegrad.model.weights import weights, with_weights
 from livegrad.model.workspace import Workspace
 from livegrad.optim import ENTRYWISE, GradientDescent, Rule
@@ -223,6 +223,8 @@ def run(
     samples = _samples(data, optimizer, batch, seed)
     space, before = recorder.train_space, _known(model, data)
     require_gradient(model, data.X, data.y)
+    if batch is not None:
+        require_samples(model, data.X, data.y, batch)
     ask, step = _ask_and_step(model, data, optimizer, space, only)
     ask = _leaving_data(ask, model, data, before)
     own = _copied(model)  # the path keeps no array of the reader's

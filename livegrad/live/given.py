@@ -195,6 +195,10 @@ def _finite(name, value):
         raise ValueError(
             f"controls: expected finite numbers as the values of {name}, got {short(value)}"
         )
+    if number != value:
+        raise ValueError(
+            f"controls: expected values of {name} that a double holds, got {short(value)}"
+        )
     return number
 
 
@@ -347,6 +351,8 @@ def weights_of(start: Any) -> dict[str, np.ndarray]:
                 f"{name}: expected an array in double precision, as the page computes, got "
                 f"{value.dtype}; {name}.astype(float) is one"
             )
+        if not np.isfinite(value).all():
+            raise ValueError(f"{name}: expected finite numbers at the start, got NaN or infinity")
     _require_plain_operators(start, found)
     return found
 
@@ -355,9 +361,14 @@ def _require_plain_operators(start, found):
     """Check that points are added and multiplied number by number, which is how a page steps."""
     numbers = {name: probe(a.shape) for name, a in found.items()}
     other = with_attributes(start, numbers)
-    moved = weights(start - other * 0.5)
-    for name, a in found.items():
-        if not np.allclose(moved[name], a - 0.5 * numbers[name], rtol=1e-12, atol=1e-12):
+    # Beside the start to either side of 0, where a clip or a projection would show.
+    for sign in (0.0, 1.0, -1.0):
+        here = {name: sign * (abs(a) + 1.0) if sign else a for name, a in found.items()}
+        moved = weights(with_attributes(start, here) - other * 0.5)
+        if not all(
+            np.allclose(moved[name], a - 0.5 * numbers[name], rtol=1e-12, atol=1e-12)
+            for name, a in here.items()
+        ):
             raise TypeError(
                 f"start: expected points whose − and * act number by number, as the page steps, "
                 f"got a {type(start).__name__} with operators of its own; train takes it"

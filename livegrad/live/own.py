@@ -30,6 +30,8 @@ from livegrad.optim.rules import Rule
 from livegrad.training import Path, recorded_steps, train
 
 LONGEST = 1_000_000
+ROOM = 2_000_000
+"""How many numbers of data and weights a page carries."""
 """Steps of a run that a reader may still wait for."""
 
 
@@ -90,15 +92,11 @@ def figure(
     moved = controls_of(controls, rule, start)
     curves = curves_of(curves, moved)
     own = {name: control.values for name, control in moved.items() if name not in numbers_of(rule)}
-    # as they are now
-    data = Given(data, {name: getattr(data, name).copy() for name in doubles_of(data)})
-    arrays = {k: a.copy() for k, a in attributes(start).items() if isinstance(a, np.ndarray)}
-    start = with_attributes(start, arrays)
+    data, start = _as_they_are(data, start)
     formulas = Formulas(start, data, curves, {name: float(getattr(start, name)) for name in own})
     program, start_and_check = formulas.program(), _start_and_check(formulas)
-    for name, values in own.items():
-        for value in values:
-            compare(formulas, {**formulas.numbers, name: value})
+    for there in _settings(own, formulas.numbers):
+        compare(formulas, there)
     record = recorded_steps(steps, 50)
 
     def run(values: dict[str, Any]) -> Path:
@@ -148,6 +146,37 @@ def figure(
     if losses.min() > 0 and losses.max() > 100 * losses.min():
         description.frame.update_yaxes(type="log", row=1, col=1)
     return LiveFigure(description, File(__file__).with_suffix(".js"), program=module(program))
+
+
+def _as_they_are(data, start):
+    """Copies of data and model, which nobody changes after the figure is made."""
+    own = {k: a for k, a in attributes(start).items() if isinstance(a, np.ndarray)}
+    given = doubles_of(data)
+    size = sum(a.size for a in (*given.values(), *own.values()))
+    if size > ROOM:
+        largest = max(given | own, key=lambda name: (given | own)[name].size)
+        raise ValueError(
+            f"{largest}: expected at most {ROOM:,} numbers of data and weights in a page, got "
+            f"{size:,}; take a part of the samples"
+        )
+    return (
+        Given(data, {name: getattr(data, name).copy() for name in given}),
+        with_attributes(start, {name: a.copy() for name, a in own.items()}),
+    )
+
+
+def _settings(own, start):
+    """Every value of every slider, the others as at the start; and all sliders moved at once, to
+    their values of each place, from both ends."""
+    for name, values in own.items():
+        for value in values:
+            yield {**start, name: value}
+    for k in range(max(map(len, own.values()))) if len(own) > 1 else ():
+        for way in (1, -1):
+            yield {
+                name: values[:: way if place % 2 else 1][k % len(values)]
+                for place, (name, values) in enumerate(own.items())
+            }
 
 
 def _require_rule(rule):

@@ -29,7 +29,8 @@ def compare(
 
     Raises ArithmeticError that says where record and formula differ; what the formulas raise.
     """
-    at = "".join(f", with {name} = {value:g}," for name, value in numbers.items())
+    at = " and ".join(f"{name} = {value:g}" for name, value in numbers.items())
+    at = f", with {at}," if at else ""
     _compare_at_start(formulas, numbers, at)
     theta = formulas.vector()
     moved = theta + NEAR * probe(theta.shape)
@@ -86,6 +87,12 @@ def _require_values(formulas, near, at, loss, slope, curves):
     for (name, of), value in zip(formulas.curves.items(), curves, strict=True):
         pairs[name] = value, float(of(near, data))
     for name, (found, wanted) in pairs.items():
+        if not np.isfinite(wanted) and not np.isfinite(found):
+            raise ArithmeticError(
+                f"near the start{at} {name} is {wanted}: expected a finite number there; give "
+                "the slider other values, or keep the argument of a logarithm, a root or a quotient "
+                "away from 0"
+            )
         # Negated, so that NaN on either side counts as a difference.
         if not abs(found - wanted) <= 1e-9 * abs(wanted) + 1e-12:
             raise ArithmeticError(

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+from copy import deepcopy
 from errno import EACCES
 from hashlib import sha256
 from html import escape
@@ -195,7 +196,8 @@ class LiveFigure(Widget):
 
         Raises ValueError for a name that no control has, or a value that it cannot take.
         """
-        return self._description.path(self._description.values(self.values | values))
+        path = self._description.path(self._description.values(self.values | values))
+        return deepcopy(path)  # what is written into it changes no figure
 
     def drawn(self, /, **values: Any) -> dict[str, Any]:
         """What is drawn, by name: ``steps``, the curves, and what is measured of the last model; by

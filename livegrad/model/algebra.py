@@ -161,6 +161,14 @@ class Algebra:
     def __neg__(self) -> Self:
         return -1.0 * self
 
+    def __bool__(self) -> bool:
+        kind = type(self).__name__
+        raise TypeError(
+            f"{kind}: expected a question that has one answer, got one of every number of a point, "
+            "as np.isnan(grad) is; ask its arrays: "
+            "any(np.isnan(a).any() for a in grad.arrays().values())"
+        )
+
     def __abs__(self) -> Self:
         return self.map(abs)
 

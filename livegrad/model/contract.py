@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from livegrad.arrays import is_array, require_detached, require_own_meaning, share_memory, shown
+from livegrad.arrays import (
+    is_array,
+    is_tensor,
+    require_detached,
+    require_own_meaning,
+    share_memory,
+    shown,
+)
 from livegrad.model.algebra import Algebra
 from livegrad.model.vector import Vector
 from livegrad.model.weights import attributes, field_names, remembered, weights
@@ -251,7 +258,7 @@ def _require_moving(name, a):
     if not kind.startswith(("float", "bfloat")):
         raise TypeError(
             f"{name}: expected weights that are floating-point numbers, got {kind} of shape "
-            f"{tuple(a.shape)}; write {name}.astype(float)"
+            f"{tuple(a.shape)}; write {name}.{'double()' if is_tensor(a) else 'astype(float)'}"
         )
     if isinstance(a, np.ndarray):
         require_own_meaning(name, a)

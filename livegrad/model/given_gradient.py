@@ -1,14 +1,16 @@
 """Is the gradient that a model brings the slope of its loss? Asked where a run or a landscape
 begins."""
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from livegrad.arrays import Array, as_like, require_count, to_numpy
+from livegrad.arrays import Array, as_like, is_array, require_count, shown, to_numpy
 from livegrad.model.contract import require_weights
 from livegrad.model.vector import Vector
 from livegrad.model.weights import attributes, probe, require_left, weights, with_weights
+from livegrad.record.trace import Untraceable
 from livegrad.vouched import is_vouched
 
 # Well above √ε, so the rounding of a difference, about ε/step, stays far below TOLERANCES.
@@ -37,12 +39,12 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
 
     Raises ArithmeticError that names the class; TypeError as ``require_left``.
     """
-    kind, moving = type(model), weights(model)
+    if not is_vouched(type(model)) and type(model).loss_and_grad is not Vector.loss_and_grad:
+        _require_pair(model, model.loss_and_grad(X, y))
+    if not _brings_gradient(model):
+        return
+    moving = weights(model)
     size = min(a.dtype.itemsize for a in moving.values())
-    if is_vouched(kind) or size not in STEPS or not hasattr(kind, "loss"):
-        return
-    if kind.loss_and_grad is Vector.loss_and_grad:
-        return
     before = attributes(model)
     with np.errstate(all="ignore"):
         model.loss_and_grad(X, y)
@@ -50,11 +52,90 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
         model.loss(X, y)
         require_left("loss", model, before, attributes(model))
         _require_slope("at the start", model, X, y, size)
-        beside = {
-            name: a + NEAR * as_like(probe(tuple(a.shape), first=3), a)
-            for name, a in moving.items()
-        }
-        _require_slope("near the start", with_weights(model, beside), X, y, size)
+        _require_slope("near the start", with_weights(model, _beside(moving)), X, y, size)
+
+
+def require_samples(model: Any, X: Array, y: Array, batch: int) -> None:
+    """Check that a loss is one of samples that stand in X and y alone, so that a minibatch has one:
+    it takes so many of them, and is the same for all in another order; and that a gradient which
+    the model brings is its slope there, too.
+
+    Models that are ``vouched`` are not asked.
+
+    Raises ValueError that says what a number of a single sample would have to be; ArithmeticError
+    as ``require_gradient``.
+    """
+    if is_vouched(type(model)):
+        return
+    size = min(a.dtype.itemsize for a in weights(model).values())
+    order = np.random.default_rng(0).permutation(len(X))
+    cure = "a number that belongs to a sample stands in X or y, not beside them"
+
+    def loss(rows):
+        with np.errstate(all="ignore"):
+            return float(model.loss_and_grad(X[rows], y[rows])[0])
+
+    before, after, part = loss(np.arange(len(X))), loss(order), order[:batch]
+    try:
+        loss(part)
+    except (ValueError, IndexError, RuntimeError, Untraceable) as error:
+        raise ValueError(
+            f"batch: expected a loss of any {len(part)} samples, got {type(error).__name__}: "
+            f"{error}; {cure}"
+        ) from error
+    if np.isfinite([before, after]).all() and not np.isclose(
+        before, after, rtol=1e-9 if size == 8 else 1e-3, atol=1e-12
+    ):
+        raise ValueError(
+            f"batch: expected the same loss of the samples in another order, got {before:.6g} and "
+            f"{after:.6g}; {cure}"
+        )
+    if _brings_gradient(model):
+        beside = with_weights(model, _beside(weights(model)))
+        with np.errstate(all="ignore"):
+            _require_slope(
+                f"near the start, of {len(part)} samples,", beside, X[part], y[part], size
+            )
+
+
+def _require_pair(model, found):
+    """Check that ``loss_and_grad`` gives one number, and a point with the weights of the model."""
+    kind = type(model).__name__
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        raise TypeError(f"{kind}.loss_and_grad: expected the loss and a {kind}, got {shown(found)}")
+    loss, grad = found
+    if getattr(loss, "ndim", 0) or not (is_array(loss) or isinstance(loss, Real)):
+        raise TypeError(
+            f"{kind}.loss_and_grad: expected a loss that is one number, got {shown(loss)}"
+        )
+    if not callable(getattr(grad, "dot", None)) or is_array(grad):
+        raise TypeError(
+            f"{kind}.loss_and_grad: expected a {kind} that holds the derivatives, got {shown(grad)}"
+        )
+    shapes = [{name: tuple(a.shape) for name, a in weights(of).items()} for of in (model, grad)]
+    if shapes[0] != shapes[1]:
+        raise TypeError(
+            f"{kind}.loss_and_grad: expected a {kind} with derivatives of shapes {shapes[0]}, got "
+            f"{type(grad).__name__} with {shapes[1]}"
+        )
+
+
+def _brings_gradient(model):
+    """Whether a model has both a loss and a gradient that can be compared with it."""
+    kind = type(model)
+    size = min(a.dtype.itemsize for a in weights(model).values())
+    return (
+        not is_vouched(kind)
+        and size in STEPS
+        and hasattr(kind, "loss")
+        and kind.loss_and_grad is not Vector.loss_and_grad
+    )
+
+
+def _beside(moving):
+    return {
+        name: a + NEAR * as_like(probe(tuple(a.shape), first=3), a) for name, a in moving.items()
+    }
 
 
 def _require_slope(where, model, X, y, size):

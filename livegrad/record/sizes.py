@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from livegrad.record.trace import Node, Traced, Untraceable, topological
+from livegrad.record.trace import HIDDEN, Node, Traced, Untraceable, topological
 
 PRIMES = (11, 7, 5, 3, 13, 19, 17), (23, 13, 17, 5, 29, 31, 37)
 """Two values for each size of a program, so different that no product of some is one of others."""
@@ -82,6 +82,10 @@ class Sizes:
         # `is` for NaN, which does not equal itself.
         if a is b or a == b:
             return literal(a)
+        if not self._names:
+            raise Untraceable(
+                f"{node.line}: the number {a} is {b} when the formula is asked again: {HIDDEN}"
+            )
         exponents, first, second = self._products(powers)
         fits = (
             np.abs(np.log(abs(a)) - first - np.log(abs(b)) + second) < 1e-12

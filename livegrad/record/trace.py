@@ -270,8 +270,15 @@ class Traced(Recorded, NDArrayOperatorsMixin):
     itemsize = 8
     is_number = False
     """Whether it stands for a number of Python, which nothing can write into."""
+
     # The mixin defines ==, which alone would leave arrays without a hash.
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        if self.is_number:
+            refuse(
+                "a number of the model as a key of a dictionary or a member of a set, where a "
+                "program has no value of it yet; compute with it, or give it no slider"
+            )
+        return object.__hash__(self)
 
     def __init__(self, node: Node, groups: Iterable[Iterable[int]], mask: bool = False) -> None:
         self.node: Node = node

@@ -278,3 +278,133 @@ def test_check_gradient_names_the_entry_that_is_wrong():
 def test_targets_that_are_none_are_refused(y, words):
     with pytest.raises((TypeError, ValueError), match=words):
         lg.Samples(X, y)
+
+
+# --- what someone brought who had not read the checks
+
+
+def test_a_point_in_an_if_is_refused():
+    class Careful(lg.GradientDescent):
+        def step(self, theta, grad, state, k):
+            return (theta if np.isnan(grad) else theta - 0.1 * grad), state
+
+    with pytest.raises(TypeError, match="Line: expected a question that has one answer"):
+        lg.train(Line(START), DATA, Careful(0.1), 3)
+
+
+@model
+class Two(lg.Vector):
+    w: np.ndarray
+    s: float = 0.0
+    t: float = 0.0
+
+    def loss(self, X, y):
+        return ((X @ self.w - y) ** 2).mean() + self.extra() * (self.w**2).sum()
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        (lambda m: {(1.0, 1.0): 5.0}.get((m.s, m.t), 0.0), "a number of the model as a key"),
+        (lambda m: {0.0: 1.0, 1.0: 2.0}[m.s], "a number of the model as a key"),
+        (
+            lambda m: m.s * (m.t if isinstance(m.t, float) else 0.0),
+            "with s = 1 and t = 1, the loss",
+        ),
+    ],
+)
+def test_sliders_that_act_only_together_or_as_keys_are_refused(extra, words):
+    kind = type("Own", (Two,), {"extra": extra})
+    with pytest.raises((TypeError, ArithmeticError), match=words):
+        lg.live.figure(
+            kind(START), DATA, STEP, steps=3, controls={"s": [0.0, 1.0], "t": [0.0, 1.0]}
+        )
+
+
+def test_a_slider_takes_no_number_that_a_double_does_not_hold():
+    with pytest.raises(ValueError, match="values of kind that a double holds"):
+        lg.live.figure(Line(START), DATA, STEP, controls={"kind": [1, 2**60 + 1]})
+
+
+def test_what_is_written_into_a_path_changes_no_figure():
+    made = lg.live.figure(Line(START), DATA, STEP, steps=5)
+    path = made.path()
+    loss = path.loss.copy()
+    path.loss[:], path[-1].w[:] = 7.0, 99.0
+    np.testing.assert_array_equal(made.path().loss, loss)
+    assert made.path()[-1].w.max() < 9
+
+
+def test_a_subtraction_of_its_own_is_refused_in_a_page_wherever_it_starts():
+    class Clipped(Line):
+        def __sub__(self, other):
+            return replace(self, w=np.maximum(self.w - other.w, 0.0))
+
+    with pytest.raises(TypeError, match="operators of its own"):
+        lg.live.figure(Clipped(np.array([0.3, 0.2, 0.1]) + 2), DATA, STEP)
+
+
+WEIGHTS = RNG.random(30)
+
+
+@pytest.mark.parametrize("batch", [1, 7, 30, 40])
+def test_numbers_that_belong_to_samples_are_refused_in_minibatches(batch):
+    own = own_loss(lambda self, X, y: (WEIGHTS * (X @ self.w - y) ** 2).mean())
+    assert np.isfinite(lg.train(own, DATA, STEP, 3).loss).all()
+    with pytest.raises(ValueError, match="batch: .* a number that belongs to a sample stands in X"):
+        lg.train(own, DATA, STEP, 3, batch=batch)
+
+
+def test_a_gradient_that_is_wrong_in_a_minibatch_is_refused():
+    class Fixed(Line):
+        def loss_and_grad(self, X, y):
+            r = X @ self.w - y
+            return (r**2).mean(), replace(self, w=2 * X.T @ r / 30)
+
+    own = Fixed(START)
+    assert np.isfinite(lg.train(own, DATA, STEP, 3).loss).all()
+    with pytest.raises(ArithmeticError, match="of 5 samples, the loss rises"):
+        lg.train(own, DATA, STEP, 3, batch=5)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        lambda loss, grad: loss,
+        lambda loss, grad: None,
+        lambda loss, grad: (grad, loss),
+        lambda loss, grad: (loss, grad.w),
+        lambda loss, grad: (loss, {"w": grad.w}),
+        lambda loss, grad: (np.full(1, loss), grad),
+        lambda loss, grad: (loss, grad, 0),
+        lambda loss, grad: (loss, replace(grad, w=grad.w[:, None])),
+    ],
+)
+def test_what_loss_and_grad_must_give_is_said(found):
+    class Own(Line):
+        def loss_and_grad(self, X, y):
+            r = X @ self.w - y
+            return found((r**2).mean(), replace(self, w=2 * X.T @ r / len(y)))
+
+    with pytest.raises(TypeError, match=r"Own\.loss_and_grad: expected"):
+        lg.train(Own(START), DATA, STEP, 3)
+
+
+def test_sizes_that_no_page_has_are_refused_by_name():
+    wide = lg.Samples(np.zeros((1_000_000, 3)), np.zeros(1_000_000))
+    with pytest.raises(ValueError, match="X: expected at most 2,000,000 numbers"):
+        lg.live.figure(Line(START), wide, STEP)
+    one, other = Line(START), Line(START[::-1])
+    with pytest.raises(ValueError, match="resolution: expected at most 1,000"):
+        lg.landscape.slice(one, DATA, one, other, resolution=10**7)
+    with pytest.raises(ValueError, match="resolution: expected at most 1,000,000"):
+        lg.landscape.interpolation(one, other, DATA, resolution=10**12)
+
+
+def test_weights_and_curves_that_are_not_finite_are_said_to_be():
+    with pytest.raises(ValueError, match="w: expected finite numbers at the start"):
+        lg.live.figure(Line(np.array([np.nan, 0.0, 0.0])), DATA, STEP)
+    with pytest.raises(ArithmeticError, match="gap is nan: expected a finite number"):
+        lg.live.figure(
+            Line(START), DATA, STEP, curves={"gap": lambda m, data: np.log(-(m.w**2).sum())}
+        )
