@@ -95,11 +95,18 @@ mhabook.exercise("ex-2-step")
 EXPLORE = """
 import mhalib as mha
 
-def line(scale=1.0):
-    return mha.plots.curves([0, 1], {"line": [0, scale]}, log_y=False, title=f"at {scale:.2f}")
+def line(scale=1.0, lines=1):
+    curves = {f"line {k}": [k, scale] for k in range(lines)}
+    return mha.plots.curves([0, 1], curves, log_y=False, title=f"at {scale:.2f}, {lines} lines")
 
-mha.explore(line, scale=(0.5, 4.0))
+mha.explore(line, scale=(0.5, 4.0), lines=(1, 3))
 """
+
+# Where the axis of an explored figure begins and ends, and how many lines it has.
+EXPLORED = """() => {
+  const { _fullLayout, _fullData } = document.querySelector(".js-plotly-plot");
+  return [..._fullLayout.xaxis.range, _fullData.length];
+}"""
 
 GUESSES = """
 import mhabook
@@ -248,11 +255,31 @@ def test_a_live_figure_follows_python(opened):
 
 def test_a_figure_of_explore_gets_its_plotly_and_starts_at_the_default_as_its_slider_does(opened):
     with opened("explore.ipynb") as seen:
-        title, number = seen.page.locator(".gtitle"), seen.page.locator(".widget-readout")
+        title, number = seen.page.locator(".gtitle"), seen.page.locator(".widget-readout").first
         title.filter(has_text="at 1.00").wait_for()
         assert float(number.inner_text()) == 1.0
-        seen.page.locator(".noUi-handle").press("End")
+        seen.page.locator(".noUi-handle").first.press("End")
         title.filter(has_text="at 4.00").wait_for()
+
+
+def test_a_figure_of_explore_keeps_the_zoom_when_it_gets_other_lines(opened):
+    with opened("explore.ipynb") as seen:
+        title = seen.page.locator(".gtitle")
+        title.filter(has_text="1 lines").wait_for()
+        box = seen.page.locator(".nsewdrag").bounding_box()
+        left, y = box["x"], box["y"] + box["height"] / 2
+        whole = seen.page.evaluate(EXPLORED)
+        seen.page.mouse.move(left + box["width"] / 4, y)
+        seen.page.mouse.down()
+        seen.page.mouse.move(left + box["width"] / 2, y, steps=5)
+        seen.page.mouse.up()
+        seen.page.wait_for_function(
+            f"(whole) => String(({EXPLORED})()) !== String(whole)", arg=whole
+        )
+        zoomed = seen.page.evaluate(EXPLORED)
+        seen.page.locator(".noUi-handle").nth(1).press("End")
+        title.filter(has_text="3 lines").wait_for()
+        assert seen.page.evaluate(EXPLORED) == [*zoomed[:2], 3]
 
 
 def test_a_guess_is_chosen_by_hand_or_by_key_and_comes_back_with_the_answer(opened):

@@ -13,8 +13,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import mhalib as mha
-from explorers import ALT, Line, drawn, in_a_kernel, slide
-from livegrad import explorer as timing
+from explorers import ALT, Line, drawn, slide
 from mhabook._render import use_book_renderer_if_asked
 from optional import nbclient, nbformat
 
@@ -25,9 +24,8 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(autouse=True)
 def with_a_kernel(monkeypatch):
-    """Tests are a notebook, not the book, unless they say so; and nobody waits long."""
+    """Tests are a notebook, not the book, unless they say so."""
     monkeypatch.delenv("LIVEGRAD_FIGURES", raising=False)
-    monkeypatch.setattr(timing, "DELAY", 0.01)
 
 
 @pytest.fixture
@@ -59,7 +57,7 @@ def test_set_calls_the_function_once():
     }
 
 
-def test_a_later_error_is_raised_in_plain_python():
+def test_a_later_error_is_raised_where_nothing_is_displayed():
     explorer = mha.explore(Line(fails_at=4), H=(1, 9))
     with pytest.raises(ValueError, match="4 heads") as raised:
         explorer.controls["H"].value = 4
@@ -68,11 +66,11 @@ def test_a_later_error_is_raised_in_plain_python():
         explorer.set(H=4)
 
 
-def test_a_later_error_is_shown_in_place_in_a_kernel():
+def test_a_later_error_is_shown_in_place():
     explorer = mha.explore(Line(fails_at=4), H=(1, 9))
     line = explorer.panel.error
     assert (line.value, line.layout.display) == ("", "none")
-    in_a_kernel(slide(4), explorer)
+    slide(4)(explorer)
     assert (
         line.value == '<p role="alert"><b>ValueError</b> at H = 4: 4 heads are &lt;too many&gt;</p>'
     )
@@ -80,43 +78,24 @@ def test_a_later_error_is_shown_in_place_in_a_kernel():
     assert line in explorer.panel.box.children
     assert drawn(explorer) == [3, 6], "the figure before it stays"
     assert isinstance(explorer.error, ValueError)
-    in_a_kernel(slide(5), explorer)
+    slide(5)(explorer)
     assert (line.value, line.layout.display, explorer.error) == ("", "none", None)
     assert drawn(explorer) == [5, 10]
 
 
 def test_an_error_before_the_first_display_is_displayed():
-    explorer = mha.explore(Line(fails_at=4), H=(1, 9))
-    in_a_kernel(slide(4), explorer)
-    assert "4 heads" in explorer.panel.error.value
+    explorer = mha.explore(lambda H: go.Figure() if H < 6 else go.Scatter(), H=(1, 9))
+    with pytest.raises(TypeError):
+        slide(6)(explorer)
+    assert "returns a plotly figure" in explorer.panel.error.value
+    assert "The figure at H = 5." in explorer.panel.words.value, "the figure before it stays"
 
 
 def test_an_interrupt_is_not_swallowed():
     explorer = mha.explore(Line(fails_at=4, error=KeyboardInterrupt), H=(1, 9))
+    assert explorer.panel
     with pytest.raises(KeyboardInterrupt):
         slide(4)(explorer)
-    with pytest.raises(KeyboardInterrupt):
-        in_a_kernel(slide(4), mha.explore(Line(fails_at=4, error=KeyboardInterrupt), H=(1, 9)))
-
-
-def test_ten_rapid_changes_are_one_call_with_the_last():
-    explorer = mha.explore(Line(), H=(1, 20, 1))
-
-    def drag(explorer):
-        for H in range(5, 15):
-            explorer.controls["H"].value = H
-        assert explorer.f.calls == [3], "it did not wait"
-
-    in_a_kernel(drag, explorer)
-    assert explorer.f.calls == [3, 14]
-    assert drawn(explorer) == [14, 28]
-
-
-def test_changes_far_apart_are_calls_of_their_own():
-    explorer = mha.explore(Line(), H=(1, 9))
-    in_a_kernel(slide(4), explorer)
-    in_a_kernel(slide(5), explorer)
-    assert explorer.f.calls == [3, 4, 5]
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -135,22 +114,11 @@ def test_a_stale_run_says_nothing(fails):
     words, errors = [], []
     explorer.panel.words.observe(lambda change: words.append(change["new"]), "value")
     explorer.panel.error.observe(lambda change: errors.append(change["new"]), "value")
-    in_a_kernel(lambda explorer: setattr(explorer.controls["k"], "value", 5), explorer)
+    explorer.controls["k"].value = 5
     assert len(seen) == 1
     assert ["at 6" in told for told in words] == [True]
     assert errors == []
     assert drawn(explorer) == [6]
-
-
-def test_set_overtakes_a_change_that_waits():
-    explorer = mha.explore(Line(), H=(1, 9))
-
-    def change(explorer):
-        slide(4)(explorer)
-        explorer.set(H=6)
-
-    in_a_kernel(change, explorer)
-    assert explorer.f.calls == [3, 6]
 
 
 def test_check_tries_the_start_and_both_ends():
@@ -234,14 +202,6 @@ def test_the_book_asks_for_alt_text_in_the_cell(in_the_book):
         mha.explore(lambda k: go.Figure(), k=(1, 9))
 
 
-def test_the_book_makes_controls_when_they_are_asked_for(in_the_book):
-    explorer = mha.explore(Line(), H=(1, 9))
-    explorer.set(H=4)
-    assert explorer.controls["H"].value == 4
-    slide(6)(explorer)
-    assert explorer.f.calls == [3, 4, 6]
-
-
 def test_a_notebook_displays_the_panel_and_stable_words(displayed):
     explorer = mha.explore(Line(), H=(1, 9), slope=(0.0, 4.0))
     shown = displayed(explorer)
@@ -286,16 +246,14 @@ NOTEBOOK = [
     drawn, failed = asyncio.Event(), asyncio.Event()
     explorer.panel.words.observe(lambda change: drawn.set(), "value")
     explorer.panel.error.observe(lambda change: failed.set(), "value")
-    for H in range(4, 15):
-        explorer.controls["H"].set_state({"value": H})
-    assert calls == [3]
+    explorer.controls["H"].set_state({"value": 14})
     await drawn.wait()
     assert calls == [3, 14], calls
-    assert list(explorer.panel.canvas.data[0].y) == [14, 28]
+    assert '"y":[14,28]' in explorer.panel.canvas.figure
     explorer.controls["H"].value = 4
     await failed.wait()
     assert "<b>ValueError</b> at H = 4: four" in explorer.panel.error.value
-    assert list(explorer.panel.canvas.data[0].y) == [14, 28]
+    assert '"y":[14,28]' in explorer.panel.canvas.figure
     """,
 ]
 
@@ -341,21 +299,28 @@ def shell(monkeypatch):
         "line, slider = Line(), ipywidgets.IntSlider(3, min=1, max=9)\n"
         "def calls(value):\n"
         "    line.calls, slider.value = [], value\n"
-        "    return len(line.calls)",
-        store_history=True,
+        "    return len(line.calls)"
     ).raise_error()
     yield found
     InteractiveShell.clear_instance()
 
 
-def calls(shell, *cells):
-    """How often the function is called at one move of the slider, after some cells have run."""
+def calls(shell, *cells, **sent):
+    """How often the function is called at one move of the slider, after some cells have run; what
+    the notebook's program sends of them besides the text."""
     for cell in cells:
-        shell.run_cell(cell, store_history=True).raise_error()
-    return shell.run_cell("calls(slider.value % 9 + 1)", store_history=True).result
+        run(shell, cell, **sent)
+    return run(shell, "calls(slider.value % 9 + 1)")
 
 
-def test_a_cell_that_runs_again_leaves_one_explorer_listening(shell):
+def run(shell, cell, **sent):
+    shell.get_parent = lambda: {"content": {"code": cell}, "metadata": sent}
+    done = shell.run_cell(cell, store_history=True)
+    done.raise_error()
+    return done.result
+
+
+def test_a_cell_that_runs_again_leaves_one_explorer_listening(shell, capsys):
     shown, other = "mha.explore(line, H=slider)", "mha.explore(line, H=slider, slope=(0, 4))"
     assert calls(shell, *[shown] * 4) == 1
     assert calls(shell, *[other] * 2) == 2, "two cells share the slider"
@@ -363,12 +328,13 @@ def test_a_cell_that_runs_again_leaves_one_explorer_listening(shell):
     assert calls(shell, *[many] * 2) == 5, "all that one run displays are heard"
     assert calls(shell, f"kept = {other}; kept", "kept", "kept") == 6
     assert calls(shell, f"display({other})") == 7, "displayed, and kept by no name"
+    assert calls(shell, *["display(kept, kept)"] * 2) == 7, "one explorer seen twice"
+    assert "Error in callback" not in capsys.readouterr().out
 
 
-def test_a_cell_is_known_by_its_id_when_its_text_has_changed(shell, monkeypatch):
-    sent = {"metadata": {"cellId": "one"}}
-    monkeypatch.setattr(InteractiveShell, "get_parent", lambda self: sent, raising=False)
-    assert calls(shell, "mha.explore(line, H=slider)", "mha.explore(line, H=slider)  # again") == 1
+def test_a_cell_is_known_by_its_id_when_its_text_has_changed(shell):
+    shown = "mha.explore(line, H=slider)"
+    assert calls(shell, shown, f"{shown}  # again", cellId="one") == 1
 
 
 def test_an_explorer_that_nobody_has_hears_of_no_widget():

@@ -212,12 +212,12 @@ BAD = {
     "no such parameter": (
         lambda: mha.explore(Line(), h=(1, 4)),
         ValueError,
-        ["h: expected a parameter of line", "which has H and slope"],
+        ["controls: expected parameters of line(H, slope)", "'h'"],
     ),
     "a parameter left bare": (
         lambda: mha.explore(lambda a, b: None, a=(1, 4)),
         ValueError,
-        ["b: expected a control or a default", "got neither"],
+        ["controls: expected parameters of <lambda>(a, b)", "'b'"],
     ),
     "reversed": (
         lambda: mha.explore(Line(), H=(4, 1)),
