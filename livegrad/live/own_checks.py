@@ -89,9 +89,8 @@ def _require_values(formulas, near, at, loss, slope, curves):
     for name, (found, wanted) in pairs.items():
         if not np.isfinite(wanted) and not np.isfinite(found):
             raise ArithmeticError(
-                f"near the start{at} {name} is {wanted}: expected a finite number there; give "
-                "the slider other values, or keep the argument of a logarithm, a root or a quotient "
-                "away from 0"
+                f"near the start{at} {name} is {wanted}: expected a finite number there; is there "
+                "NaN in the data, or 0 in a logarithm, a root or a quotient?"
             )
         # Negated, so that NaN on either side counts as a difference.
         if not abs(found - wanted) <= 1e-9 * abs(wanted) + 1e-12:

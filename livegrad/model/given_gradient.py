@@ -10,7 +10,6 @@ from livegrad.arrays import Array, as_like, is_array, require_count, shown, to_n
 from livegrad.model.contract import require_weights
 from livegrad.model.vector import Vector
 from livegrad.model.weights import attributes, probe, require_left, weights, with_weights
-from livegrad.record.trace import Untraceable
 from livegrad.vouched import is_vouched
 
 # Well above √ε, so the rounding of a difference, about ε/step, stays far below TOLERANCES.
@@ -39,16 +38,18 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
 
     Raises ArithmeticError that names the class; TypeError as ``require_left``.
     """
-    if not is_vouched(type(model)) and type(model).loss_and_grad is not Vector.loss_and_grad:
-        _require_pair(model, model.loss_and_grad(X, y))
-    if not _brings_gradient(model):
+    kind, moving = type(model), weights(model)
+    if is_vouched(kind) or kind.loss_and_grad is Vector.loss_and_grad:
         return
-    moving = weights(model)
-    size = min(a.dtype.itemsize for a in moving.values())
     before = attributes(model)
     with np.errstate(all="ignore"):
-        model.loss_and_grad(X, y)
-        require_left("loss_and_grad", model, before, attributes(model))
+        found = model.loss_and_grad(X, y)
+    require_left("loss_and_grad", model, before, attributes(model))
+    _require_pair(model, found)
+    if not _brings_gradient(model):
+        return
+    size = min(a.dtype.itemsize for a in moving.values())
+    with np.errstate(all="ignore"):
         model.loss(X, y)
         require_left("loss", model, before, attributes(model))
         _require_slope("at the start", model, X, y, size)
@@ -78,7 +79,7 @@ def require_samples(model: Any, X: Array, y: Array, batch: int) -> None:
     before, after, part = loss(np.arange(len(X))), loss(order), order[:batch]
     try:
         loss(part)
-    except (ValueError, IndexError, RuntimeError, Untraceable) as error:
+    except (ValueError, IndexError, RuntimeError, TypeError) as error:
         raise ValueError(
             f"batch: expected a loss of any {len(part)} samples, got {type(error).__name__}: "
             f"{error}; {cure}"
