@@ -1,16 +1,18 @@
 """Groups of equal heads: any number of heads in F groups is F heads with other decoders and other
 step sizes."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
-from livegrad.arrays import Array, as_number, require
+from livegrad.arrays import Array, as_like, as_number, namespace, require, to_numpy
 from livegrad.model.vector import Vector
 from mhalib.models.classifier_workspace import ClassifierWorkspace
 from mhalib.models.multihead import MultiHeadAttention
-from mhalib.models.multihead_workspace import groups_of_equal_heads
+from mhalib.models.multihead_workspace import workspace_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,7 +23,7 @@ class HeadGroups(Vector):
               \qquad H = \sum_f N_f
 
     A point of the space of all H heads: ``dot``, ``norm`` and gradients are those of H heads, at
-    the cost of F.
+    the cost of F. ``train`` runs a ``MultiHeadAttention`` with equal heads as one of these.
 
     Parameters
     ----------
@@ -115,7 +117,9 @@ class HeadGroups(Vector):
 
     def workspace(self, X: Array, y: Array) -> ClassifierWorkspace:
         """Buffers for many fast steps on one batch; the attention score counts every head."""
-        return _GroupsWorkspace(self, X, y)
+        few, every = self.few(), list(range(len(self.copies)))
+        few.require_batch(X, y)
+        return GroupsWorkspace(self, workspace_of(few, X, y), self.copies, every, every)
 
     def _apply(self, op, other):
         if isinstance(other, Vector):
@@ -130,26 +134,102 @@ class HeadGroups(Vector):
             )
 
     def _counts(self):
-        return np.stack([as_number(n) for n in self.copies])[:, None, None]
+        return as_like(np.stack([as_number(n) for n in self.copies]), self.U)[:, None, None]
 
     def _scale(self):
         return (len(self.copies) / self.sizes[0]) ** 0.5
 
 
-class _GroupsWorkspace(ClassifierWorkspace):
-    def __init__(self, model, X, y):
-        super().__init__(model, X, y)
-        # Of a random model, because the workspace of one with equal heads insists on their staying
-        # equal.
-        self.few = MultiHeadAttention.random(*model.U.shape).workspace(X, y)
+class GroupsWorkspace(ClassifierWorkspace):
+    """A workspace of F heads for all H: θ has its form, but holds the (W_f, U_f) of ``HeadGroups``.
 
-    def loss_and_grad(self, theta):
-        loss, grad = self.few.loss_and_grad(self.few.pack(theta.few()))
-        return loss, theta.share(self.few.unpack(grad))
+    The F heads are asked at ``few``, and each head gets its ``share`` of their gradient: products of
+    θ, and of the gradient, with numbers. ``first`` and ``member`` are as of ``groups_of_equal_heads``.
+    """
 
-    def attention_score(self, theta, relevant):
-        # (F,)
-        on_relevant = (
-            (theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean(axis=(0, 2))
-        )
-        return float(on_relevant @ theta.copies / sum(theta.copies))
+    def __init__(
+        self,
+        model: Any,
+        few: ClassifierWorkspace,
+        copies: Sequence[int],
+        first: list[int],
+        member: list[int],
+    ) -> None:
+        super().__init__(model, few.X, few.y)
+        self._few, self._first, self._member = few, first, member
+        ones = few.model.map(lambda a: namespace(a).zeros_like(a) + 1)
+        groups = HeadGroups(ones.W, ones.U, tuple(copies))
+        self._length = few.pack(groups.few())
+        self._share = few.pack(ones.with_arrays(**groups.share(ones).arrays()))
+        self._counts = self._length / self._share
+        few.head_share = np.array(copies) / sum(copies)
+        self._seen: tuple[Any, Any] = None, None  # θ, and that of the few heads
+
+    def pack(self, model: Any) -> Array:
+        """θ of a model, one head for each group.
+
+        Raises ValueError if two heads that were equal in the model of this workspace are not equal
+        in this one.
+        """
+        for a in map(to_numpy, model.arrays().values()):
+            if not np.array_equal(a, a[self._first][self._member], equal_nan=True):
+                raise ValueError(
+                    f"model: this workspace counts {len(self._member)} heads as {len(self._first)}, "
+                    "because the others were copies of them; expected a model with the same copies"
+                )
+        return self.pack_unchecked(model)
+
+    def pack_unchecked(self, model: Any) -> Array:
+        """The same of a model or gradient whose copies are equal by construction: the first of a
+        group stands for all, though a product may have rounded each by itself."""
+        W, U = model.W[self._first], model.U[self._first]
+        return self._few.pack(self._few.model.with_arrays(W=W, U=U))
+
+    def unpack(self, theta: Array) -> Any:
+        """The model of θ."""
+        few = self._few.unpack(theta)
+        return self.model.with_arrays(W=few.W[self._member], U=few.U[self._member])
+
+    def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
+        """Mean logistic loss and its gradient in the form of θ."""
+        few = self._length * theta
+        self._seen = theta, few
+        loss, grad = self._few.loss_and_grad(few)
+        return loss, self._share * grad
+
+    def partial(self, theta: Array, rows: Any) -> tuple[Any, Array]:
+        """The same of some rows."""
+        loss, grad = self._few.partial(self._length * theta, rows)
+        return loss, self._share * grad
+
+    def grad_norm(self, grad: Array) -> float:
+        """The norm of the gradient of all H heads."""
+        return float((self._counts * grad * grad).sum()) ** 0.5
+
+    def summary(self, theta: Array, known: Array | None = None) -> dict[str, float]:
+        """As for every classifier, of all heads."""
+        # At the very array that ``loss_and_grad`` made, of which nothing is computed again.
+        few = self._seen[1] if theta is self._seen[0] else self._length * theta
+        return self._few.summary(few, known)
+
+
+def groups_of_equal_heads(model: Any) -> tuple[list[int], list[int]]:
+    """The index of the first head of each group of equal ones, and for every head the number of its
+    group."""
+    groups, member = {}, []
+    for W, U in zip(to_numpy(model.W), to_numpy(model.U), strict=True):
+        # Bytes can be keys: one pass over the heads, and no comparison of all pairs.
+        member.append(groups.setdefault((W.tobytes(), U.tobytes()), len(groups)))
+    return [member.index(group) for group in range(len(groups))], member
+
+
+def equal_heads_once(
+    model: MultiHeadAttention, workspace: Callable[[MultiHeadAttention], Any]
+) -> ClassifierWorkspace:
+    """A workspace that computes equal heads as one, on what ``workspace`` makes of heads that all
+    differ."""
+    first, member = groups_of_equal_heads(model)
+    if len(first) == len(member):
+        return workspace(model)
+    few = workspace(model.map(lambda a: a[first]))
+    return GroupsWorkspace(model, few, np.bincount(member).tolist(), first, member)
