@@ -25,6 +25,7 @@ FILES = (
     "livegrad/optim/schedules.py",
     "mhalib/models/multihead.py",
     "mhalib/models/multihead_hessian.py",
+    "mhalib/models/head_groups.py",
     "mhalib/models/multihead_workspace.py",
     "mhalib/models/compiled_workspace.py",
     "mhalib/models/layer.py",

@@ -1,8 +1,9 @@
 """Models: frozen dataclasses that are points of a vector space, one file per paper."""
 
 from livegrad.model.vector import Vector
+from mhalib.models.head_groups import HeadGroups
 from mhalib.models.layer import AttentionLayer
 from mhalib.models.multihead import MultiHeadAttention
 from mhalib.models.regression import AttentionRegression
 
-__all__ = ["AttentionLayer", "AttentionRegression", "MultiHeadAttention", "Vector"]
+__all__ = ["AttentionLayer", "AttentionRegression", "HeadGroups", "MultiHeadAttention", "Vector"]

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from livegrad.arrays import Array, as_like, to_numpy
 from livegrad.foreign import marks
 from livegrad.model.workspace import Workspace
@@ -10,6 +12,9 @@ from mhalib.losses import logistic
 
 class ClassifierWorkspace(Workspace):
     """The plain formula for a model whose outputs are logits, under the logistic loss."""
+
+    head_share: np.ndarray | None = None
+    """How much each head (H,) counts in the attention score; None where all count alike."""
 
     def logits(self, theta: Any) -> Array:
         """The model's outputs on the batch (n,)."""
@@ -31,13 +36,20 @@ class ClassifierWorkspace(Workspace):
         return (
             summary
             if known is None
-            else summary | {"attention_score": self.attention_score(theta, known)}
+            else summary | {"attention_score": self.over_heads(self.scores(theta, known))}
         )
 
-    def attention_score(self, theta: Any, relevant: Array) -> float:
-        """The weight on relevant tokens, averaged over examples, heads and queries; asked for after
-        ``logits``."""
-        return float((theta.attention(self.X) * relevant[:, None, None, :]).sum(axis=-1).mean())
+    def scores(self, theta: Any, relevant: Array) -> Array:
+        """Each head's weight on relevant tokens (H,), averaged over examples and queries; asked for
+        after ``logits``."""
+        weights = theta.attention(self.X) * relevant[:, None, None, :]
+        return weights.sum(axis=-1).mean(axis=(0, 2))
+
+    def over_heads(self, scores: Array) -> float:
+        """The mean of the scores of heads (H,)."""
+        return float(
+            scores.mean() if self.head_share is None else to_numpy(scores) @ self.head_share
+        )
 
 
 class PlainClassifierWorkspace(ClassifierWorkspace):

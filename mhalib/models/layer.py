@@ -214,7 +214,7 @@ class AttentionLayer(Vector):
         # the compiler comes with the first run
         from mhalib.models.compiled_workspace import chosen_workspace
 
-        return chosen_workspace(self, X, y, entrywise, compiled, self.workspace)
+        return chosen_workspace(self, X, y, compiled, type(self).workspace)
 
     def norms(self) -> dict[str, float]:
         """The Euclidean norm of every weight: norm_WQ, norm_WK, norm_WV, norm_WO."""

@@ -29,7 +29,7 @@ from mhalib.attention import softmax
 from mhalib.losses import logistic
 from mhalib.models.classifier_workspace import ClassifierWorkspace, PlainClassifierWorkspace
 from mhalib.models.multihead_hessian import MultiHeadHessian
-from mhalib.models.multihead_workspace import all_heads, groups_of_equal_heads, workspace_of
+from mhalib.models.multihead_workspace import workspace_of
 
 
 def normals(count: int, seed: int) -> np.ndarray:
@@ -178,7 +178,13 @@ class MultiHeadAttention(Vector):
         under rules that move every number by its own gradient alone, ``mhalib.optim.ENTRYWISE``:
         for these ``train`` asks for it.
         """
-        return self._workspace(X, y, groups_of_equal_heads)
+        # HeadGroups are made of this class
+        from mhalib.models.head_groups import equal_heads_once
+
+        self.require_batch(X, y)
+        if type(self) is not MultiHeadAttention:  # its formulas may be others
+            return PlainClassifierWorkspace(self, X, y)
+        return equal_heads_once(self, partial(workspace_of, X=X, y=y))
 
     def workspace_for(
         self, X: Array, y: Array, *, entrywise: bool, steps: int, compiled: bool | None = None
@@ -187,15 +193,13 @@ class MultiHeadAttention(Vector):
         another update rule may tell equal heads apart."""
         # the compiler comes with the first run
         from mhalib.models.compiled_workspace import chosen_workspace
+        from mhalib.models.head_groups import equal_heads_once
 
-        plain = self.workspace if entrywise else partial(self._workspace, grouped=all_heads)
-        return chosen_workspace(self, X, y, entrywise, compiled, plain)
-
-    def _workspace(self, X, y, grouped):
+        if type(self) is not MultiHeadAttention:  # not to be grouped either
+            return chosen_workspace(self, X, y, compiled, type(self).workspace)
         self.require_batch(X, y)
-        if type(self) is not MultiHeadAttention:  # its formulas may be others
-            return PlainClassifierWorkspace(self, X, y)
-        return workspace_of(self, X, y, grouped(self))
+        alone = partial(chosen_workspace, X=X, y=y, compiled=compiled, plain=workspace_of)
+        return equal_heads_once(self, alone) if entrywise else alone(self)
 
     def logit_gradients(self, X: Array) -> tuple[Array, Array]:
         """Gradients ∇Φ(X_i) of the logits with respect to W (n, H, d, d) and to U (n, H, T, d)."""
@@ -229,13 +233,10 @@ class MultiHeadAttention(Vector):
 
         Source: Deora et al. 2023, caption of Figure 2 [paper].
         """
-        per_head = {
-            name: namespace(a).norm(a.reshape(a.shape[0], -1), axis=1)
-            for name, a in self.arrays().items()
-        }
+        xp, H = namespace(self.W), self.sizes[0]
+        W, U = (as_number(xp.norm(part.reshape(H, -1), axis=1).mean()) for part in (self.W, self.U))
         # H^{−1/2} times a sum over heads is √H times their mean.
-        mean = {name: as_number(norms.mean()) for name, norms in per_head.items()}
-        return {"norm_W": mean["W"], "norm_U": mean["U"] * self.sizes[0] ** 0.5}
+        return {"norm_W": W, "norm_U": U * H**0.5}
 
     def ravel(self) -> Array:
         """All parameters as one vector, head after head: W_h row by row, then U_h row by row."""

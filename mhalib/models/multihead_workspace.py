@@ -1,11 +1,11 @@
 """The multi-head classifier's closed form, ordered as large matrix products over buffers that are
 used again."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from livegrad.arrays import Array, as_like, namespace, on_device, to_numpy
+from livegrad.arrays import Array, namespace, on_device
 from mhalib.losses import logistic
 from mhalib.models.classifier_workspace import ClassifierWorkspace
 
@@ -20,103 +20,47 @@ DEVICE_BYTES = 1 << 30
 idle."""
 
 
-Groups: TypeAlias = tuple[list[int], list[int]]
-"""Heads that are computed as one: the index of each group's first head, and for every head the
-number of its group."""
-
-
-def workspace_of(model: Any, X: Array, y: Array, groups: Groups) -> ClassifierWorkspace:
+def workspace_of(model: Any, X: Array, y: Array) -> ClassifierWorkspace:
     """The workspace of a batch: in one part, or in as many as keep its memory near
     ``HELD_BYTES``, or ``DEVICE_BYTES`` on a GPU."""
     _, T, d = X.shape
-    # Bytes of one sample: mostly E and P of all groups, 2 G T², and its tokens in three layouts.
+    # Bytes of one sample: mostly E and P of all heads, 2 H T², and its tokens in three layouts.
     held = DEVICE_BYTES if on_device(X) else HELD_BYTES
-    rows = max(1, held // (T * (2 * len(groups[0]) * T + T + 3 * d) * X.itemsize))
+    rows = max(1, held // (T * (2 * len(model.W) * T + T + 3 * d) * X.itemsize))
     if len(X) <= rows:
-        return MultiHeadWorkspace(model, X, y, groups)
-    return MultiHeadParts(model, X, y, groups, rows)
-
-
-def all_heads(model: Any) -> Groups:
-    """Every head a group of its own: what any update rule may ask for."""
-    every = list(range(len(model.W)))
-    return every, every
-
-
-def groups_of_equal_heads(model: Any) -> Groups:
-    """The groups of equal heads, which stay equal under a rule that moves every number by its own
-    gradient alone."""
-    groups, member = {}, []
-    for W, U in zip(to_numpy(model.W), to_numpy(model.U), strict=True):
-        # Bytes can be keys: one pass over the heads, and no comparison of all pairs.
-        member.append(groups.setdefault((W.tobytes(), U.tobytes()), len(groups)))
-    return [member.index(group) for group in range(len(groups))], member
+        return MultiHeadWorkspace(model, X, y)
+    return MultiHeadParts(model, X, y, rows)
 
 
 class Packing(ClassifierWorkspace):
-    """θ as one matrix (d, G (d + T)), G the number of groups of equal heads: the columns of all
-    W_hᵀ, then those of all U_hᵀ, one h per group.
-
-    G is H when all heads differ.
-    """
-
-    def __init__(self, model: Any, X: Array, y: Array, heads: Groups) -> None:
-        super().__init__(model, X, y)
-        self._xp, (_, T, d) = namespace(X), X.shape
-        self._heads, (self._first, self._member) = heads, heads
-        copies = np.bincount(self._member)
-        # One entry per column of θ, because ``grad_norm`` counts each head of a group.
-        self._counts = as_like(np.concatenate([np.repeat(copies, d), np.repeat(copies, T)]), X)
+    """θ as one matrix (d, H (d + T)): the columns of all W_hᵀ, then those of all U_hᵀ."""
 
     def pack(self, model: Any) -> Array:
-        """θ = [W_1ᵀ … W_Gᵀ, U_1ᵀ … U_Gᵀ], a copy (d, G (d + T)), with one head for each group.
-
-        Raises ValueError if two heads that were equal in the model of this workspace are not equal
-        in this one.
-        """
-        if any(not (part == part[self._first][self._member]).all() for part in (model.W, model.U)):
-            raise ValueError(
-                f"model: this workspace counts {len(self._member)} heads as {len(self._first)}, "
-                "because the others were copies of them; expected a model with the same copies"
-            )
-        return self.pack_unchecked(model)
-
-    def pack_unchecked(self, model: Any) -> Array:
-        """The same of a model or gradient whose copies are equal by construction: the first of a
-        group stands for all.
-
-        They need not be equal to the bit, because a product rounds each head by itself, nor be
-        numbers at all in a run that is to end here.
-        """
-        columns = [
-            part[self._first].mT.swapaxes(0, 1).reshape(part.shape[2], -1)
-            for part in (model.W, model.U)
-        ]
-        return self._xp.concatenate(columns, axis=1)
+        """θ = [W_1ᵀ … W_Hᵀ, U_1ᵀ … U_Hᵀ], a copy (d, H (d + T))."""
+        columns = [part.mT.swapaxes(0, 1).reshape(part.shape[2], -1) for part in (model.W, model.U)]
+        return namespace(self.X).concatenate(columns, axis=1)
 
     def unpack(self, theta: Array) -> Any:
-        """The model of θ, with all H heads."""
-        d, groups = len(theta), len(self._first)
+        """The model of θ."""
+        (d, _), H = theta.shape, len(self.model.W)
         heads = {
-            name: part.reshape(d, groups, -1).swapaxes(0, 1).mT[self._member]
-            for name, part in (("W", theta[:, : groups * d]), ("U", theta[:, groups * d :]))
+            name: part.reshape(d, H, -1).swapaxes(0, 1).mT
+            for name, part in (("W", theta[:, : H * d]), ("U", theta[:, H * d :]))
         }
-        return self.model.with_arrays(
-            **{name: self._xp.ascontiguousarray(part + 0) for name, part in heads.items()}
-        )
+        own = namespace(theta).ascontiguousarray
+        return self.model.with_arrays(**{name: own(part + 0) for name, part in heads.items()})
 
     def grad_norm(self, grad: Array) -> float:
-        """The norm of the gradient of all H heads."""
-        return float((grad * grad).sum(axis=0) @ self._counts) ** 0.5
+        """Its Euclidean norm."""
+        return float((grad * grad).sum()) ** 0.5
 
 
 class MultiHeadWorkspace(Packing):
     """Loss and gradient of ``MultiHeadAttention`` on one batch, equal to the plain formula and
     several times faster.
 
-    Each group of heads that are equal, and stay so, is computed as one head and counted as often as
-    it occurs. A step is two products with θ, two with the gradient, two batches of n small products
-    in which all heads of a block share one factor, and elementwise work on contiguous memory::
+    A step is two products with θ, two with the gradient, two batches of n small products in which
+    all heads of a block share one factor, and elementwise work on contiguous memory::
 
         R = X Wᵀ      S = R Xᵀ      P = X Uᵀ      E = exp(S)      v = Σ_j E P / Σ_j E      Φ = H^{−1/2} Σ v
         gA = g E / Σ_j E      dS = gA (P − v)      dWᵀ = Xᵀ (dS X)      dUᵀ = Xᵀ gA
@@ -125,21 +69,20 @@ class MultiHeadWorkspace(Packing):
     axis.
     """
 
-    def __init__(self, model: Any, X: Array, y: Array, heads: Groups) -> None:
-        super().__init__(model, X, y, heads)
-        (n, T, d), H = X.shape, model.sizes[0]
-        groups = len(self._first)
+    def __init__(self, model: Any, X: Array, y: Array) -> None:
+        super().__init__(model, X, y)
+        self._xp, (n, T, d), H = namespace(X), X.shape, len(model.W)
         self._share = y / (n * H**0.5)  # turns a slope ℓ′(z_i) into g_i = ∂L/∂(√H Φ_i)
-        self._grad = self._xp.new_empty((d, groups * (d + T)), X)
-        # R (n T, G d) or E (n T, G T) is the largest buffer to divide; −(−a // b) rounds up.
+        self._grad = self._xp.new_empty((d, H * (d + T)), X)
+        # R (n T, H d) or E (n T, H T) is the largest buffer to divide; −(−a // b) rounds up.
         limit = DEVICE_BYTES if on_device(X) else BLOCK_BYTES
-        count = min(groups, -(-groups * n * T * max(d, T) * X.itemsize // limit))
-        size = -(-groups // count)  # groups per block, the last one perhaps fewer
+        count = min(H, -(-H * n * T * max(d, T) * X.itemsize // limit))
+        size = -(-H // count)  # heads per block, the last one perhaps fewer
         # θ, its logits and, once their gradient was taken, its g
         self._seen: tuple[Any, Any, Any] = None, None, None
-        batch, copies = _Batch(X, size), np.bincount(self._member)
+        batch = _Batch(X, size)
         self.blocks: list[_Heads] = [
-            _Heads(batch, at, copies[at : at + size], groups) for at in range(0, groups, size)
+            _Heads(batch, at, min(size, H - at), H) for at in range(0, H, size)
         ]
 
     def logits(self, theta: Array) -> Array:
@@ -148,7 +91,7 @@ class MultiHeadWorkspace(Packing):
 
     def _forward(self, theta):
         first, *others = (block.forward(theta) for block in self.blocks)
-        logits = sum(others, start=first) * len(self._member) ** -0.5
+        logits = sum(others, start=first) * len(self.model.W) ** -0.5
         self._seen = theta, logits, None
         return logits
 
@@ -164,17 +107,15 @@ class MultiHeadWorkspace(Packing):
         self._seen = theta, logits, g
         return values.mean(), self._grad
 
-    def attention_score(self, theta: Array, relevant: Array) -> float:
-        """The weight on relevant tokens, averaged; from the pass that ``logits`` or
+    def scores(self, theta: Array, relevant: Array) -> Array:
+        """Each head's weight on relevant tokens (H,), averaged; from the pass that ``logits`` or
         ``loss_and_grad`` took."""
-        (n, T, _), g = self.X.shape, self._seen[2]
+        g = self._seen[2]
         # too small to divide by
         if g is not None and not abs(g).min() > np.exp(-0.5 * self._xp.log_max(g)):
             self._forward(theta)
             g = None
-        return sum(float(block.weight_on(relevant, g)) for block in self.blocks) / (
-            n * len(self._member) * T
-        )
+        return self._xp.concatenate([block.weight_on(relevant, g) for block in self.blocks])
 
 
 class MultiHeadParts(Packing):
@@ -184,22 +125,21 @@ class MultiHeadParts(Packing):
     share of them.
     """
 
-    def __init__(self, model: Any, X: Array, y: Array, heads: Groups, rows: int) -> None:
-        super().__init__(model, X, y, heads)
+    def __init__(self, model: Any, X: Array, y: Array, rows: int) -> None:
+        super().__init__(model, X, y)
         self.parts: list[slice] = [slice(at, at + rows) for at in range(0, len(X), rows)]
 
     def _each(self, ask):
         """For every part its share of the samples, and what its workspace answers; only one of them
         is alive."""
         for rows in self.parts:
-            answer = ask(
-                MultiHeadWorkspace(self.model, self.X[rows], self.y[rows], self._heads), rows
-            )
-            yield len(self.y[rows]) / len(self.y), answer
+            space = MultiHeadWorkspace(self.model, self.X[rows], self.y[rows])
+            space.head_share = self.head_share
+            yield len(space.y) / len(self.y), ask(space, rows)
 
     def logits(self, theta: Array) -> Array:
         """Φ (n,)."""
-        return self._xp.concatenate(
+        return namespace(self.X).concatenate(
             [own for _, own in self._each(lambda space, _: space.logits(theta))]
         )
 
@@ -238,14 +178,11 @@ class _Batch:
 
 
 class _Heads:
-    """A block of heads: their columns of θ, their buffers, and their part of the two passes.
+    """A block of H heads, of ``all_heads``: their columns of θ, their buffers, and their part of the
+    two passes."""
 
-    ``copies`` says how often each occurs; ``first`` and ``all_heads`` count each once.
-    """
-
-    def __init__(self, batch: _Batch, first: int, copies: np.ndarray, all_heads: int) -> None:
+    def __init__(self, batch: _Batch, first: int, H: int, all_heads: int) -> None:
         self.batch, self.xp, (n, T, d) = batch, namespace(batch.X), batch.X.shape
-        H = len(copies)
         self.columns_W = slice(first * d, (first + H) * d)
         self.columns_U = slice(all_heads * d + first * T, all_heads * d + (first + H) * T)
         self.R = batch.R[: n * T * H * d].reshape(n * T, -1)
@@ -255,7 +192,6 @@ class _Heads:
         )
         self.E, self.P = keys  # E: scores, then their exponentials, then the weights times g
         self.total, self.v = sums
-        self.v_rows, self.copies = self.v.reshape(n, H * T), as_like(np.repeat(copies, T), batch.X)
         # The same memory as matrices (n T, H T), and per example with a row for each key and head.
         self.E_flat, self.P_flat = self.E.reshape(n * T, H * T), self.P.reshape(n * T, H * T)
         self.R_rows, self.E_rows, self.P_rows = (
@@ -263,7 +199,7 @@ class _Heads:
         )
 
     def forward(self, theta: Array) -> Array:
-        """Σ_h,t of what the queries read (n,), with copies counted.
+        """Σ_h,t of what the queries read (n,).
 
         Leaves exp(scores), their sums over keys, P and v in the buffers.
         """
@@ -279,7 +215,7 @@ class _Heads:
         xp.matmul(batch.ones, self.E, out=self.total)
         xp.matmul(batch.ones, self.EP, out=self.v)
         self.v /= self.total
-        return self.v_rows @ self.copies
+        return self.v.sum(axis=(1, 2))
 
     def _keep_in_range(self, S):
         # Softmax ignores a shift of a query's scores, and most steps need none. Half of the dtype's
@@ -303,10 +239,12 @@ class _Heads:
         xp.matmul(batch.flat_t, self.R, out=grad[:, self.columns_W])
 
     def weight_on(self, relevant: Array, g: Array | None) -> Array:
-        """Attention weight on the marked tokens (n, T), summed over examples, heads and queries;
-        after ``forward``, or given its g after ``backward``."""
+        """Each head's attention weight on the marked tokens (n, T), averaged over examples and
+        queries; after ``forward``, or given its g after ``backward``."""
         # After ``forward`` E is exp(S), to be divided by its sums; after ``backward`` it is g A.
         weights = self.xp.matmul(relevant[:, None, :], self.E) / (
             self.total if g is None else g[:, None, None]
         )
-        return (weights.reshape(len(relevant), -1) @ self.copies).sum()
+        n, T = relevant.shape
+        # A row for each head, because a sum along rows rounds less than one over them.
+        return weights.reshape(n, -1).mT.reshape(-1, n * T).mean(axis=1)

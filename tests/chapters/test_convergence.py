@@ -14,7 +14,7 @@ from mhabook.c03_first_step.first_phase import first_phase, mirrored
 from mhabook.c04_convergence import chain, starts
 from mhabook.c04_convergence import statements as convergence
 from mhabook.c04_convergence.figure import nearer, theory_and_practice
-from mhabook.c04_convergence.groups import HeadGroups
+from mhalib.models import HeadGroups
 from strategies import grouped, problem
 
 seeds = pytest.mark.parametrize("seed", range(8))

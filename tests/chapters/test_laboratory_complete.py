@@ -17,6 +17,7 @@ NETWORKS = {"NetworkPoint", "PatchTransformer", "TextTransformer"}
 LEFT_OUT = (
     {
         "Backtracking",
+        "HeadGroups",
         "PopulationRegression",
         "Linearized",
         "Surface",

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import mhalib as mha
-from mhabook.c04_convergence.groups import HeadGroups
+from mhalib.models import HeadGroups
 
 SEEDS = 200
 """How many random instances each statement of the ledger is checked on."""

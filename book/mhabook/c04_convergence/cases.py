@@ -16,10 +16,9 @@ from mhabook.c04_convergence.chain import (
     links,
     reference_along,
 )
-from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
 from mhalib.data import Dataset, digits, from_arrays, tokenized_mixture
-from mhalib.models import MultiHeadAttention
+from mhalib.models import HeadGroups, MultiHeadAttention
 from mhalib.optim import GradientDescent
 
 Case: TypeAlias = tuple[Any, Dataset, float]

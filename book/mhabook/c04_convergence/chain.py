@@ -12,9 +12,9 @@ import numpy as np
 from livegrad.arrays import Array, as_number, is_positive, require_count
 from mhabook.c01_model.instances import Heads, token_radius
 from mhabook.c02_curvature.bounds import curvature, decoder_sizes, steepness
-from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.ledger import Along, Check, Checks
 from mhalib.data import Dataset
+from mhalib.models import HeadGroups
 
 # 4 · 7/64 = 7/16: at distance 2D₀ from the reference κD² is what the one-point lemma allows.
 CURVED = 7 / 64

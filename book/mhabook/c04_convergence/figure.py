@@ -12,11 +12,11 @@ from livegrad.live.widget import LiveFigure
 from livegrad.training import recorded_steps, train
 from mhabook.c04_convergence import chain
 from mhabook.c04_convergence.formulas import theorem_curves
-from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c04_convergence.starts import first_phase_groups, mixture_witness
 from mhabook.figure_parts import mixture_of, plain_step, together, with_value
 from mhalib.data import Dataset
 from mhalib.data.mixture import draw, tokenized_mixture
+from mhalib.models import HeadGroups
 from mhalib.optim import GradientDescent
 from mhalib.plots import GRAY
 

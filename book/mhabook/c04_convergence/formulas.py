@@ -11,10 +11,10 @@ from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature.bounds import decoder_sizes
 from mhabook.c03_first_step.ntk import mixture_margins, witness_of
 from mhabook.c04_convergence import chain
-from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c04_convergence.starts import first_phase_groups
 from mhalib.data import Dataset
 from mhalib.data.mixture import Mixture
+from mhalib.models import HeadGroups
 
 
 def theorem_curves(

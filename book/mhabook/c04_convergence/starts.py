@@ -27,10 +27,9 @@ from mhabook.c04_convergence.chain import (
     largest_step,
     logit_slopes,
 )
-from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.ledger import Instance
 from mhalib.data import Dataset, from_arrays, tokenized_mixture
-from mhalib.models import MultiHeadAttention
+from mhalib.models import HeadGroups, MultiHeadAttention
 
 
 def safe_step(model: MultiHeadAttention, data: Dataset) -> float:

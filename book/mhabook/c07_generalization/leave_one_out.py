@@ -17,9 +17,9 @@ from livegrad.arrays import Array, require_count
 from livegrad.training import Path, recorded_steps, train
 from mhabook.c01_model.instances import Heads, token_radius
 from mhabook.c04_convergence.chain import curvature, decoder_sizes, steepness
-from mhabook.c04_convergence.groups import HeadGroups
 from mhalib.data import Dataset
 from mhalib.losses import logistic
+from mhalib.models import HeadGroups
 from mhalib.optim import GradientDescent
 
 

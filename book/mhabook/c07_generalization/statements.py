@@ -22,7 +22,6 @@ from mhabook.c02_curvature.loss_bounds import curvature_constant, segment_curvat
 from mhabook.c04_convergence import chain, starts
 from mhabook.c04_convergence import statements as convergence
 from mhabook.c04_convergence.chain import CURVED, ROOM, STEP, Reference
-from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c07_generalization.leave_one_out import (
     AllTrainingSets,
     descend,
@@ -34,7 +33,7 @@ from mhabook.c07_generalization.leave_one_out import (
 from mhabook.ledger import Along, Check, Checks, ledger, statement
 from mhalib.data import Dataset, from_arrays
 from mhalib.losses import logistic
-from mhalib.models import MultiHeadAttention
+from mhalib.models import HeadGroups, MultiHeadAttention
 
 CHAPTER = "multihead/07_does_it_generalize"
 FURTHER = "multihead/07_further"

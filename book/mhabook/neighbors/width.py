@@ -8,9 +8,9 @@ import numpy as np
 from mhabook.c01_model.instances import token_radius
 from mhabook.c03_first_step.max_margin import MaxMargin, ntk_margin
 from mhabook.c04_convergence.chain import heads_needed, reference_along
-from mhabook.c04_convergence.groups import HeadGroups
 from mhabook.c04_convergence.starts import first_phase_groups
 from mhalib.data import Dataset, tokenized_mixture
+from mhalib.models import HeadGroups
 
 LOSS, ROOM, LR = 0.1, 0.1, 1.0
 """A small loss, how far attention weights may leave 1/T relative to it, and the step size."""
