@@ -24,14 +24,14 @@ class Control:
 
     name: str
     start: object
-    known: tuple
+    known: tuple[Any, ...]
     words: str
     kind: str = ""
-    traits: dict = field(default_factory=dict)
+    traits: dict[str, Any] = field(default_factory=dict)
     made: Any = None
 
     @property
-    def ends(self) -> tuple:
+    def ends(self) -> tuple[Any, ...]:
         """What ``check`` tries: both ends of a slider, every entry of a menu."""
         return (self.known[0], self.known[-1]) if "Slider" in self.kind else self.known
 
