@@ -71,6 +71,8 @@ what processors round in different ways. Text: CC BY 4.0. Code: MIT.
 QUOTED_TABLE = re.compile(r"(?:^(?:> ?)+\|.*\n?)+", re.MULTILINE)
 FORMULA = re.compile("(?P<lead>^[> ]*)?\ue000(?P<number>\\d+)\ue001", re.MULTILINE)
 new_tag = BeautifulSoup("", "html.parser").new_tag
+AS_SET = re.compile(r"(?s)<mjx-container.*?</mjx-container>")
+"""A formula as it is set: thousands of elements on a page, whose TeX stands beside them."""
 
 
 def prepare(
@@ -503,7 +505,8 @@ def notebook(
 ) -> NotebookNode:
     """A built page as a notebook, with what its code printed when it was executed."""
     source = nbformat.read(ROOT / f"{page.name}.ipynb", 4)
-    article = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
+    html = AS_SET.sub("", html[html.index("<article") : html.index("</article>")])
+    article = BeautifulSoup(html, "html.parser").find("article")
     photograph(article)
     markdown = Markdown(prepare(article, page, runnable))
     outputs = {cell.id: cell.get("outputs", []) for cell in executed.cells}
