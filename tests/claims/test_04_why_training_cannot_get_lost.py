@@ -8,7 +8,7 @@ from mhabook.c04_convergence import cases, chain, idea
 from page import Page
 
 page = Page("multihead/04_why_training_cannot_get_lost")
-CASES = ("As it starts", "Two heads", "Long steps", "Three times as many tokens")
+CASES = ("Initial settings", "Two heads", "Long steps", "Three times as many tokens")
 
 
 def tried(live, name):
@@ -37,7 +37,7 @@ def test_the_loss_stays_far_below_the_formula_and_the_distance_falls_until_the_r
 @page.after("run")
 def test_two_heads_go_elsewhere_and_more_tokens_bring_the_good_model_near(live):
     many, two, more = (
-        tried(live, name) for name in ("As it starts", "Two heads", "Three times as many tokens")
+        tried(live, name) for name in ("Initial settings", "Two heads", "Three times as many tokens")
     )
     assert many["reference_loss"][0] < 1e-3
     assert many["steps"][many["guarantee"] < np.log(2)][0] > 800

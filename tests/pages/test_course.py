@@ -47,7 +47,7 @@ def test_reading_is_counted_in_words_and_formulas_and_proofs_take_three_times_as
 @each_chapter
 def test_a_chapter_says_how_long_it_takes_as_it_is_counted(file):
     said = re.search(
-        r"\*A walk of (\d+) minutes(?:, and (\d+) for the proofs|, and then your own)\.\*",
+        r"\*Reading time: (\d+) minutes(?:, plus (\d+) for the proofs|, plus your own experiments)\.\*",
         course.markdown_of(file),
     )
     assert 20 <= int(said[1]) == course.minutes(file) <= 30
@@ -56,9 +56,9 @@ def test_a_chapter_says_how_long_it_takes_as_it_is_counted(file):
 
 @each_chapter
 def test_a_chapter_needs_the_chapters_that_it_says_it_needs(file):
-    """A link under "What you need" is a line of the map, and the other way round."""
+    """A link under "Prerequisites" is a line of the map, and the other way round."""
     said = re.search(
-        r"\*\*What you need\.\*\*(.*?)(?:\n\n|\Z)", course.markdown_of(file), re.DOTALL
+        r"\*\*Prerequisites\.\*\*(.*?)(?:\n\n|\Z)", course.markdown_of(file), re.DOTALL
     )
     linked = {
         Path(path).stem

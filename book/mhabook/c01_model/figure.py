@@ -68,7 +68,7 @@ def finding(
 
     # k / T rounds as ζ = n_relevant / T does, so the set in ``with_value`` does not hold it twice.
     shares = with_value([k / T for k in range(1, max(T // 2, 1) + 1)], own["zeta"])
-    tries = {"As it starts": {}, "Long noise": {"sigma": 2.0}, "Long steps": {"lr": 30.0}}
+    tries = {"Initial settings": {}, "Large noise": {"sigma": 2.0}, "Large step size": {"lr": 30.0}}
     # k / T and 2ζ can differ in the last bit, and a try must name a value of its slider.
     double = [share for share in shares if abs(share - 2 * own["zeta"]) < 1e-9]
     if double:

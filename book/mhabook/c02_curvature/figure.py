@@ -53,11 +53,11 @@ def downward(
     own = {"H": H, "lr": plain_step(rule), "scale": scale}
     heads = tuple(sorted({*HEADS, H}))
     record = recorded_steps(steps, 12)
-    tries = {"As it starts": {}, "Long steps": {"lr": 10.0}}
+    tries = {"Initial settings": {}, "Large step size": {"lr": 10.0}}
     if own["H"] != HEADS[-1]:
         tries["Eight heads"] = {"H": HEADS[-1]}
     if own["scale"] != SCALES[-1]:
-        tries["A large start"] = {"scale": SCALES[-1]}
+        tries["Large initialization"] = {"scale": SCALES[-1]}
     return LiveFigure(
         FigureSpec(
             title="How much does the loss curve downward?",

@@ -119,7 +119,7 @@ def nearer(
         known = theorem_curves(*problem(values), steps, np.ones(1))
         return {name: float(known[name]) for name in NUMBERS}
 
-    tries = {"As it starts": {}}
+    tries = {"Initial settings": {}}
     if H != 2:
         tries["Two heads"] = {"H": 2}
     if lr != 30.0:

@@ -104,7 +104,7 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
                 ),
             ),
             tries={
-                "As it starts": {},
+                "Initial settings": {},
                 "Different heads": {"scale": DIFFERENT},
                 "One head, random start": {"H": 1, "scale": DIFFERENT},
                 "An eighth of the samples": {"n": max(n // 8, 1)},

@@ -75,10 +75,10 @@ def leaving_out(
         )
 
     tries = {
-        "As it starts": {},
+        "Initial settings": {},
         "Another sample": {"left": (left + 1) % (n // 2)},
         "Twice the samples": {"samples": 2 * n},
-        "Long noise": {"sigma": 1.0},
+        "Large noise": {"sigma": 1.0},
     }
     return LiveFigure(
         FigureSpec(

@@ -90,9 +90,9 @@ def many_heads(
             ),
             tries={
                 f"{most} heads": {"H": most},
-                f"{most} heads, a large start": {"H": most, "scale": large},
-                "One head, very long steps": {"H": 1, "lr": longest},
-                f"{most} heads, very long steps": {"H": most, "lr": longest},
+                f"{most} heads, large initialization": {"H": most, "scale": large},
+                "One head, very large steps": {"H": 1, "lr": longest},
+                f"{most} heads, very large steps": {"H": most, "lr": longest},
             },
             frame=_two_curves(steps),
             summary="Heads: {H}. With step size {lr}, and draw {seed} of a start of size "

@@ -88,7 +88,7 @@ def cloud(data: RegressionDataset, layer: AttentionRegression) -> LiveFigure:
                 ),
             ),
             tries={
-                "As it starts": {},
+                "Initial settings": {},
                 "A query farther out": {"x": 2.0},
                 "A query beyond the tokens": {"x": 4.0},
                 "Uniform tokens": {"tokens": "box"},

@@ -207,7 +207,7 @@ def stretched(
                 ),
             ),
             tries={
-                "As it starts": {},
+                "Initial settings": {},
                 "Stretched a little": {"kappa": 16.0},
                 "Stretched a lot": {"kappa": 256.0},
                 "A lot, with shorter plain steps": FLAT,

@@ -122,7 +122,7 @@ def bought(
                 ),
             ),
             tries={
-                "As it starts": {},
+                "Initial settings": {},
                 "Shorter steps": {"lr": 0.2},
                 "Targets without noise": {"sigma": 0.0},
                 "Equal directions": {"kappa_M": 1.0},

@@ -80,7 +80,7 @@ def selecting(queries: Array, keys: Array, kernel: Gaussian) -> LiveFigure:
                 Control("stretch", "stretch of the line", STRETCHES, 1.0),
             ),
             tries={
-                "As it starts": {},
+                "Initial settings": {},
                 "Stretched by four": {"stretch": 4.0},
                 "Squeezed by four": {"stretch": 0.25},
                 "Past the last key": {"k": min(PLACES, key=lambda place: abs(place - last - 1))},

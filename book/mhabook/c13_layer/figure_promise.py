@@ -89,7 +89,7 @@ def promised(
         return lambda path, values: measure(*begin(values))
 
     sizes = _sizes(N * n, D)
-    tries: dict[str, dict[str, Any]] = {"As it starts": {}}
+    tries: dict[str, dict[str, Any]] = {"Initial settings": {}}
     if N * n <= D:
         tries |= {
             "Too few dimensions": {"D": 3 * N * n // 4},

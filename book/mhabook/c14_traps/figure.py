@@ -150,7 +150,7 @@ def _page_data(task):
 
 
 def _tries(tasks):
-    tries: dict[str, dict[str, Any]] = {"As it starts": {}, "From left of zero": {"q": -0.4}}
+    tries: dict[str, dict[str, Any]] = {"Initial settings": {}, "From left of zero": {"q": -0.4}}
     # The second case, if there is one.
     for words in list(tasks)[1:2]:
         tries[f"Values {words}"] = {"case": words, "q": -1.0}

@@ -111,7 +111,7 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
                 Control("lr_second", "step size of the other", rates, own["lr_second"]),
             ),
             tries={
-                "As it starts": {},
+                "Initial settings": {},
                 "Twelve seeds": {"seeds": MOST},
                 "A network against itself": {"other": "again", "seeds": MOST},
                 "Long steps for both": {"seeds": MOST, "lr_first": 0.2, "lr_second": 0.2},
