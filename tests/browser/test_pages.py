@@ -141,6 +141,7 @@ def unscripted(visit, chromium):
     context.close()
 
 
+@pytest.mark.of_each_kind
 def test_nothing_moves_on_a_desk(visit):
     # the first test of a page, for those below open boxes and change its size
     drawn_again(lambda: assert_nothing_moves(visit.page), visit.load)
@@ -381,6 +382,7 @@ def test_every_figure_fits_a_phone(phone):
     assert all(width <= 390 for width in widths)
 
 
+@pytest.mark.of_each_kind
 def test_panels_of_a_figure_stand_one_below_the_other_on_a_phone_and_as_they_were_on_a_desk(phone):
     shares = [share for share, _ in phone.page.evaluate(PANELS)]
     assert all(share > 0.5 for share in shares)

@@ -46,9 +46,13 @@ def forbid(route, policy):
 
 
 @pytest.mark.parametrize(
-    "policy", [INLINE, f"{STRICT}; script-src-elem 'self' blob:; worker-src blob:"]
+    ("name", "policy"),
+    [
+        (CHAPTER, INLINE),
+        (CHAPTER, f"{STRICT}; script-src-elem 'self' blob:; worker-src blob:"),
+        (LABORATORY, INLINE),
+    ],
 )
-@pytest.mark.parametrize("name", [CHAPTER, LABORATORY])
 def test_under_a_policy_that_lets_its_code_run_a_figure_trains_and_answers_are_checked(
     open_under, name, policy
 ):

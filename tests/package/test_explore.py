@@ -292,6 +292,7 @@ def test_a_notebook_fails_where_the_first_call_does():
 @pytest.fixture
 def shell(monkeypatch):
     """A notebook's Python, with a slider and a function that counts its calls."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # whose place it takes
     found = InteractiveShell.instance()
     found.run_cell(
         "import ipywidgets, mhalib as mha\n"

@@ -75,8 +75,10 @@ def in_an_archive(text, folder):
 
 
 def in_a_cell(text, folder):
-    shell = InteractiveShell()
-    shell.run_cell(text).raise_error()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # whose place it takes
+        shell = InteractiveShell()
+        shell.run_cell(text).raise_error()
     return shell.user_ns["Model"]
 
 

@@ -171,6 +171,7 @@ def shell():
     """A Python as a notebook's, in which the book's packages are missing."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "mhabook", None)
+        patch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # whose place it takes
         shell = InteractiveShell.instance(colors="nocolor")
         yield shell
         InteractiveShell.clear_instance()
