@@ -15,7 +15,7 @@ from livegrad.pages import book_is_asked
 
 
 @dataclass(frozen=True)
-class Control:
+class Values:
     """What one parameter may be: every value of a choice, the ends of a range; where it starts; and
     its widget, by class and traits.
 
@@ -73,17 +73,17 @@ class Control:
         return getattr(ipywidgets, self.kind)(value=self.start, **self.traits, **look)
 
 
-def control_for(name: str, given: Any, default: object) -> Control:
-    """The control that a keyword of ``explore`` asks for, started at the function's default if that
+def values_for(name: str, given: Any, default: object) -> Values:
+    """The values, and the control, that a keyword of ``explore`` asks for, started at the function's default if that
     is allowed."""
     if isinstance(given, bool):
-        return Control(name, given, (False, True), "on or off", "Checkbox", {"indent": False})
+        return Values(name, given, (False, True), "on or off", "Checkbox", {"indent": False})
     if isinstance(given, tuple):
         return _range(name, given, default)
     if isinstance(given, list):
         return _list(name, given, default)
     if hasattr(given, "observe") and hasattr(given, "value"):
-        return Control(name, given.value, _ends_of(given), "its own widget", made=given)
+        return Values(name, given.value, _ends_of(given), "its own widget", made=given)
     raise TypeError(
         f"{name}: expected (min, max), a list, True or False, or a widget with a value, got "
         f"{shown(given)}"
@@ -117,7 +117,7 @@ def _range(name, given, default):
     traits = {"min": place(low), "max": place(high), "step": step}
     traits |= {} if whole else {"readout_format": ".3g"}
     words = f"{label(low)} to {label(high)}"
-    return Control(name, start, (low, high), words, kind, traits)
+    return Values(name, start, (low, high), words, kind, traits)
 
 
 def _start_in(low, high, default, middle):
@@ -172,8 +172,8 @@ def _choice(name, options, start):
     traits = {"options": list(zip(labels, options, strict=True))}
     if all(map(_is_number, options)):
         words = f"{labels[0]} to {labels[-1]}"
-        return Control(name, start, tuple(options), words, "SelectionSlider", traits)
-    return Control(name, start, tuple(options), " or ".join(labels), "Dropdown", traits)
+        return Values(name, start, tuple(options), words, "SelectionSlider", traits)
+    return Values(name, start, tuple(options), " or ".join(labels), "Dropdown", traits)
 
 
 def _ends_of(widget):

@@ -22,7 +22,7 @@ from plotly.offline import get_plotlyjs
 
 from livegrad.arrays import shown
 from livegrad.console import printed
-from livegrad.controls import control_for, label
+from livegrad.controls import label, values_for
 from livegrad.pages import alt_text, book_is_asked, require_alt_text
 
 
@@ -95,7 +95,7 @@ class Explorer:
             _require_widgets()
         self.f = f
         self._allowed = {
-            name: control_for(name, given, defaults.get(name)) for name, given in controls.items()
+            name: values_for(name, given, defaults.get(name)) for name, given in controls.items()
         }
         for name, control in self._allowed.items():
             control.say_start(defaults.get(name))

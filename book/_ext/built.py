@@ -27,8 +27,11 @@ OF_THE_PAGE = (
 @cache
 def page(file):
     """The article of a built page, such as ``book/start/softmax``."""
-    text = (HTML / f"{file}.html").read_text("utf-8")
-    # what surrounds it holds megabytes of figures
+    return article_of((HTML / f"{file}.html").read_text("utf-8"))
+
+
+def article_of(text):
+    """The article in the HTML of a page; what surrounds it holds megabytes of figures."""
     article = text[text.index("<article") : text.index("</article>")]
     return BeautifulSoup(article, "html.parser").find("article")
 

@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import edition
 import make_wheel
 import paint
+from built import article_of
 from setup_cell import setup
 
 import mhabook
@@ -505,8 +506,7 @@ def notebook(
 ) -> NotebookNode:
     """A built page as a notebook, with what its code printed when it was executed."""
     source = nbformat.read(ROOT / f"{page.name}.ipynb", 4)
-    html = AS_SET.sub("", html[html.index("<article") : html.index("</article>")])
-    article = BeautifulSoup(html, "html.parser").find("article")
+    article = article_of(AS_SET.sub("", html))
     photograph(article)
     markdown = Markdown(prepare(article, page, runnable))
     outputs = {cell.id: cell.get("outputs", []) for cell in executed.cells}

@@ -361,9 +361,10 @@ def _require_plain_operators(start, found):
     """Check that points are added and multiplied number by number, which is how a page steps."""
     numbers = {name: probe(a.shape) for name, a in found.items()}
     other = with_attributes(start, numbers)
-    # Beside the start to either side of 0, where a clip or a projection would show.
-    for sign in (0.0, 1.0, -1.0):
-        here = {name: sign * (abs(a) + 1.0) if sign else a for name, a in found.items()}
+    # Also to either side of 0, where a clip or a projection would show.
+    above = {name: abs(a) + 1.0 for name, a in found.items()}
+    below = {name: -a for name, a in above.items()}
+    for here in (found, above, below):
         moved = weights(with_attributes(start, here) - other * 0.5)
         if not all(
             np.allclose(moved[name], a - 0.5 * numbers[name], rtol=1e-12, atol=1e-12)

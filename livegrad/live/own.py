@@ -30,9 +30,9 @@ from livegrad.optim.rules import Rule
 from livegrad.training import Path, recorded_steps, train
 
 LONGEST = 1_000_000
+"""Steps of a run that a reader may still wait for."""
 ROOM = 2_000_000
 """How many numbers of data and weights a page carries."""
-"""Steps of a run that a reader may still wait for."""
 
 
 def figure(
@@ -171,12 +171,13 @@ def _settings(own, start):
     for name, values in own.items():
         for value in values:
             yield {**start, name: value}
-    for k in range(max(map(len, own.values()))) if len(own) > 1 else ():
-        for way in (1, -1):
-            yield {
-                name: values[:: way if place % 2 else 1][k % len(values)]
-                for place, (name, values) in enumerate(own.items())
-            }
+    if len(own) < 2:
+        return
+    for k in range(max(map(len, own.values()))):
+        together = {name: values[k % len(values)] for name, values in own.items()}
+        turned = {name: own[name][-1 - k % len(own[name])] for name in list(own)[1::2]}
+        yield together
+        yield together | turned
 
 
 def _require_rule(rule):

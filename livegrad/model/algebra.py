@@ -164,9 +164,8 @@ class Algebra:
     def __bool__(self) -> bool:
         kind = type(self).__name__
         raise TypeError(
-            f"{kind}: expected a question that has one answer, got one of every number of a point, "
-            "as np.isnan(grad) is; ask its arrays: "
-            "any(np.isnan(a).any() for a in grad.arrays().values())"
+            f"{kind}: expected a question that has one answer, got a point, which has one for each "
+            "of its numbers; ask its arrays: any(np.isnan(a).any() for a in grad.arrays().values())"
         )
 
     def __abs__(self) -> Self:

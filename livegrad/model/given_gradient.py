@@ -36,24 +36,24 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
     At a kink the slope is between those to either side. Models that are ``vouched`` are not asked,
     nor those that write their loss alone.
 
-    Raises ArithmeticError that names the class; TypeError as ``require_left``.
+    Raises ArithmeticError that names the class; TypeError as ``require_left``, or if
+    ``loss_and_grad`` gives something else than one number and a point of the model's shapes.
     """
-    kind, moving = type(model), weights(model)
-    if is_vouched(kind) or kind.loss_and_grad is Vector.loss_and_grad:
+    kind = type(model)
+    if not _has_own_gradient(kind):
         return
     before = attributes(model)
     with np.errstate(all="ignore"):
         found = model.loss_and_grad(X, y)
     require_left("loss_and_grad", model, before, attributes(model))
     _require_pair(model, found)
-    if not _brings_gradient(model):
+    if not _can_be_compared(model):
         return
-    size = min(a.dtype.itemsize for a in moving.values())
     with np.errstate(all="ignore"):
         model.loss(X, y)
         require_left("loss", model, before, attributes(model))
-        _require_slope("at the start", model, X, y, size)
-        _require_slope("near the start", with_weights(model, _beside(moving)), X, y, size)
+        _require_slope("at the start", model, X, y)
+        _require_slope("near the start", _beside(model), X, y)
 
 
 def require_samples(model: Any, X: Array, y: Array, batch: int) -> None:
@@ -68,15 +68,16 @@ def require_samples(model: Any, X: Array, y: Array, batch: int) -> None:
     """
     if is_vouched(type(model)):
         return
-    size = min(a.dtype.itemsize for a in weights(model).values())
     order = np.random.default_rng(0).permutation(len(X))
-    cure = "a number that belongs to a sample stands in X or y, not beside them"
+    cure = "put numbers that belong to samples into X or y"
 
     def loss(rows):
         with np.errstate(all="ignore"):
+            if hasattr(model, "loss"):  # without recording a gradient
+                return float(model.loss(X[rows], y[rows]))
             return float(model.loss_and_grad(X[rows], y[rows])[0])
 
-    before, after, part = loss(np.arange(len(X))), loss(order), order[:batch]
+    before, after, part = loss(slice(None)), loss(order), order[:batch]
     try:
         loss(part)
     except (ValueError, IndexError, RuntimeError, TypeError) as error:
@@ -85,18 +86,16 @@ def require_samples(model: Any, X: Array, y: Array, batch: int) -> None:
             f"{error}; {cure}"
         ) from error
     if np.isfinite([before, after]).all() and not np.isclose(
-        before, after, rtol=1e-9 if size == 8 else 1e-3, atol=1e-12
+        before, after, rtol=1e-9 if _bytes(model) == 8 else 1e-3, atol=1e-12
     ):
         raise ValueError(
             f"batch: expected the same loss of the samples in another order, got {before:.6g} and "
             f"{after:.6g}; {cure}"
         )
-    if _brings_gradient(model):
-        beside = with_weights(model, _beside(weights(model)))
+    if _has_own_gradient(type(model)) and _can_be_compared(model):
+        where = f"near the start, of {len(part)} samples,"
         with np.errstate(all="ignore"):
-            _require_slope(
-                f"near the start, of {len(part)} samples,", beside, X[part], y[part], size
-            )
+            _require_slope(where, _beside(model), X[part], y[part])
 
 
 def _require_pair(model, found):
@@ -121,27 +120,32 @@ def _require_pair(model, found):
         )
 
 
-def _brings_gradient(model):
-    """Whether a model has both a loss and a gradient that can be compared with it."""
-    kind = type(model)
-    size = min(a.dtype.itemsize for a in weights(model).values())
-    return (
-        not is_vouched(kind)
-        and size in STEPS
-        and hasattr(kind, "loss")
-        and kind.loss_and_grad is not Vector.loss_and_grad
-    )
+def _has_own_gradient(kind):
+    """Whether a class writes a gradient that nobody vouches for."""
+    return not is_vouched(kind) and kind.loss_and_grad is not Vector.loss_and_grad
 
 
-def _beside(moving):
-    return {
-        name: a + NEAR * as_like(probe(tuple(a.shape), first=3), a) for name, a in moving.items()
+def _can_be_compared(model):
+    """Whether a model has a loss whose differences say its slope."""
+    return hasattr(type(model), "loss") and _bytes(model) in STEPS
+
+
+def _bytes(model):
+    """Of the smallest number among the weights."""
+    return min(a.dtype.itemsize for a in weights(model).values())
+
+
+def _beside(model):
+    near = {
+        name: a + NEAR * as_like(probe(tuple(a.shape), first=3), a)
+        for name, a in weights(model).items()
     }
+    return with_weights(model, near)
 
 
-def _require_slope(where, model, X, y, size):
+def _require_slope(where, model, X, y):
     """The same at one point."""
-    kind, moving = type(model).__name__, weights(model)
+    kind, moving, size = type(model).__name__, weights(model), _bytes(model)
     loss, grad = model.loss_and_grad(X, y)
     loss, own = float(loss), float(model.loss(X, y))
     slopes = {name: to_numpy(a) for name, a in weights(grad).items()}

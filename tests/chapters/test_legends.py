@@ -1614,34 +1614,8 @@ def linearized(made, path, first, H, lr, scale):
     ]
 
 
-def own_model(made, path, first, lr):
-    data = mha.data.tokenized_mixture(n=60, seed=0)
-
-    def temperatures(of):
-        return each(of, lambda model: np.exp(-model.tau))
-
-    measures = {
-        "loss": lambda of: losses(of, data),
-        "score": lambda of: attention_scores_of_one(of, data),
-        "temperature": temperatures,
-    }
-    curves = {name: (measure(first), measure(path)) for name, measure in measures.items()}
-    return {
-        title: Panel(
-            "log step",
-            "log" if title == "loss" else "",
-            {"at the start": usual, "now": now},
-            path.steps,
-        )
-        for title, (usual, now) in curves.items()
-    }, [
-        ("step size η = {}", lr),
-        ("loss {}, score {}, temperature {}.", *(now[-1] for _, now in curves.values())),
-    ]
-
-
-def without_attention(data, words, **measures):
-    """The teller of a figure of livegrad's examples, from what its panels show of a model."""
+def own_model(data, words, **measures):
+    """The teller of a figure of a model's own loss, from what its other panels show of a model."""
 
     def tell(made, path, first, **values):
         curves = {
@@ -1659,7 +1633,7 @@ def without_attention(data, words, **measures):
             for name, (usual, now) in curves.items()
         }, [
             *((f"{words[name]} {{}}", value) for name, value in values.items()),
-            (", ".join(f"{name} {{}}" for name in curves), *last),
+            (", ".join(f"{name} {{}}" for name in curves) + ".", *last),
         ]
 
     return tell
@@ -1674,41 +1648,43 @@ def second_share(mixture):
     return 1 / (1 + np.exp(mixture.logits[0] - mixture.logits[1]))
 
 
-CLOUDS = logistic_regression.clouds()
+def on_relevant(head):
+    """The attention of one head on relevant tokens."""
+    return (head.attention(MIXTURE.X) * MIXTURE.relevant[:, None]).sum(axis=-1).mean()
+
+
+MIXTURE, CLOUDS = mha.data.tokenized_mixture(n=60, seed=0), logistic_regression.clouds()
+TEMPERED = own_model(
+    MIXTURE,
+    {"lr": "step size η ="},
+    score=on_relevant,
+    temperature=lambda model: np.exp(-model.tau),
+)
 WITHOUT_ATTENTION = {
-    0: without_attention(
+    0: own_model(
         CLOUDS,
         {"lr": "step size η =", "penalty": "penalty ="},
         length=lambda model: (model.w @ model.w) ** 0.5,
         margin=lambda model: (CLOUDS.X @ model.w * CLOUDS.y).min(),
     ),
-    1: without_attention(
+    1: own_model(
         two_layer_network.wave(),
         {"lr": "step size η =", "beta": "beta ="},
         steepest=lambda model: np.abs(model.a * model.w).max(),
     ),
-    2: without_attention(
-        matrix_factorization.matrix(), {"lr": "step size η ="}, unseen=hidden_error
-    ),
-    3: without_attention(
+    2: own_model(matrix_factorization.matrix(), {"lr": "step size η ="}, unseen=hidden_error),
+    3: own_model(
         mixture.sample(),
         {"lr": "step size η ="},
         gap=lambda model: np.ptp(model.m),
         share=second_share,
     ),
-    4: without_attention(
+    4: own_model(
         recurrence.sequences(),
         {"lr": "step size η ="},
         kept=lambda model: np.sqrt((model.A**2).sum()),
     ),
 }
-
-
-def attention_scores_of_one(path, data):
-    """The attention on relevant tokens of a model that has one head."""
-    return each(
-        path, lambda model: (model.attention(data.X) * data.relevant[:, None]).sum(axis=-1).mean()
-    )
 
 
 SHOWN = {
@@ -1834,7 +1810,7 @@ SHOWN = {
         {"lr": 0.2, "low": 0.2, "angle": 16, "q1": 1.0, "q2": -1.5},
     ),
     ("book/start/tangent_kernel.html", 0): (linearized, {"H": 2, "lr": 0.1, "scale": 2.0}),
-    ("book/your_own_model.html", 0): (own_model, {"lr": 0.3}),
+    ("book/your_own_model.html", 0): (TEMPERED, {"lr": 0.3}),
     ("book/without_attention.html", 0): (WITHOUT_ATTENTION[0], {"lr": 0.3, "penalty": 0.01}),
     ("book/without_attention.html", 1): (WITHOUT_ATTENTION[1], {"lr": 0.03, "beta": 0.5}),
     **{

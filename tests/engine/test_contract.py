@@ -351,7 +351,7 @@ WEIGHTS = RNG.random(30)
 def test_numbers_that_belong_to_samples_are_refused_in_minibatches(batch):
     own = own_loss(lambda self, X, y: (WEIGHTS * (X @ self.w - y) ** 2).mean())
     assert np.isfinite(lg.train(own, DATA, STEP, 3).loss).all()
-    with pytest.raises(ValueError, match="batch: .* a number that belongs to a sample stands in X"):
+    with pytest.raises(ValueError, match="batch: .* put numbers that belong to samples into X"):
         lg.train(own, DATA, STEP, 3, batch=batch)
 
 
