@@ -249,7 +249,7 @@ def line(place):
 def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_until_it_is_forgotten(
     curve,
 ):
-    page, said = curve.page, curve.page.locator("#said-chapter-12-1b")
+    page, said = curve.page, curve.page.locator("#said-chapter-12-2")
     mine, values = page.locator(".mha-guesses .mha-plot"), [0, 0.15, 0.35, 0.5, 0.65, 0.85, 1]
     assert (
         "mha-none" in mine.get_attribute("class")
@@ -257,10 +257,10 @@ def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_unt
         and not said.is_visible()
     )
     pull(page, (0, 0.99), (3, 0.5), (9, -0.5))  # past columns without a stop, and over the edge
-    assert page.evaluate(KEPT) == {"mha:guess:chapter-12-1b": "0, 0.15, 0.35, 0.5, 0.85, 1, 1"}
+    assert page.evaluate(KEPT) == {"mha:guess:chapter-12-2": "0, 0.15, 0.35, 0.5, 0.85, 1, 1"}
     pull(page, (6, 0.01), (3, 0.5))
     assert page.evaluate(KEPT) == {
-        "mha:guess:chapter-12-1b": ", ".join(f"{value:g}" for value in values)
+        "mha:guess:chapter-12-2": ", ".join(f"{value:g}" for value in values)
     }
     assert "mha-none" not in mine.get_attribute("class") and said.is_visible()
     curve.open()
@@ -272,7 +272,7 @@ def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_unt
     assert not axe.serious(page)
     page.goto(curve.site + ALL)
     link = page.get_by_role("link", name="0, 0.15, 0.35, 0.5, 0.65, 0.85, 1", exact=True)
-    assert link.get_attribute("href").endswith("12_two_kernels_one_rank.html#said-chapter-12-1b")
+    assert link.get_attribute("href").endswith("12_two_kernels_one_rank.html#said-chapter-12-2")
     assert (
         line(link) == values
         and link.locator("svg").bounding_box()["width"] > 90
@@ -297,11 +297,11 @@ def test_a_drawn_curve_comes_back_beside_the_true_one_and_on_the_page_of_all_unt
     ],
 )
 def test_a_curve_that_nobody_can_have_drawn_is_as_if_nothing_were_kept(curve, kept):
-    curve.page.evaluate("(kept) => localStorage.setItem('mha:guess:chapter-12-1b', kept)", kept)
+    curve.page.evaluate("(kept) => localStorage.setItem('mha:guess:chapter-12-2', kept)", kept)
     curve.open()
     mine = curve.page.locator(".mha-guesses .mha-plot")
     assert "mha-none" in mine.get_attribute("class") and line(mine) == [0.5] * 7
-    assert not curve.page.locator("#said-chapter-12-1b").is_visible()
+    assert not curve.page.locator("#said-chapter-12-2").is_visible()
 
 
 def test_where_the_first_stroke_has_not_been_the_curve_goes_on_level(curve):
@@ -314,9 +314,9 @@ def test_where_the_first_stroke_has_not_been_the_curve_goes_on_level(curve):
 
 def test_a_curve_is_drawn_by_the_keyboard(curve):
     page = curve.page
-    group = page.get_by_role("group", name=f"1b. {HOW_IT_GOES}")
+    group = page.get_by_role("group", name=f"2. {HOW_IT_GOES}")
     page.get_by_label(
-        "1a. What is the largest share that a query can give the middle key under softmax?"
+        "1. What is the largest share that a query can give the middle key under softmax?"
     ).press("Tab")
     for name, key, value in (
         ("−3", "ArrowUp", "0.55"),
@@ -331,7 +331,7 @@ def test_a_curve_is_drawn_by_the_keyboard(curve):
         page.keyboard.press(key)
         assert (point.input_value(), ring) == (value, "solid")
         page.keyboard.press("Tab")
-    assert line(page.locator("#said-chapter-12-1b")) == [0.55, 0.45, 1, 0.5, 0.5, 0.5, 0.5]
+    assert line(page.locator("#said-chapter-12-2")) == [0.55, 0.45, 1, 0.5, 0.5, 0.5, 0.5]
 
 
 def test_a_curve_is_drawn_where_nothing_is_kept(new_visit):

@@ -300,9 +300,9 @@ def test_guesses_of_a_class_are_counted_by_choice_and_its_curves_drawn(of_a_clas
         handed("c", chapter_1_1a="0.5"),
     )
     assert said.startswith("Guesses of 3 readers.")
-    row = page.locator("[data-asked='chapter-1-1a']")
+    row = page.locator("[data-asked='chapter-1-1']")
     assert row.locator(".mha-count").inner_text() == "3"
-    assert answers(page, "chapter-1-1a") == [
+    assert answers(page, "chapter-1-1") == [
         "0.1: 0 (0%)",
         "0.5: 1 (33%)",
         "0.8: 2 (67%)",
@@ -310,7 +310,7 @@ def test_guesses_of_a_class_are_counted_by_choice_and_its_curves_drawn(of_a_clas
     ]
     row.locator("summary").click()
     assert row.locator("details").inner_text().startswith("What is true\n0.8: ")
-    drawn = page.locator("[data-asked='chapter-1-1b'] .mha-yours").get_attribute("d")
+    drawn = page.locator("[data-asked='chapter-1-2'] .mha-yours").get_attribute("d")
     assert drawn.count("M") == 1
     assert page.locator(".mha-class:visible").count() == 1, "pages that nobody guessed on stay away"
 
@@ -332,7 +332,7 @@ def test_what_is_no_guess_is_named_and_the_rest_is_counted(of_a_class):
         "Line 4: 2 of its guesses fit no question of this page and were left out.",
         "Without a link of guesses: Line 1.",
     ]
-    assert of_a_class.locator("[data-asked='chapter-1-1a'] .mha-count").inner_text() == "1"
+    assert of_a_class.locator("[data-asked='chapter-1-1'] .mha-count").inner_text() == "1"
 
 
 def test_links_are_found_in_whatever_stands_around_them(of_a_class):
@@ -342,7 +342,7 @@ def test_links_are_found_in_whatever_stands_around_them(of_a_class):
         f'"{handed("c", chapter_5_further_1b="it’s (about) two!")}"; see you!',
     )
     assert said.split("\n\n") == ["Guesses of 3 readers.", "Read just now: 3, of 3 new readers."]
-    assert answers(of_a_class, "chapter-5-further-1b") == ["it’s (about) two!: 1 (100%)"]
+    assert answers(of_a_class, "chapter-5-further-1") == ["it’s (about) two!: 1 (100%)"]
 
 
 def test_links_that_a_mail_program_changed_are_read(of_a_class):
@@ -369,7 +369,7 @@ def test_a_link_that_is_opened_in_the_window_of_the_class_is_counted(of_a_class)
 
 
 def assert_counts(page, bar):
-    assert bar in answers(page, "chapter-1-1a")
+    assert bar in answers(page, "chapter-1-1")
 
 
 def test_of_a_reader_the_newer_guess_to_each_question_counts_whichever_was_pasted_last(of_a_class):
@@ -378,7 +378,7 @@ def test_of_a_reader_the_newer_guess_to_each_question_counts_whichever_was_paste
         handed("a", "2026-10-02T10:00", chapter_1_1a="0.8"),
         handed("a", "2026-10-01T10:00", chapter_1_1a="0.1", chapter_4_3="7"),
     )
-    assert answers(of_a_class, "chapter-1-1a")[2] == "0.8: 1 (100%)"
+    assert answers(of_a_class, "chapter-1-1")[2] == "0.8: 1 (100%)"
     assert answers(of_a_class, "chapter-4-3") == ["7: 1 (100%)"], "an older sheet may answer more"
 
 
@@ -399,7 +399,7 @@ def test_the_sum_is_there_after_a_look_at_a_chapter_and_gone_once_it_is_cleared(
     page.go_back()
     status = page.locator(".mha-hand-in [role=status]")
     eventually(page, partial(assert_says, status, "Guesses of 1 reader."))
-    assert answers(page, "chapter-1-1a")[2] == "0.8: 1 (100%)"
+    assert answers(page, "chapter-1-1")[2] == "0.8: 1 (100%)"
     page.once("dialog", lambda question: question.accept())
     page.get_by_role("button", name="Clear").click()
     page.reload()
@@ -411,7 +411,7 @@ def test_the_guesses_of_one_chapter_alone_can_be_handed_in(new_visit):
     visit = new_visit("book/start/guesses.html")
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visit.open().page
-    for name, guess in (("1-1a", "0.8"), ("1-further-1", "up"), ("4-3", "7")):
+    for name, guess in (("1-1", "0.8"), ("1-further-1", "up"), ("4-3", "7")):
         page.evaluate(
             "([name, guess]) => localStorage.setItem(`mha:guess:chapter-${name}`, guess)",
             [name, guess],
@@ -423,7 +423,7 @@ def test_the_guesses_of_one_chapter_alone_can_be_handed_in(new_visit):
     sheet = json.loads(
         unquote(page.evaluate("() => navigator.clipboard.readText()").split("#guesses=")[1])
     )
-    assert sheet["guesses"] == {"chapter-1-1a": "0.8"} and sheet["at"].startswith("20")
+    assert sheet["guesses"] == {"chapter-1-1": "0.8"} and sheet["at"].startswith("20")
     visit.context.close()
 
 
@@ -451,7 +451,7 @@ def test_a_reader_hands_in_by_link_and_by_file_and_the_class_reads_both(new_visi
     button = page.get_by_role("button", name="Copy a link")
     button.click()
     assert page.locator(".mha-hands-in [role=status]").inner_text() == "There is no guess yet."
-    page.evaluate("() => localStorage.setItem('mha:guess:chapter-1-1a', '0.8')")
+    page.evaluate("() => localStorage.setItem('mha:guess:chapter-1-1', '0.8')")
     page.evaluate("() => localStorage.setItem('mha:answer:ex-1-half-0', 'secret')")
     button.click()
     page.locator(".mha-hands-in [role=status]").filter(has_text="copied").wait_for()
@@ -470,7 +470,7 @@ def test_a_reader_hands_in_by_link_and_by_file_and_the_class_reads_both(new_visi
         page,
         partial(assert_says, status, "Guesses of 1 reader.\n\nRead just now: 1, of 0 new readers."),
     )
-    assert page.locator("[data-asked='chapter-1-1a'] .mha-count").inner_text() == "1", (
+    assert page.locator("[data-asked='chapter-1-1'] .mha-count").inner_text() == "1", (
         "who hands in twice counts once"
     )
     visit.context.close()

@@ -90,7 +90,7 @@ def use_a_quiz(page):
 
 
 def use_the_page_of_a_class(page):
-    sheet = '{"reader": "a", "guesses": {"chapter-1-1a": "0.8"}}'
+    sheet = '{"reader": "a", "guesses": {"chapter-1-1": "0.8"}}'
     page.locator("textarea").fill(f"x#guesses={sheet}")
     page.get_by_role("button", name="Add the links").click()
     assert page.locator(".mha-hand-in [role=status]").inner_text().startswith("Guesses of 1 reader")

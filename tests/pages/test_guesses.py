@@ -85,12 +85,17 @@ def test_nearly_every_guess_with_choices_has_its_answer_among_them_and_a_sentenc
         assert re.fullmatch(r"(?:(?!\. ).)+\.", guess["why"]), guess["why"]
 
 
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_guesses_of_a_page_are_numbered_from_one(group):
+    assert list(GROUPS[group]) == [str(k + 1) for k in range(len(GROUPS[group]))]
+
+
 @pytest.mark.parametrize("guess", [{"choices": ["up", "down"], "answer": "UP"}, {"answer": "up"}])
 def test_an_answer_that_is_no_choice_stops_the_build(guess):
     with pytest.raises(
-        ValueError, match="chapter-99 2b: expected an answer among .*, got '(UP|up)'"
+        ValueError, match="chapter-99 2: expected an answer among .*, got '(UP|up)'"
     ):
-        checked("chapter-99", {"1": {"ask": "?"}, "2b": {"ask": "?", **guess}})
+        checked("chapter-99", {"1": {"ask": "?"}, "2": {"ask": "?", **guess}})
 
 
 def test_no_answer_stands_where_one_guesses_and_a_class_may_unfold_it():
@@ -173,7 +178,7 @@ def test_a_notebook_has_the_fields_of_a_group_or_what_was_said_of_some_with_the_
     said = in_a_notebook("chapter-6", "1", "3").guesses["html"]
     assert re.findall('data-guess="([^"]+)"', said) == ["chapter-6-1", "chapter-6-3"]
     assert re.findall("The answer: <strong>([^<]+)", said) == ["0.99", "worse than one"]
-    assert "mha-yours" in in_a_notebook("chapter-12", "1b").guesses["html"]
+    assert "mha-yours" in in_a_notebook("chapter-12", "2").guesses["html"]
 
 
 @pytest.mark.parametrize("given", [("chapter-99",), ("chapter-6", "1", "4")])
