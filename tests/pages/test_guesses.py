@@ -52,19 +52,6 @@ def test_every_guess_comes_back_once_behind_its_field():
         ), name
 
 
-def test_guesses_are_numbered_as_their_list_is_where_there_is_one():
-    for name, page in guesses.pages().items():
-        cells = notebooks.read(guesses.ROOT / f"{page}.ipynb")["cells"]
-        text = next(
-            source
-            for cell in cells
-            if f"{{guesses}} {name}\n" in (source := notebooks.source(cell))
-        )
-        listed = re.findall(r"(?m)^(\d)\. ", text)
-        numbers = list(dict.fromkeys(re.match(r"\d", number)[0] for number in GROUPS[name]))
-        assert listed in ([], numbers), name
-
-
 def test_a_guess_is_a_question_and_has_two_choices_or_more_or_none():
     for guess in (guess for group in GROUPS.values() for guess in group.values()):
         kind = set(guess) - {"answer"}
