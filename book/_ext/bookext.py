@@ -219,6 +219,18 @@ def open_the_runnable_edition(app, pagename, templatename, context, doctree):
                 button["url"] = re.sub("/blob/.*", f"/blob/notebooks/{notebook}", button["url"])
 
 
+def lead_from_chapter_to_chapter(app, pagename, templatename, context, doctree):
+    """Let *next* and *previous* pass over the further pages, which no chapter needs."""
+    relations = app.builder.relations
+    for name, place in (("prev", 1), ("next", 2)):
+        page = relations[pagename][place] if pagename in relations else None
+        while page and page.endswith("_further"):
+            page = relations[page][place]
+        if page:
+            title = app.builder.render_partial(app.env.titles[page])["title"]
+            context[name] = {"link": app.builder.get_relative_uri(pagename, page), "title": title}
+
+
 def choose_theme(app, pagename, templatename, context, doctree):
     """Say which theme the reader's system asks for before the theme's own first script looks, and
     before any paint; and before all other scripts, whether the page was saved."""
@@ -243,6 +255,7 @@ def setup(app):
     app.connect("html-page-context", say_what_needs_scripts)
     app.connect("html-page-context", mend_roles)
     app.connect("html-page-context", choose_theme)
+    app.connect("html-page-context", lead_from_chapter_to_chapter)
     app.connect("html-page-context", load_live_figures, priority=800)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("html-page-context", open_the_runnable_edition, priority=900)

@@ -65,11 +65,10 @@ def pages(root):
 
 
 def list_guesses(article):
-    """Put a list of what is asked in place of fields for guesses, unless there is one above
-    them."""
+    """Put a list of what is asked in place of fields for guesses."""
     new_tag = BeautifulSoup("", "html.parser").new_tag
     for fields in article.select(".mha-guesses"):
-        asked = new_tag("ul")
+        asked = new_tag("ol")
         for guess in fields.select(".mha-guess"):
             words = re.sub(r"^\w+\. ", "", (guess.legend or guess).get_text().strip())
             choices = [
@@ -78,10 +77,7 @@ def list_guesses(article):
             row = new_tag("li")
             row.string = " ".join([words, " · ".join(choices)]).strip()
             asked.append(row)
-        if fields.find_previous_sibling("ol"):
-            fields.decompose()
-        else:
-            fields.replace_with(asked)
+        fields.replace_with(asked)
 
 
 def citation(root):

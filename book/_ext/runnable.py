@@ -115,14 +115,14 @@ def ask_in_cells(article: Tag) -> None:
 
 
 def guesses_cell(piece: Tag) -> NotebookNode:
-    """The cell in which one guesses, and sees below a result what one has guessed; until it runs a
-    list stands there, unless there is one above it."""
+    """The cell in which one guesses, and sees below a result what one has guessed; until it runs it
+    lists the questions."""
     name, *numbers = ast.literal_eval(f"({piece['call']},)")
     one = "" if len(numbers) == 1 else "s"
     title = f"You guessed: question{one} {' and '.join(numbers)}" if numbers else "Your guesses"
     made = folded(new_code_cell(id="-".join(["guesses", name, *numbers])))
     made.source = f"# @title {title}\nmhabook.guesses({piece['call']})"
-    if not numbers and not piece.find_previous_sibling("ol"):
+    if not numbers:
         html = mhabook.guesses(name).fallback()
         made.outputs = [new_output("display_data", {"text/html": html})]
     made.metadata.tags = ["nbval-ignore-output"]
