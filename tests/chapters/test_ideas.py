@@ -347,7 +347,7 @@ def test_stretched_tokens_have_256_times_the_variance_along_and_the_mean_varianc
 
 
 def layer_of_two_numbers(variances):
-    """Descent on ½(aσ³b − 1)² of two coordinates in their a and b: the errors of every step, and
+    """Descent on ½(Aσₓ³B − 1)² of two coordinates in their A and B: the errors of every step, and
     the curvatures."""
     sigma = np.array(variances) ** 0.5
     curvature = sigma**2 + sigma**4

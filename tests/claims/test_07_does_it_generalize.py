@@ -110,7 +110,7 @@ def test_training_loss_and_formula_together_exceed_what_a_guess_has_at_every_rec
 @page.after("figure-cost")
 def test_under_long_noise_the_gap_the_cost_and_the_formula_grow_at_every_doubling(settings):
     assert each_doubling("gap", 1000, "zero", 1.0).min() > 1
-    assert each_doubling("total", 1000, "zero", 1.0).min() > 1.4
+    assert each_doubling("total", 1000, "zero", 1.0).min() > 1.5
     assert (
         measured("loss", 1000, "zero", 1.0).max()
         < 0.01

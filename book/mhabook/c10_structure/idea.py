@@ -47,7 +47,7 @@ def landscape() -> HTML:
         f"{len(narrow) - 1} steps. Right: in whitened coordinates the level lines are circles, "
         f"and descent arrives in {len(round_) - 1} steps.",
         [
-            _ovals("Descent moves a and b", narrow, VARIANCES, "a narrow valley"),
+            _ovals("Descent moves A and B", narrow, VARIANCES, "a narrow valley"),
             _ovals("Descent moves u and v", round_, (1.0, 1.0), "a round valley"),
         ],
     )
@@ -65,12 +65,12 @@ def valleys() -> HTML:
 
 
 def curvature(variance: float) -> float:
-    """That of ½(uv − 1)² across its valley, in a = u/σ and b = v/σ², at u = v = 1: σ² + σ⁴."""
+    """That of ½(uv − 1)² across its valley, in A = u/σₓ and B = v/σₓ², at u = v = 1: σₓ² + σₓ⁴."""
     return variance + variance**2
 
 
 def descent(variances: tuple[float, float]) -> list[Point]:
-    """Gradient descent on ½(uv − 1)² for two coordinates at once, in their a and b, from balanced
+    """Gradient descent on ½(uv − 1)² for two coordinates at once, in their A and B, from balanced
     starts.
 
     The step size is the best one for the two curvatures across the valleys. The points are the

@@ -36,8 +36,8 @@ def rows_of_what_tokens_see() -> HTML:
     for k, weight in enumerate(WEIGHTS[0]):
         looks.line((130, 156), (43 + 58 * k, 64), width=12 * weight, opacity=0.75)
         looks.dot((43 + 58 * k, 58), color=2, size=7).words((43 + 58 * k, 42), f"token {k + 1}")
-    looks.dot((130, 156), hollow=True, size=6).words((130, 184), "token 1 sees a weighted mean")
-    rows = Panel("What it sees is its row of B")
+    looks.dot((130, 156), hollow=True, size=6).words((130, 184), "token 1 gets a context vector")
+    rows = Panel("Context vectors: rows of B")
     seen = np.array(WEIGHTS) @ np.array(TOKENS)
     for k, row in enumerate(seen):
         y = 52 + 28 * k
@@ -50,9 +50,9 @@ def rows_of_what_tokens_see() -> HTML:
     return picture(
         "what-tokens-see",
         "Two panels. Left: a token looks at the four tokens of its sample, with one thick line "
-        "and three thin ones; it sees their weighted mean. Right: what each of the four tokens "
-        "sees is a row of a matrix B, drawn as five discs; each row times the values v shall be "
-        "a target.",
+        "and three thin ones; their weighted sum is its context vector. Right: the context vectors "
+        "of the four tokens are the rows of a matrix B, drawn as five discs each; each row times "
+        "the values v shall be a target.",
         [looks, rows],
     )
 

@@ -239,7 +239,7 @@ def _spread_out(seed):
 
 
 def _on_a_line(seed):
-    """Six tokens from −s to s under softmax: those in the middle see an end."""
+    """Six tokens from −a to a under softmax: those in the middle see an end."""
     s, scale = np.random.default_rng([seed, 131]).uniform((3.5, 1.5), (5, 2.5))
     return {"Q": s * np.linspace(-1, 1, 6)[:, None], "scale": scale, "kernel": softmax}
 
@@ -277,9 +277,9 @@ def kernel_moves(layer: AttentionLayer, X: Array, radius: float) -> tuple[np.nda
     """(λ₁, λ₂), an entry for each sample: ‖Ṡ‖_F ≤ λ₁ a and ‖S̈‖_F ≤ λ₂ a² as queries and keys of a
     head move by a.
 
-    They hold on the ball of a radius around the layer. ξ = ‖X_i‖ and ρ = max_h (‖W_h^Q‖² +
-    ‖W_h^K‖²)^½ + radius: Gaussian λ₁ = (4cn/(e√d))^½ ξ, λ₂ = 4c√n ξ²/√d; softmax λ₁ = ρξ²/(2√d),
-    λ₂ = ρ²ξ⁴/d + ξ²/(2√d). A normalized Gaussian has no such constants here: a TypeError.
+    They hold on the ball of a radius around the layer. ξ = ‖X_i‖ and r̄ = max_h (‖W_h^Q‖² +
+    ‖W_h^K‖²)^½ + radius: Gaussian λ₁ = (4cn/(e√d))^½ ξ, λ₂ = 4c√n ξ²/√d; softmax λ₁ = r̄ξ²/(2√d),
+    λ₂ = r̄²ξ⁴/d + ξ²/(2√d). A normalized Gaussian has no such constants here: a TypeError.
     """
     if isinstance(layer.kernel, NormalizedGaussian):
         raise TypeError(
@@ -408,7 +408,7 @@ def neighborhood(layer: AttentionLayer, X: Array) -> float:
     move = float(np.linalg.norm(size * kernel_moves(layer, X, 1.0)[0]))
     if isinstance(layer.kernel, Gaussian) or half == 0:
         return half / move if half else 0.0
-    # then g (ρ + r) r = half
+    # then g (spread + r) r = half
     g, rho = float(np.linalg.norm(size**3)) / (2 * layer.sizes[2] ** 0.5), spread(layer)
     # The positive root, in the form without cancellation.
     return 2 * half / (g * rho + (g**2 * rho**2 + 4 * g * half) ** 0.5)

@@ -119,7 +119,7 @@ def waiting_time(
     """t* such that a query far from every key that has a value keeps the distance ``near`` for all
     steps t ≤ t*.
 
-    t* = (e^{c̄ℓ₀²} − e^{c̄ℓ²}) / (4 c̄² η ℓ₀² V (‖y‖ + V e^{−c̄ℓ²})), c̄ = c/√d, V = Σ‖u_j‖, ℓ =
+    t* = (e^{c̄ℓ₀²} − e^{c̄ℓ²}) / (4 c̄² η ℓ₀² Ω (‖y‖ + Ω e^{−c̄ℓ²})), c̄ = c/√d, Ω = Σ‖u_j‖, ℓ =
     near, ℓ₀ the distance now. By logarithms: inf only if t* is too large a number.
 
     Raises ValueError for wrong shapes, no key with a value, a step size or a distance that is not
@@ -219,7 +219,7 @@ def waits(
     q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Gaussian, near: float
 ) -> Checks:
     """No query is within ℓ of a key with a value at a step t ≤ t* = ``waiting_time``, and its loss
-    until then is at least ½(‖y‖ − V e^{−c̄ℓ²})², if V e^{−c̄ℓ²} ≤ ‖y‖.
+    until then is at least ½(‖y‖ − Ω e^{−c̄ℓ²})², if Ω e^{−c̄ℓ²} ≤ ‖y‖.
 
     Raises ValueError as ``waiting_time``, and if t* is more than ``LONGEST`` steps. Source: this
     book.

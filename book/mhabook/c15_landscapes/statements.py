@@ -331,7 +331,7 @@ def gaussian_plateau(
     seed: int = 0,
     direction: AttentionLayer | None = None,
 ) -> Check:
-    """|√f(θ+tv) − √f_0| ≤ e^{−c(tδ−Δ)²/√d} (Σ_i n ω_i²/2N)^{1/2}, f_0 = (1/2N) Σ‖Y_i‖², ω_i = Σ_h
+    """|√f(θ+tv) − √f_0| ≤ e^{−c(tδ−Δ)²/√d} (Σ_i n Ω_i²/2N)^{1/2}, f_0 = (1/2N) Σ‖Y_i‖², Ω_i = Σ_h
     Σ_j ‖u_j‖.
 
     δ is the least ‖x_kᵀv^Q − x_jᵀv^K‖, Δ the largest ‖q_k − k_j‖.  Source: this book.

@@ -107,9 +107,9 @@ def least_output_b1():
     )
 
 
-def stretched_width(s, c):
+def stretched_width(t, c):
     q, k = np.array([[0.7]]), np.array([[-0.4]])
-    return (Gaussian(c).scores(s * q, s * k) / Gaussian(1.0).scores(q, k))[0, 0]
+    return (Gaussian(c).scores(t * q, t * k) / Gaussian(1.0).scores(q, k))[0, 0]
 
 
 def half_missed(p):
@@ -174,15 +174,15 @@ def enough_unknowns():
             return D
 
 
-def both_all_ahead(S):
-    """The share of all patterns of S coins that show one side alone."""
-    return np.mean([len(set(pattern)) == 1 for pattern in product((0, 1), repeat=S)])
+def both_all_ahead(J):
+    """The share of all patterns of J coins that show one side alone."""
+    return np.mean([len(set(pattern)) == 1 for pattern in product((0, 1), repeat=J)])
 
 
-def mean_difference(v, rho, S):
-    """The variance of the mean of S differences, from the covariance of all 2S accuracies."""
-    covariance = np.kron(np.eye(S), v * np.array([[1, rho], [rho, 1]]))
-    contrast = np.tile([1, -1], S) / S
+def mean_difference(v, rho, J):
+    """The variance of the mean of J differences, from the covariance of all 2J accuracies."""
+    covariance = np.kron(np.eye(J), v * np.array([[1, rho], [rho, 1]]))
+    contrast = np.tile([1, -1], J) / J
     return contrast @ covariance @ contrast
 
 
@@ -231,12 +231,12 @@ TRUTH = {
     ],
     "ex-15-chance": [(half_missed, 1e-9), (lambda: half_missed(10_002), 1e-9)],
     "ex-16-coin": [
-        lambda S: both_all_ahead(S),
-        lambda: next(S for S in range(1, 20) if both_all_ahead(S) < 0.05),
+        lambda J: both_all_ahead(J),
+        lambda: next(J for J in range(1, 20) if both_all_ahead(J) < 0.05),
     ],
     "ex-16-enough": [
-        (lambda s, w: brentq(lambda S: norm.ppf(0.975) * s / S**0.5 - w, 1e-3, 1e5), 1e-4),
-        (lambda: np.ceil(brentq(lambda S: norm.ppf(0.975) * 0.04 / S**0.5 - 0.01, 1, 999)), 1e-9),
+        (lambda s, w: brentq(lambda J: norm.ppf(0.975) * s / J**0.5 - w, 1e-3, 1e5), 1e-4),
+        (lambda: np.ceil(brentq(lambda J: norm.ppf(0.975) * 0.04 / J**0.5 - 0.01, 1, 999)), 1e-9),
     ],
     "ex-16-joined": [
         (mean_difference, 1e-9),

@@ -114,11 +114,11 @@ def free_rows(d, M):
     return d - np.linalg.matrix_rank((mixture.mu[:, None] - mixture.nu).reshape(-1, d))
 
 
-def mean_decoder_gram(s, x, c):
-    """The mean over decoders with independent entries: a sum over their entries, each of size s
-    alone."""
+def mean_decoder_gram(sigma0, x, c):
+    """The mean over decoders with independent entries: a sum over their entries, each of size
+    sigma0 alone."""
     X = spread_tokens(3, (1.0, 1.0), (x / 3 - c**0.5, c))
-    alone = s * np.eye(6).reshape(6, 1, 3, 2)
+    alone = sigma0 * np.eye(6).reshape(6, 1, 3, 2)
     features = [ntk_features(mha.MultiHeadAttention(np.zeros((1, 2, 2)), U), X, "W") for U in alone]
     return sum(first @ second for first, second in features)
 

@@ -202,8 +202,8 @@ TRUTH = {
         (lambda s1, s2: best_step(whitened_curvatures(s1, s2))[1], NUMERIC),
     ],
     "ex-10-narrow": [
-        (lambda v: np.divide(*across_the_valleys(v)[::-1]), 1e-9),
-        (lambda v: best_step(across_the_valleys(v))[1], NUMERIC),
+        (lambda sigma: np.divide(*across_the_valleys(sigma**2)[::-1]), 1e-9),
+        (lambda sigma: best_step(across_the_valleys(sigma**2))[1], NUMERIC),
     ],
     "ex-10-spectrum": [
         lambda: (abs(spectrum() - 3) < 1e-9).sum(),
