@@ -84,7 +84,7 @@ def test_every_picture_is_held_and_no_other_file_draws_one():
         for _, made in inspect.getmembers(module, inspect.isfunction)
         if made.__module__ == module.__name__ and inspect.signature(made).return_annotation is HTML
     }
-    assert set(HELD) == pictures and len(pictures) == 28
+    assert set(HELD) == pictures and len(pictures) == 29
     assert set(SCHEMAS) < set(HELD)
     draw = [
         file
@@ -180,6 +180,35 @@ def test_the_decoder_points_from_one_token_to_the_other_past_the_rest(step):
         assert turn(place - stars[1], line) < 0.5
     assert turn(decoder.way, line) < 0.5
     assert min(turn(place - stars[1], line) for place in step.places("dot")) > 5
+
+
+@of(c03.margin_of_a_direction)
+def test_the_margin_is_the_distance_of_the_nearest_sample_and_no_direction_has_a_larger_one(
+    one, best
+):
+    angles, margins = np.radians(np.linspace(0, 360, 36_001)), []
+    for panel in (one, best):
+        arrow, line = panel.one("arrow"), panel.one("line", color=None, width=2)
+        zero, unit = arrow.start, lengths([arrow])[0]
+        assert panel.one("words", color=None).text == "length 1"
+        near((line.places - zero) @ arrow.way / unit, 0)
+        assert abs(turn(line.way, arrow.way) - 90) < 0.2
+        samples = np.concatenate([panel.places("dot") - zero, zero - panel.places("ring")]) / unit
+        distances = samples @ arrow.way / unit
+        assert len(samples) == 6 and distances.min() > 0
+        every = samples @ [np.cos(angles), np.sin(angles)]
+        assert float(panel.one("words", color=2).text.split()[1]) == round(distances.min(), 2)
+        margins.append((distances.min(), every.min(axis=0).max()))
+        nearest = panel.all("line", color=2)
+        near(lengths(nearest) / unit, distances.min(), 0.01)
+        assert len(nearest) == (distances < distances.min() + 0.01).sum()
+        assert all(abs(turn(way.way, line.way) - 90) < 0.5 for way in nearest)
+        near([(way.start - zero) @ arrow.way / unit for way in nearest], 0)
+        for side, edge in zip((-1, 1), panel.all("line", dashed=True), strict=True):
+            near((edge.places - zero) @ arrow.way / unit**2, side * distances.min(), 0.01)
+    (narrow, most), (widest, same) = margins
+    near([widest, same], most, 0.005)
+    assert 0 < 2 * narrow < widest
 
 
 @of(c04.downhill_leads_there, 0, 1)

@@ -14,6 +14,16 @@ def test_the_token_gets_most_of_the_weight_and_not_all(path):
     assert 0.6 < path.attention_score[-1] < 0.9
 
 
+@page.after("head")
+def test_two_tokens_by_hand_have_the_weights_and_readings_of_the_table(head):
+    X, first = np.eye(2), np.array([[1.0, 0.0], [0.0, 0.0]])
+    U = np.array([[2.0, -1.0], [0.0, 0.0]])  # only the first token is the query
+    for score, weight, reading in ((0.0, 0.5, 0.5), (1.1, 0.75, 1.25), (2.2, 0.9, 1.7)):
+        assert abs(head(X, score * first, np.array([[1.0, 0.0], [0.0, 0.0]])) - weight) < 0.001
+        assert abs(head(X, score * first, U) - reading) < 0.001
+    assert 1.999 < head(X, 9 * first, U) < U[0] @ X[0] == 2
+
+
 @page.after("check-head")
 def test_head_is_the_model_of_the_library(data, head, path):
     X, model = data.X[0], path[-1]

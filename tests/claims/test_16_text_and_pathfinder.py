@@ -1,5 +1,7 @@
 """What the page kernels/16_text_and_pathfinder says, held against what its cells leave."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,61 @@ def test_with_long_steps_softmax_is_far_ahead_until_the_other_takes_shorter_ones
 def test_neither_network_is_as_good_as_a_reader_who_overlooks_not(live):
     drawn = live.drawn(seeds=12)
     assert sentences.without_not(12) > max(drawn["first_mean"], drawn["second_mean"]) + 0.03
+
+
+@page.after("train")
+def test_both_networks_are_right_on_nearly_all_sentences_that_they_learn_from():
+    for kernel, seed in itertools.product(("softmax", "gaussian"), range(4)):
+        path, _ = one_run(kernel, seed, seed, 0.02, 150)
+        assert sentences.right(path[-1], sentences.train_and_test(seed)[0]).mean() > 0.95
+
+
+def test_with_512_sentences_to_learn_from_both_networks_are_ahead_of_a_reader_who_overlooks_not():
+    found = {kernel: [] for kernel in (mha.softmax, mha.gaussian)}
+    for seed in range(4):
+        texts, trained = sentences.sentences(seed), sentences.TRAINED
+        rng, tests = np.random.default_rng([seed, 512]), texts[trained:]
+        (X, y), fresh = (
+            sentences.encoded(texts[:trained] + drawn_anew(rng, 512 - trained, tests)),
+            mha.data.SequenceDataset(*sentences.encoded(tests)),
+        )
+        for kernel, accuracies in found.items():
+            start = sentences.network(kernel, seed)
+            path = mha.train(start, mha.data.SequenceDataset(X, y), mha.Adam(0.02), 150)
+            accuracies.append(sentences.right(path[-1], fresh).mean())
+    assert (
+        min(np.mean(accuracies) for accuracies in found.values()) > sentences.without_not(4) + 0.02
+    )
+
+
+def drawn_anew(rng, n, unlike):
+    """More sentences of the page's kind, none of them one of the tests."""
+    found = ()
+    while len(found) < n:
+        text = " ".join(rng.choice(sentences.WORDS, sentences.LENGTH, p=sentences.CHANCES))
+        if sentences.score(text) and text not in unlike:
+            found += (text,)
+    return found
+
+
+@page.after("train")
+def test_without_not_all_twelve_lines_go_up_zero_lies_outside_and_dividing_rows_takes_the_lead(
+    live,
+):
+    alone = {"texts": "plain", "seeds": 12}
+    gauss, divided = live.drawn(**alone), live.drawn(other="normalized", **alone)
+    assert (np.subtract(gauss["second"], gauss["first"]) > 0).all()
+    assert gauss["low"] > 0.015 and min(gauss["first_mean"], gauss["second_mean"]) > 0.9
+    assert divided["low"] < 0 and divided["mean"] < 0.01
+    assert holds_zero(live.drawn(other="again", **alone))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_not_no_sentence_has_the_word_and_its_label_is_that_of_the_sum(seed):
+    texts = sentences.sentences(seed, "not")
+    assert not any("not" in text.split() for text in texts)
+    assert set(texts[: sentences.TRAINED]).isdisjoint(texts[sentences.TRAINED :])
+    assert len(texts) == 264 and all(sentences.score(text) for text in texts)
 
 
 def test_a_reader_who_overlooks_not_counts_the_other_words():

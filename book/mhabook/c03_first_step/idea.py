@@ -1,6 +1,7 @@
-"""The picture of chapter 3: what the gradients know before the step, what the step writes, what
-they know after it."""
+"""The pictures of chapter 3: what the gradients know before the step, what the step writes, what
+they know after it; and the margin of a direction."""
 
+import numpy as np
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, picture
@@ -13,6 +14,11 @@ in the example by hand."""
 PLUS, MINUS = (214, 56), (46, 150)
 """The tokens of the two labels."""
 DISTRACTING = ((92, 72), (160, 64), (70, 106), (182, 132), (120, 148))
+POSITIVE = np.array([(0.36, 0.8), (1.2, 0.95), (1.5, -0.3)])
+NEGATIVE = np.array([(-0.67, -0.35), (-1.3, 0.1), (-1.1, -0.75)])
+"""Tangent features of a sketch with two parameters, by label."""
+UNIT, LOW, TOP = 60, -0.95, 1.15
+"""How long a direction of norm 1 is drawn; and between which heights lines are."""
 
 
 def margin_by_pythagoras() -> HTML:
@@ -51,6 +57,62 @@ def margin_by_pythagoras() -> HTML:
         "upward and one downward; the margin is now the long side of a right triangle.",
         [before, step, after],
     )
+
+
+def margin_of_a_direction() -> HTML:
+    """Samples in the plane of two parameters: a direction with a narrow margin, and the best one."""
+    across = _separated("One direction", np.array([1.0, 0.0]))
+    # The best direction leads to the point of the hull of all yφ that is nearest to zero; here it
+    # lies between the first positive sample and the first negative one.
+    one, other = POSITIVE[0], -NEGATIVE[0]
+    share = one @ (one - other) / ((one - other) @ (one - other))
+    nearest = one + share * (other - one)
+    best = _separated("The best direction", nearest / np.linalg.norm(nearest))
+    return picture(
+        "margin-of-a-direction",
+        "Two panels with the same six samples: three dots of one label lie to the right, "
+        "three rings of the other to the left. In each panel an arrow of length 1, the "
+        "direction, starts at zero, and a line through zero at a right angle to it separates the "
+        "dots from the rings. Left, the arrow points to the right, and one dot lies near the line: "
+        "the margin is 0.36. Right, the arrow points upward as well; a dot and a ring are now "
+        "equally far from the line, and the margin is 0.75.",
+        [across, best],
+    )
+
+
+def _separated(title, direction):
+    """The samples, a direction of norm 1, the line at a right angle to it, and the distance from
+    there to the samples that are nearest."""
+    panel = Panel(title)
+    distances = np.concatenate([POSITIVE, -NEGATIVE]) @ direction
+    margin = distances.min()
+    panel.line(*_across(direction, 0), width=2)
+    for side in (-margin, margin):
+        panel.line(*_across(direction, side), width=1, dash="4 4", opacity=0.7)
+    samples = np.concatenate([POSITIVE, NEGATIVE])
+    for sample in samples[distances < margin + 1e-9]:
+        foot = sample - (sample @ direction) * direction
+        panel.line(_place(foot), _place(sample), width=4, color=2)
+    x, y = _place(direction)
+    panel.arrow(CENTER, (x, y), color=3).words((x + 6, y + 4), "length 1", anchor="start")
+    for sample in POSITIVE:
+        panel.dot(_place(sample), color=0, size=6)
+    for sample in NEGATIVE:
+        panel.dot(_place(sample), color=1, size=6, hollow=True)
+    return panel.words((130, 184), f"margin {margin:.2f}", color=2)
+
+
+def _across(direction, distance):
+    """The ends of a line at a right angle to a direction, at a distance from zero along it."""
+    along = np.array([-direction[1], direction[0]])
+    foot = distance * direction
+    return [_place(foot + (height - foot[1]) / along[1] * along) for height in (LOW, TOP)]
+
+
+def _place(point):
+    """Where a point of the plane is drawn."""
+    x, y = CENTER
+    return x + UNIT * point[0], y - UNIT * point[1]
 
 
 def _between(share):

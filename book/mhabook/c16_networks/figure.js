@@ -49,8 +49,9 @@ function accuracy(layer, theta, { N, n, D, y }, { H, d }) {
 
 // A part for every network and seed: its layer on the sentences that it learns from, another one on those of the test.
 function partsOf(data, values) {
-  const { seeds, other, lr_first, lr_second, H, d } = values,
-    { numbers, labels, trained } = data,
+  const { seeds, other, texts, lr_first, lr_second, H, d } = values,
+    { numbers, labels } = data.texts[texts],
+    { trained } = data,
     again = other === "again";
   const networks = [
     { kernel: "softmax", lr: lr_first, later: 0 },

@@ -24,6 +24,9 @@ OTHERS = {
     "normalized": "Gaussian, rows divided by their sum",
     "again": "softmax, another start",
 }
+LEFT_OUT = {"all": "", "plain": sentences.NOT}
+"""The word that no sentence of a choice has."""
+TEXTS = {"all": "with “not”", "plain": "without “not”"}
 SEEDS, STEP_SIZES = (2, 3, 4, 6, 8, 10, 12), (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 MOST = SEEDS[-1]
 QUANTILES = tuple(float(student.ppf(0.975, seeds - 1)) for seeds in range(2, MOST + 1))
@@ -57,7 +60,8 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
     A seed draws the sentences of ``sentences.train_and_test`` and the start, for both networks
     alike. Left, the test accuracies, those of one seed joined by a line. Right, their mean
     difference and its 95 % interval by Student's t, from the first two seeds, the first three, and
-    so on. One more choice compares the first network with itself, from another start.
+    so on. One more choice compares the first network with itself, from another start, and one
+    trains and tests on sentences in which "not" does not occur.
 
     Parameters
     ----------
@@ -82,6 +86,13 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
         raise ValueError(f"seeds: expected a whole number from 2 to {MOST}, got {seeds!r}")
     Adam(lr)  # refuses what is no step size
     own = {"other": names[second], "seeds": seeds, "lr_first": float(lr), "lr_second": float(lr)}
+    tries = {
+        "Initial settings": {},
+        "Twelve seeds": {"seeds": MOST},
+        "A network against itself": {"other": "again", "seeds": MOST},
+        "A task that they learn": {"texts": "plain", "seeds": MOST},
+        "Long steps for both": {"seeds": MOST, "lr_first": 0.2, "lr_second": 0.2},
+    }
     rates = with_value(STEP_SIZES, float(lr))
     measures = _measures(steps)
     return LiveFigure(
@@ -106,16 +117,12 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
                     tuple(OTHERS.values()),
                     "choice",
                 ),
+                Control("texts", "sentences", tuple(TEXTS), "all", tuple(TEXTS.values()), "choice"),
                 Control("seeds", "seeds", with_value(SEEDS, seeds), seeds),
                 Control("lr_first", "step size of softmax", rates, own["lr_first"]),
                 Control("lr_second", "step size of the other", rates, own["lr_second"]),
             ),
-            tries={
-                "Initial settings": {},
-                "Twelve seeds": {"seeds": MOST},
-                "A network against itself": {"other": "again", "seeds": MOST},
-                "Long steps for both": {"seeds": MOST, "lr_first": 0.2, "lr_second": 0.2},
-            },
+            tries=tries,
             frame=_frame(),
             train=lambda values: _trained(values, steps),
         ),
@@ -139,22 +146,22 @@ def _alt(seeds):
 
 
 def _page_data():
-    """The sentences of all seeds as word numbers, one after the other; labels follow from the
-    words."""
-    numbers = [
-        sentences.word_numbers(sentences.sentences(seed)).ravel().tolist() for seed in range(MOST)
-    ]
-    labels = [
-        sentences.encoded(sentences.sentences(seed))[1][:, 0, 0].tolist() for seed in range(MOST)
-    ]
     return {
         "kind": "sentences",
-        "numbers": numbers,
-        "labels": labels,
+        "texts": {texts: _texts(without) for texts, without in LEFT_OUT.items()},
         "words": len(sentences.WORDS),
         "length": sentences.LENGTH,
         "trained": sentences.TRAINED,
         "quantiles": QUANTILES,
+    }
+
+
+def _texts(without):
+    """The sentences of all seeds as word numbers, one after the other, and their labels."""
+    drawn = [sentences.sentences(seed, without) for seed in range(MOST)]
+    return {
+        "numbers": [sentences.word_numbers(texts).ravel().tolist() for texts in drawn],
+        "labels": [sentences.encoded(texts)[1][:, 0, 0].tolist() for texts in drawn],
     }
 
 
@@ -167,10 +174,12 @@ def _other(values, seed):
 
 # A reader who adds a seed or moves one step size keeps all other runs.
 @cache
-def one_run(kernel: str, start: int, seed: int, lr: float, steps: int) -> tuple[Path, float]:
+def one_run(
+    kernel: str, start: int, seed: int, lr: float, steps: int, without: str = ""
+) -> tuple[Path, float]:
     """A run from the start of one seed on the sentences of another, and the test accuracy at its
     end."""
-    trained, tested = sentences.train_and_test(seed)
+    trained, tested = sentences.train_and_test(seed, without)
     path = run(
         sentences.network(KERNELS[kernel], start), trained, Adam(lr), steps, None, (0, steps)
     )
@@ -179,12 +188,10 @@ def one_run(kernel: str, start: int, seed: int, lr: float, steps: int) -> tuple[
 
 def _both(values, steps):
     """The runs of the two networks, seed by seed."""
-    firsts = [
-        one_run("softmax", seed, seed, values["lr_first"], steps) for seed in range(values["seeds"])
-    ]
+    seeds, without = range(values["seeds"]), LEFT_OUT[values["texts"]]
+    firsts = [one_run("softmax", seed, seed, values["lr_first"], steps, without) for seed in seeds]
     seconds = [
-        one_run(*_other(values, seed), seed, values["lr_second"], steps)
-        for seed in range(values["seeds"])
+        one_run(*_other(values, seed), seed, values["lr_second"], steps, without) for seed in seeds
     ]
     return firsts, seconds
 
@@ -264,5 +271,6 @@ def _frame():
     line(frame, "upper end", 2, shows="highs", over="count", color=1, dash="dot", legend=False)
     frame.update_xaxes(range=[-0.5, 1.5], tickvals=[0, 1], ticktext=["softmax", "the other"], col=1)
     frame.update_xaxes(title="seeds so far", range=[1.5, MOST + 0.5], dtick=1, col=2)
-    frame.update_yaxes(range=[0.35, 1], col=1)
+    # Above 1, so that a dot there is whole.
+    frame.update_yaxes(range=[0.35, 1.03], col=1)
     return frame.update_yaxes(range=[-0.4, 0.4], col=2)

@@ -21,9 +21,9 @@ WIDTH, HEADS = 4, 2
 
 
 @cache
-def sentences(seed: int) -> tuple[str, ...]:
+def sentences(seed: int, without: str = "") -> tuple[str, ...]:
     """The training sentences of a seed, and after them its test sentences, none of which is one of
-    the first.
+    the first; a word may be left out of all of them.
 
     "good" and "great" count +1, "bad" and "awful" −1, and the other way round right after "not". No
     sentence has the sum 0. Raises ValueError if seed is no whole number ≥ 0.
@@ -34,19 +34,22 @@ def sentences(seed: int) -> tuple[str, ...]:
     def sentence():
         return " ".join(WORDS[k] for k in rng.choice(len(WORDS), LENGTH, p=CHANCES))
 
-    # A score of 0 counts as false, so that no sentence without a label fits.
-    trained = drawn(TRAINED, sentence, score)
-    return trained + drawn(TESTED, sentence, lambda one: score(one) and one not in trained)
+    def fits(one):
+        # A sentence with the sum 0 has no label.
+        return score(one) != 0 and without not in one.split()
+
+    trained = drawn(TRAINED, sentence, fits)
+    return trained + drawn(TESTED, sentence, lambda one: fits(one) and one not in trained)
 
 
-def train_and_test(seed: int) -> tuple[SequenceDataset, SequenceDataset]:
+def train_and_test(seed: int, without: str = "") -> tuple[SequenceDataset, SequenceDataset]:
     """64 sentences to train on and 200 others, encoded; every word of a sentence has its label ±1
     as its target.
 
     A word is a vector of twelve numbers: a 1 that says which of the eight words it is, and a 1 that
     says at which of the four places it stands.
     """
-    X, y = encoded(sentences(seed))
+    X, y = encoded(sentences(seed, without))
     return SequenceDataset(X[:TRAINED], y[:TRAINED]), SequenceDataset(X[TRAINED:], y[TRAINED:])
 
 
