@@ -37,7 +37,8 @@ def test_the_loss_stays_far_below_the_formula_and_the_distance_falls_until_the_r
 @page.after("run")
 def test_two_heads_go_elsewhere_and_more_tokens_bring_the_good_model_near(live):
     many, two, more = (
-        tried(live, name) for name in ("Initial settings", "Two heads", "Three times as many tokens")
+        tried(live, name)
+        for name in ("Initial settings", "Two heads", "Three times as many tokens")
     )
     assert many["reference_loss"][0] < 1e-3
     assert many["steps"][many["guarantee"] < np.log(2)][0] > 800

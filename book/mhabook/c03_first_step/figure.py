@@ -51,8 +51,8 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
 
     Raises ValueError for what ``tokenized_mixture`` refuses, or if n is odd.
 
-    Source: Propositions "Margins after the first phase" and "The margin that cannot be passed from
-    zero", Theorem "The exact margin" (this book).
+    Source: Propositions "Margins after the first phase" and "The largest margin at zero
+    initialization", Theorem "The exact margin" (this book).
     """
     require_count(n=n)
     if n % 2:

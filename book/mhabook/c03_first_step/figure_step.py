@@ -51,7 +51,7 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
 
     Raises TypeError or ValueError if data, start or rule are others.
 
-    Source: Propositions "The margin that cannot be passed from zero" and "Margins after the first
+    Source: Propositions "The largest margin at zero initialization" and "Margins after the first
     phase" (this book).
     """
     mixture, n, (H, T, d) = mixture_of(data), len(data), zero_heads(start).sizes

@@ -94,7 +94,7 @@ def nearer(
     Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number
     ≥ 1.
 
-    Source: this book, Theorem "Training" and Corollary "A start that separates".
+    Source: this book, Theorem "Training" and Corollary "An initialization that separates".
     """
     require_count(steps=steps)
     mixture, H, lr = mixture_of(data), _two_halves(start, data), plain_step(rule)

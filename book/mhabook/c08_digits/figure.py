@@ -44,7 +44,7 @@ def many_heads(
     Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number
     ≥ 1.
 
-    Source: Proposition "At a constant step size many heads move little" (this book).
+    Source: Proposition "At a constant step size each of many heads moves little" (this book).
     """
     require_count(steps=steps)
     data, scale, (H, T, d) = in_doubles(data), drawn_heads(start), start.sizes

@@ -47,7 +47,7 @@ def cloud(data: RegressionDataset, layer: AttentionRegression) -> LiveFigure:
 
     Raises TypeError or ValueError if data or layer are others.
 
-    Source: Lemma "Tilting a Gaussian moves its mean" (this book).
+    Source: Lemma "Tilting a Gaussian shifts its mean" (this book).
     """
     a, b = _one_by_one(layer)
     tokens = {"gaussian": _standard_tokens(data)}
@@ -243,7 +243,7 @@ def tilting(seed: int = 0) -> LiveFigure:
     seed : fixes eight samples of 1,024 tokens, rounded to four decimals; n tokens are the first n
         of a sample
 
-    Source: Propositions "How many tokens are effective", "The error of one query", Theorem "The
+    Source: Propositions "The effective number of tokens", "The error of one query", Theorem "The
     exponent" (this book).
     """
     measured = _Measured(seed)

@@ -42,7 +42,7 @@ def selecting(queries: Array, keys: Array, kernel: Gaussian) -> LiveFigure:
 
     Raises TypeError or ValueError for other arguments.
 
-    Source: Proposition "A key among the others is never selected by softmax" (this book).
+    Source: Proposition "Softmax never selects a key that is an average of the others" (this book).
     """
     places, (first, middle, last) = _on_a_line("queries", queries), _three(keys)
     if type(kernel) is not Gaussian:

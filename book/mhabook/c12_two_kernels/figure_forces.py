@@ -37,8 +37,8 @@ def kernels() -> LiveFigure:
     derivative of half its squared error. The third kernel is the control: Gaussian weights divided
     by their sum.
 
-    Source: Propositions "What moves a query", "A key among the others is never selected by softmax"
-    (this book).
+    Source: Propositions "What moves a query", "Softmax never selects a key that is an average
+    of the others" (this book).
     """
     measures = together(
         _measured({"q": 3.0, **KEYS, "c": 0.5, "values": "mixed", "y": 1.5}), _measured

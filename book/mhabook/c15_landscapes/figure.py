@@ -56,8 +56,8 @@ def turned(networks: Mapping[str, AttentionLayer], data: SequenceDataset) -> Liv
 
     Raises TypeError or ValueError for other arguments.
 
-    Source: Propositions "A random direction sees the mean of the spectrum" and "A slice shows no
-    curvature that is not there, and hides most of what is" (this book).
+    Source: Propositions "The curvature along a random direction" and "The eigenvalues of a
+    slice interlace those of the full Hessian" (this book).
     """
     if not isinstance(data, SequenceDataset):
         raise TypeError(f"data: expected a SequenceDataset, got {type(data).__name__}")
