@@ -104,7 +104,7 @@ export function experimentsView({ controls, experiments }, send) {
     show({ experiment }) {
       select.value = experiment;
       changed.textContent = experiment
-        ? `This experiment set ${changes(controls, experiments[experiment].values)}. Everything else stands as at the start.`
+        ? `This experiment set ${changes(controls, experiments[experiment].values)}. All other settings have their initial values.`
         : "";
     },
   };
