@@ -47,7 +47,7 @@ ALT = (
 )
 STOPPED = (
     "The loss stopped being finite at step {stopped}: the step size is too large here. The curve "
-    "is what came before. Lower the step size η, or choose warm-up."
+    "shows the steps before it. Lower the step size η, or choose warm-up."
 )
 
 

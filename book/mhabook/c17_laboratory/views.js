@@ -147,7 +147,7 @@ export function pictureView({ controls, drawn }, figure) {
     show({ values, by }) {
       if (by) figure.moved();
       if (by || controls.some(({ name, value }) => values[name] !== value))
-        figure.picture.setAttribute("aria-label", `${drawn[kindOf(values)].alt} The result stands below.`);
+        figure.picture.setAttribute("aria-label", `${drawn[kindOf(values)].alt} The result is below.`);
     },
   };
 }
