@@ -658,8 +658,7 @@ def many_heads(made, path, first, H, lr, scale):
     }, [
         ("Heads: {}. With step size {}, initialization scale {}, and random seed 0,", H, lr, scale),
         (
-            "200 steps bring the training loss to {} and move the attention matrix of a head by "
-            "{}.",
+            "the training loss is {}, and the attention matrix of a head has moved by {}.",
             losses(path, data)[-1],
             moved(path)[-1],
         ),
