@@ -1421,7 +1421,7 @@ def turned(made, path, first, turn, network, pair, radius):
         ("random pair {}, second direction turned by {} degrees", pair, turn),
         ("at its center is {}.", seen),
         (
-            "the {} eigenvalues have the mean {}, and the smallest is {}.",
+            "The {} eigenvalues have the mean {}, and the smallest is {}.",
             114,
             values.mean(),
             values[0],
