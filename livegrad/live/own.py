@@ -135,7 +135,7 @@ def figure(
         train=run,
         tries=tries_of(tries),
         no_slope="The gradient is NaN or infinite at step {steps}, where the loss is not: a "
-        "smaller step size does not help. The curve is what came before; in Python, "
+        "smaller step size does not help. The curve shows the steps before it; in Python, "
         "figure.path(…).stopped names the formula's line.",
     )
     # The description remembers this run, so that the frame at the start costs no second one.

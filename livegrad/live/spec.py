@@ -119,11 +119,11 @@ class FigureSpec:
     watched: float = 0
     stopped: str = (
         "The loss stopped being finite at step {stopped}: the step size is too large here. "
-        "The curve is what came before."
+        "The curve shows the steps before it."
     )
     no_slope: str = (
         "The gradient is NaN or infinite at step {steps}, where the loss is not: a smaller step "
-        "size does not help. The curve is what came before."
+        "size does not help. The curve shows the steps before it."
     )
     _last: dict[Any, Path] = field(default_factory=dict, init=False, repr=False)
 

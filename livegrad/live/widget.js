@@ -201,7 +201,7 @@ export class Stage {
 
   moved() {
     clearTimeout(this.saying);
-    this.picture.setAttribute("aria-label", "Drawn for the values that are set; the result stands below.");
+    this.picture.setAttribute("aria-label", "Drawn for the current values. The result is below.");
   }
 
   drew({ job, done }) {

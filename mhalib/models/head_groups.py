@@ -1,5 +1,5 @@
-"""Groups of equal heads: any number of heads in F groups is F heads with other decoders and other
-step sizes."""
+"""Groups of identical heads: any number of heads in F groups is F heads with other decoders and
+other step sizes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class HeadGroups(Vector):
     Raises TypeError or ValueError as ``MultiHeadAttention`` does, or if copies are not F whole
     numbers ≥ 1.
 
-    Source: this book, Proposition "Groups of equal heads".
+    Source: this book, Proposition "Groups of identical heads".
     """
 
     W: Array

@@ -37,7 +37,7 @@ def field(sheets):
     """
     sheets.page.evaluate("() => localStorage.clear()")
     box = sheets.open().page.get_by_role(
-        "group", name="Check your answer: The logit of H equal heads"
+        "group", name="Check your answer: The logit of H identical heads"
     )
     return box.locator(".mha-part").first
 

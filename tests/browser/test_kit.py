@@ -109,7 +109,7 @@ def test_every_slide_fits_and_can_be_read_from_the_back(slides, k):
 def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
     page = slides(2).page
     names = [name for part in WEEKS[2]["lecture"] for name in part["slides"]]
-    page.evaluate(f"Reveal.slide({2 + names.index('2/how-much-does-the-loss-curve-downward')})")
+    page.evaluate(f"Reveal.slide({2 + names.index('2/how-negative-is-the-curvature')})")
     frame = page.frame_locator("section.present iframe")
     live = frame.locator(".mha-live[data-state=done]")
     live.wait_for()
@@ -138,7 +138,7 @@ def on_live(slides):
     """Give the slides of week 2 at a live figure: the page, and the frame of the figure."""
     page = slides(2).page
     names = [name for part in WEEKS[2]["lecture"] for name in part["slides"]]
-    page.evaluate(f"Reveal.slide({2 + names.index('2/how-much-does-the-loss-curve-downward')})")
+    page.evaluate(f"Reveal.slide({2 + names.index('2/how-negative-is-the-curvature')})")
     frame = page.frame_locator("section.present iframe")
     frame.locator(".mha-live[data-state=done]").wait_for()
     return page, frame

@@ -245,7 +245,7 @@ def test_each_step_halves_the_squared_distance_from_the_outermost_circle_on(step
 
 @of(c05.three_ways)
 def test_the_ways_of_many_heads_are_powers_of_their_number(*planes):
-    ways = {"same": (0, -1), "√H": (1 / 2, -1 / 2), "Adam": (1 / 2, 0)}
+    ways = {"Same": (0, -1), "√H": (1 / 2, -1 / 2), "Adam": (1 / 2, 0)}
     H, drawn, true = np.array([1, 4, 16, 64]), [], []
     for panel, (name, powers) in zip(planes, ways.items(), strict=True):
         assert name in panel.title

@@ -91,7 +91,7 @@ def words(made, path, first, lr):
     return {
         "attention on each word": Panel("", "", {"heatmap": weights}, ticks={"y": names}),
         "loss": Panel("step", "", {"loss": loss}, path.steps),
-    }, [("η = {}", lr), ("“great” has {} of the attention; loss {}.", score[-1], loss[-1])]
+    }, [("η = {}", lr), ("“great” is {}, and the loss is {}.", score[-1], loss[-1])]
 
 
 def finding(made, path, first, zeta, sigma, lr):
@@ -102,28 +102,28 @@ def finding(made, path, first, zeta, sigma, lr):
     fresh = accuracies(path, test)
     score = attention_scores(path, data)
     return {
-        "shares, step by step": Panel(
+        "fractions, step by step": Panel(
             "log step",
             "",
             {
-                "training labels right": right,
-                "fresh labels right": fresh,
-                "weight on the token": score,
-                "weight on the token, as it starts": attention_scores(first, usual),
+                "training accuracy": right,
+                "test accuracy": fresh,
+                "weight on relevant token": score,
+                "weight, initial settings": attention_scores(first, usual),
             },
             path.steps,
         ),
-        "who looks where, at the end": Panel(
-            "token that is looked at",
-            "token that looks",
+        "final attention weights": Panel(
+            "attended token",
+            "attending token",
             {"heatmap": path[-1].attention(data.X[:1])[0, 0]},
             ticks={"x": [f"{t}★" if star else f"{t}" for t, star in enumerate(data.relevant[0])]},
         ),
     }, [
-        ("step size {}, noise {}, and a share {} of tokens", lr, sigma, zeta),
-        ("weight on the token {}", score[-1]),
-        ("training loss {}", losses(path, data)[-1]),
-        ("share of fresh labels right {}", fresh[-1]),
+        ("step size {}, noise {}, and a fraction {} of relevant tokens", lr, sigma, zeta),
+        ("weight on the relevant token {}", score[-1]),
+        ("the training loss is {}", losses(path, data)[-1]),
+        ("the test accuracy {}", fresh[-1]),
     ]
 
 
@@ -161,23 +161,23 @@ def downward(made, path, first, H, lr, scale):
         "step by step": Panel(
             "log step",
             "log",
-            {"loss": loss, "downward curvature": bend, "its bound (B/√H) L": bound},
+            {"loss": loss, "negative curvature": bend, "its bound (B/√H) L": bound},
             path.steps,
         ),
         "against the loss": Panel(
             "log loss",
             "log",
             {
-                "downward curvature, as it starts": (losses(first, data), usual),
-                "downward curvature": (loss, bend),
+                "negative curvature, initial settings": (losses(first, data), usual),
+                "negative curvature": (loss, bend),
                 "its bound (B/√H) L": (loss, bound),
             },
         ),
     }, [
-        ("Heads: {}. With step size {}, and a start of size {}", H, lr, scale),
-        ("the loss from {} to {}", loss[0], loss[-1]),
-        ("downward curvature from {} to {}", bend[0], bend[-1]),
-        ("the bound ends at {}", bound[-1]),
+        ("Heads: {}. With step size {} and initialization scale {}", H, lr, scale),
+        ("the loss goes from {} to {}", loss[0], loss[-1]),
+        ("negative curvature from {} to {}", bend[0], bend[-1]),
+        ("The final bound is {}", bound[-1]),
     ]
 
 
@@ -208,7 +208,7 @@ def curvature(made, path, first, H, lr, scale):
             path.steps,
         ),
     }, [
-        ("H = {}, η = {}, start scale {}", H, lr, scale),
+        ("H = {}, η = {}, and initialization scale {}", H, lr, scale),
         ("the loss goes from {} to {}", loss[0], loss[-1]),
         ("the largest eigenvalue from {} to {}", ends[0, 1], ends[-1, 1]),
         ("the negative curvature from {} to {}", -ends[0, 0], -ends[-1, 0]),
@@ -250,7 +250,7 @@ def one_step(made, path, first, zeta, S, sigma):
         for name, start in starts.items()
     }
     return {
-        "how fast each logit changes": Panel(
+        "rate of change of each logit": Panel(
             "through the decoder U",
             "through attention W",
             {
@@ -261,18 +261,18 @@ def one_step(made, path, first, zeta, S, sigma):
             },
             rounded=1e-4,
         ),
-        "margin, over the noise": Panel(
+        "margin against the noise": Panel(
             "noise σ", "", curves | {"here": ([sigma], [margin])}, noises, rounded=1e-4
         ),
     }, [
         (
-            "Model: after the step. With noise {}, patterns of length {}, and a share {}",
+            "Model: after the step. With noise {}, patterns of norm {}, and a fraction {}",
             sigma,
             S,
             zeta,
         ),
         ("the margin is {}.", margin),
-        ("the decoder alone it is {}, by moving attention alone {}.", *alone),
+        ("It is {} if only the decoder moves, and {} if only attention moves.", *alone),
     ]
 
 
@@ -311,14 +311,14 @@ def realizability(made, path, first, zeta, sigma, mirror):
             [0, 1, 2],
             {"x": ["U", "W", "both"]},
         ),
-        "margin from both, over noise σ": Panel(
+        "margin from both, against noise σ": Panel(
             "noise σ", "", curves | {"here": ([sigma], [both])}, noises
         ),
     }, [
-        ("ζ = {}, S = {}, M = {}, σ = {}, start: first phase: ", zeta, S, M, sigma),
+        ("ζ = {}, S = {}, M = {}, σ = {}, initialization: first phase: ", zeta, S, M, sigma),
         ("{} from U alone, {} from W alone, {} from both", U, W, both),
-        ("the witness has γ = {}", witness.both),
-        ("the best direction γ* = {}", exact.both),
+        ("the margin is γ* = {} in the best direction", exact.both),
+        ("γ = {} in the direction of the closed form", witness.both),
     ]
 
 
@@ -348,7 +348,7 @@ def nearer(made, path, first, H, lr, zeta):
             "log",
             {
                 "loss": loss,
-                "formula of the theorem": promised,
+                "bound of the theorem": promised,
                 "loss of the good model": np.full(len(path), far),
             },
             steps,
@@ -357,20 +357,20 @@ def nearer(made, path, first, H, lr, zeta):
             "log step",
             "",
             {
-                "to the good model, as it starts": each(
+                "to the good model, initial settings": each(
                     first, lambda model: (model - usual.model).norm()
                 ),
                 "to the good model": to_good,
-                "to the start": each(path, lambda model: (model - start).norm()),
+                "to the initialization": each(path, lambda model: (model - start).norm()),
             },
             steps,
         ),
     }, [
-        ("With {} heads, step size {}, and a share {} of", H, lr, zeta),
-        ("end at a loss of {}; the formula of the theorem ends at {}.", loss[-1], promised[-1]),
+        ("With {} heads, step size {}, and a fraction {} of", H, lr, zeta),
+        ("is {}, and the bound of the theorem is {}.", loss[-1], promised[-1]),
         ("goes from {} to {}.", D0, to_good[-1]),
-        ("asks for {} heads,", needed),
-        ("at most {}.", largest),
+        ("requires {} heads,", needed),
+        ("a step size of at most {}.", largest),
     ]
 
 
@@ -394,7 +394,7 @@ def theory(made, path, first, H, lr, zeta, S, T):
     largest = chain.largest_step(chain.ball_constants(start, R, D0), D0, far, near, 1000)
     return {
         "loss over steps": Panel(
-            "log", "log", {"loss": loss, "formula of the theorem": promised}, path.steps
+            "log", "log", {"loss": loss, "bound of the theorem": promised}, path.steps
         ),
         "distance over steps": Panel(
             "log",
@@ -407,7 +407,7 @@ def theory(made, path, first, H, lr, zeta, S, T):
             path.steps,
         ),
         "attention score over steps": Panel("log", "", {"attention score": score}, path.steps),
-        "heads asked for over D₀": Panel(
+        "required heads against D₀": Panel(
             "log",
             "log",
             {
@@ -419,12 +419,12 @@ def theory(made, path, first, H, lr, zeta, S, T):
             grid,
         ),
     }, [
-        ("After 1000 steps with {} heads and η = {}: loss {}", "10⁴", lr, loss[-1]),
-        ("training theorem says {};", promised[-1]),
-        ("distance {}, where it says {};", moved[-1], 3 * D0),
-        ("attention score {}.", score[-1]),
-        ("The training theorem asks for {} heads", needed[0]),
-        ("the theorem with fewer heads for {}.", fewer[0]),
+        ("After 1000 steps with {} heads and η = {}, the loss is {}", "10⁴", lr, loss[-1]),
+        ("bound of the training theorem is {}.", promised[-1]),
+        ("from the initialization is {}, with the bound {}.", moved[-1], 3 * D0),
+        ("attention score is {}.", score[-1]),
+        ("The training theorem requires {} heads", needed[0]),
+        ("the theorem with fewer heads {}.", fewer[0]),
         ("allows η up to {}.", largest),
     ]
 
@@ -456,9 +456,12 @@ def step_sizes(made, path, first, H, lr, scaling, optimizer):
         )
         for k, title in enumerate(("training loss", "attention score"))
     }, [
-        ("Heads: {}. With momentum", H),
-        ("η √H where η = {}", lr),
-        ("training loss {}, attention score {}.", *(curve[-1] for curve in curves["H heads"])),
+        ("Heads: {}. Optimizer: momentum", H),
+        ("η √H with η = {}", lr),
+        (
+            "training loss is {}, and the attention score is {}.",
+            *(curve[-1] for curve in curves["H heads"]),
+        ),
     ]
 
 
@@ -530,17 +533,17 @@ def planted(made, path, first, H, scale, n, lr):
             "log step",
             "",
             {
-                "alignment of W, as it starts": alignment_of(first, "W"),
-                "training labels right": right,
-                "fresh labels right": fresh,
+                "alignment of W, initial settings": alignment_of(first, "W"),
+                "training accuracy": right,
+                "test accuracy": fresh,
                 "alignment of W": W,
             },
             path.steps,
         ),
-        "cosine of each head, at the end": Panel("head", "", {"head": (range(1, H + 1), heads)}),
+        "final cosine of each head": Panel("head", "", {"head": (range(1, H + 1), heads)}),
     }, [
-        ("Heads: {}. With a start of scale {}, {} samples and step size {},", H, scale, n, lr),
-        ("training labels right {}, of fresh labels {}", right[-1], fresh[-1]),
+        ("Heads: {}. With initialization scale {}, {} samples, and step size {},", H, scale, n, lr),
+        ("training accuracy is {}, the test accuracy {}", right[-1], fresh[-1]),
         ("alignment with the hidden head {} in W and {} in U.", W[-1], U[-1]),
     ]
 
@@ -559,25 +562,25 @@ def leaving_out(made, path, first, samples, sigma, lr, left):
     traveled = each(full, lambda model: model.norm())[at]
     distance = np.array([(a - b).norm() for a, b in zip(full.models, less.models, strict=True)])[at]
     shown = losses(full, own)[at], losses(less, own)[at], losses(path, data), losses(path, test)
-    names = "that sample, trained on", "that sample, left out", "training loss", "test loss"
+    names = "that sample, included", "that sample, left out", "training loss", "test loss"
     return {
-        "how far, step by step": Panel(
+        "distance, step by step": Panel(
             "log step",
             "",
             {
-                "from the start": traveled,
-                "all pushes of that sample": pushed,
+                "from the initialization": traveled,
+                "sum of its pushes": pushed,
                 "from the run without that sample": distance,
             },
             at,
         ),
         "losses, step by step": Panel("log step", "log", dict(zip(names, shown, strict=True)), at),
     }, [
-        ("With {} samples, noise {} and step size {},", samples, sigma, lr),
-        ("is {} from its start, and {} from the run", traveled[-1], distance[-1]),
-        ("without sample {}, which has pushed {}.", left, pushed[-1]),
-        ("is {} without it and {} with it.", shown[1][-1], shown[0][-1]),
-        ("Training loss {}, test loss {}.", shown[2][-1], shown[3][-1]),
+        ("With {} samples, noise {}, and step size {},", samples, sigma, lr),
+        ("at distance {} from its initialization and at distance {}", traveled[-1], distance[-1]),
+        ("without sample {}, whose pushes add up to {}.", left, pushed[-1]),
+        ("is {} when it is left out and {} when it is included.", shown[1][-1], shown[0][-1]),
+        ("The training loss is {}, and the test loss is {}.", shown[2][-1], shown[3][-1]),
     ]
 
 
@@ -604,7 +607,7 @@ def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
     gap_bound, bound = 3 / samples * G * before(G * loss), 1.5 / samples * before(G * own_loss)
     panels = {
         "loss": {"training loss": loss, "test loss": test_loss},
-        "test loss − training loss": {"gap": test_loss - loss, "formula of Theorem 2": gap_bound},
+        "test loss − training loss": {"gap": test_loss - loss, "bound of Theorem 2": gap_bound},
         "distance, one sample left out": {
             "distance": distance,
             "(3/2)(η/n) Σ G ℓ_i": bound,
@@ -619,9 +622,9 @@ def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
         ("n = {} samples with σ = {}, ζ = {}, η = {}, H = {}:", samples, sigma, zeta, lr, H),
         ("training loss {}, test loss {},", loss[-1], test_loss[-1]),
         ("test accuracy {};", (np.sign(full[-1](test.X)) == test.y).mean()),
-        ("gap {}, formula {}.", test_loss[-1] - loss[-1], gap_bound[-1]),
-        ("Without sample {},", left),
-        ("a distance of {}, bound {},", distance[-1], bound[-1]),
+        ("gap {}, bound {}.", test_loss[-1] - loss[-1], gap_bound[-1]),
+        ("The run without sample {}", left),
+        ("a distance of {}, with the bound {},", distance[-1], bound[-1]),
         ("is {} instead of {}.", left_loss[-1], own_loss[-1]),
     ]
 
@@ -643,20 +646,19 @@ def many_heads(made, path, first, H, lr, scale):
         "training loss, step by step": Panel(
             "log step",
             "log",
-            {"as it starts": losses(first, data), "these heads": losses(path, data)},
+            {"initial settings": losses(first, data), "these heads": losses(path, data)},
             path.steps,
         ),
         "how far a head's attention has moved": Panel(
             "log step",
             "log",
-            {"as it starts": moved(first), "these heads": moved(path)},
+            {"initial settings": moved(first), "these heads": moved(path)},
             path.steps,
         ),
     }, [
-        ("Heads: {}. With step size {}, and draw 0 of a start of size {},", H, lr, scale),
+        ("Heads: {}. With step size {}, initialization scale {}, and random seed 0,", H, lr, scale),
         (
-            "200 steps bring the training loss to {} and move the attention matrix of a head by "
-            "{}.",
+            "the training loss is {}, and the attention matrix of a head has moved by {}.",
             losses(path, data)[-1],
             moved(path)[-1],
         ),
@@ -691,10 +693,10 @@ def digits(made, path, first, H, lr, scale):
             path.steps,
         ),
     }, [
-        ("After 200 steps with H = {}, step size η at η = {}, ", H, lr),
-        (", start scale {}, start number 0:", scale),
+        ("After 200 steps with H = {}, step size η with η = {}, ", H, lr),
+        (", initialization scale {}, random seed 0:", scale),
         (
-            "training loss {}, test loss {}, accuracy {} in training and {} on held-out images.",
+            "training loss {}, test loss {}, training accuracy {}, test accuracy {}.",
             loss[-1],
             test_loss[-1],
             right[-1],
@@ -721,9 +723,9 @@ def cloud(made, path, first, x, n, tokens):
     total = 2 * 3**0.5 * np.exp(x * grid).mean()
     here, limit = (np.interp(x, at, values) for values in (outputs, limits))
     return {
-        "tokens by weight": Panel(
+        "weighted tokens": Panel(
             "token",
-            "share per unit",
+            "density",
             {
                 "histogram of the tokens": (steps, heights(np.full(n, 1 / n))),
                 "these tokens": (steps, heights(weights)),
@@ -731,7 +733,7 @@ def cloud(made, path, first, x, n, tokens):
                 "tokens": (boxed, np.full(n, -0.05)),
             },
         ),
-        "output, over the query": Panel(
+        "output against the query": Panel(
             "query x",
             "",
             {
@@ -742,9 +744,9 @@ def cloud(made, path, first, x, n, tokens):
             at,
         ),
     }, [
-        ("The query {} among {} tokens", x, n),
-        ("it reads {} effective tokens.", 1 / (weights**2).sum()),
-        ("The output is {};", here),
+        ("The query is {}, with {} tokens", x, n),
+        ("its effective number of tokens is {}.", 1 / (weights**2).sum()),
+        ("The output is {}.", here),
         ("infinitely many tokens it is {}.", limit),
     ]
 
@@ -773,7 +775,7 @@ def tilting(made, path, first, v, n, sample):
     )
     here, two = errors[sizes == n], queries == 2
     return {
-        "attention mean, over query x": Panel(
+        "attention mean against x": Panel(
             "",
             "",
             {
@@ -783,10 +785,10 @@ def tilting(made, path, first, v, n, sample):
             },
             queries,
         ),
-        "effective tokens, over x": Panel(
+        "effective tokens against x": Panel(
             "", "log", {"effective tokens": effective, "n exp(−v²x²), or 1": expected}, queries
         ),
-        "squared error, over n": Panel(
+        "squared error against n": Panel(
             "log",
             "log",
             {
@@ -798,13 +800,13 @@ def tilting(made, path, first, v, n, sample):
         ),
     }, [
         ("v = {}, n = {} tokens", v, n),
-        ("sample {}:", sample),
-        ("has {} effective tokens", *effective[two]),
-        ("where that is less, is {}.", *expected[two]),
-        ("attention mean is {}, the limit", *means[two]),
-        ("Gaussian tokens {}.", 2 * v),
-        ("squared error is {};", *here),
-        ("slope {}.", exponent(v)),
+        ("sample {}.", sample),
+        ("the effective number of tokens is {}", *effective[two]),
+        ("1 if that is less, is {}.", *expected[two]),
+        ("attention mean is {}, and the limit", *means[two]),
+        ("Gaussian tokens is {}.", 2 * v),
+        ("eight samples is {},", *here),
+        ("slope is {}.", exponent(v)),
     ]
 
 
@@ -831,7 +833,7 @@ def stretched(made, path, first, kappa, plain_lr, lr):
             "step",
             "log",
             {
-                "plain descent, as it starts": excess(round_, drawn, mha.GradientDescent(0.5)),
+                "plain descent, initial settings": excess(round_, drawn, mha.GradientDescent(0.5)),
                 "plain descent": theirs,
                 "with whitening": ours,
             },
@@ -839,7 +841,7 @@ def stretched(made, path, first, kappa, plain_lr, lr):
         ),
     }, [
         ("With variance ratio {}, after 60 steps", kappa),
-        ("excess {} with whitening (step size {})", ours[-1], lr),
+        ("excess is {} with whitening (step size {})", ours[-1], lr),
         ("{} with plain descent (step size {})", theirs[-1], plain_lr),
     ]
 
@@ -872,7 +874,7 @@ def descent(made, path, first, **values):
     panels["training loss"].lines["noise floor σ²p/2"] = np.full(len(path), floor)
     panels["‖V‖"].lines["‖V‖ = 1/√2"] = ([0, 40], [0.5**0.5] * 2)
     return panels, [
-        ("After 40 steps of SA2, with η = {}, start random N(0, 1), ", values["lr"]),
+        ("After 40 steps of SA2, with η = {}, initialization random N(0, 1), ", values["lr"]),
         (
             "κ(Σ) = {}, s_max = {}, d = {}, n = {}:",
             *(values[name] for name in ("kappa", "s_max", "d", "n")),
@@ -888,7 +890,7 @@ def descent(made, path, first, **values):
             ours["effective tokens, mean"][-1],
         ),
         (
-            "from the same start: training loss {}, population excess {}.",
+            "from the same initialization: training loss {}, population excess {}.",
             theirs["training loss"][-1],
             theirs["population excess"][-1],
         ),
@@ -1018,10 +1020,10 @@ def selecting(made, path, first, k, stretch):
     places_of_keys = {"outer keys": ([-2, 1], [0, 0]), "middle key": ([k], [0])}
     return {
         "weight of the middle key": Panel(
-            "query, in units of the stretch", "", weights | places_of_keys, queries
+            "query / stretching factor", "", weights | places_of_keys, queries
         ),
-        "the most that any query can give it": Panel(
-            "place of the middle key",
+        "largest weight of any query": Panel(
+            "position of the middle key",
             "",
             shares
             | {f"{kernel}, here": ([k], [value]) for kernel, value in here.items()}
@@ -1030,7 +1032,7 @@ def selecting(made, path, first, k, stretch):
         ),
     }, [
         ("middle key at {} and the line stretched by {}", k, stretch),
-        ("give it: softmax {}, Gaussian with rows normalized {}.", *here.values()),
+        ("give it is {} under softmax and {} under the Gaussian kernel", *here.values()),
     ]
 
 
@@ -1103,9 +1105,9 @@ def layer(made, path, first, **values):
         )
     unknowns, equations = values["H"] * values["D"], values["n"] * values["N"]
     return {
-        "loss / first loss": Panel("step", "log", curves, path.steps),
-        "singular values of B at the start": Panel(
-            "in falling order", "log", spectra, np.arange(1, equations + 1)
+        "loss / initial loss": Panel("step", "log", curves, path.steps),
+        "initial singular values of B": Panel(
+            "in decreasing order", "log", spectra, np.arange(1, equations + 1)
         ),
     }, [
         (
@@ -1114,7 +1116,11 @@ def layer(made, path, first, **values):
         ),
         ("after 300 steps",),
         ("HD = {}, nN = {}.", unknowns, equations),
-        ("at the start: softmax {}, Gaussian {}.", spectra["softmax"][-1], spectra["Gaussian"][-1]),
+        (
+            "Initial σ_min(B): softmax {}, Gaussian {}.",
+            spectra["softmax"][-1],
+            spectra["Gaussian"][-1],
+        ),
         *said,
     ]
 
@@ -1145,21 +1151,21 @@ def promised(made, path, first, **values):
         else np.ones(len(path))
     )
     return {
-        "loss / first loss": Panel(
+        "loss / initial loss": Panel(
             "step",
             "log",
             {
                 "the run": left,
-                "guaranteed: at most this": known,
-                "least that any values leave": np.full(len(path), max(least, 1e-9)),
+                "guaranteed bound": known,
+                "minimum over all values": np.full(len(path), max(least, 1e-9)),
             },
             path.steps,
         ),
-        "singular values of B at the start": Panel(
-            "in falling order",
+        "initial singular values of B": Panel(
+            "in decreasing order",
             "log",
             {
-                "B as it starts": (
+                "B, initial settings": (
                     np.arange(1, 33),
                     np.linalg.svd(seen(first[-1], 48), compute_uv=False),
                 ),
@@ -1169,9 +1175,9 @@ def promised(made, path, first, **values):
     }, [
         ("With {} dimensions, Gaussian weights", D),
         ("of size {}, and keys their own:", values["scale"]),
-        ("after 2000 steps {} of the first loss", left[-1]),
-        ("step: at most {}.", known[-1]),
-        ("leave: {}.", least),
+        ("after 2000 steps, loss / initial loss is {}.", left[-1]),
+        ("before the first step is {}.", known[-1]),
+        ("over all values is {}.", least),
     ]
 
 
@@ -1240,8 +1246,8 @@ def held(made, path, first, case, q, c):
     ways = {kernel: way(kernel) for kernel in KERNELS[:2]}
     panels = {}
     for title, of in (
-        ("what the query reads", reads),
-        ("its loss", lambda kernel, at: (reads(kernel, at) - y) ** 2 / 2),
+        ("output at the query", reads),
+        ("loss", lambda kernel, at: (reads(kernel, at) - y) ** 2 / 2),
     ):
         shown = {kernel: (at, of(kernel, at)) for kernel in ways}
         shown |= {
@@ -1251,8 +1257,8 @@ def held(made, path, first, case, q, c):
         shown["start"] = [([q], of(kernel, q)) for kernel in ways]
         panels[title] = Panel("query", "" if of is reads else "loss", shown, rounded=1e-6)
     stems = [-2, -2, np.nan, 2, 2, np.nan], [0, 1, np.nan, 0, 2, np.nan]
-    panels["what the query reads"].lines |= {
-        "values, over their keys": (keys, values),
+    panels["output at the query"].lines |= {
+        "values at their keys": (keys, values),
         "stems": stems,
         "target": ([-4, 4], [y, y]),
     }
@@ -1261,9 +1267,9 @@ def held(made, path, first, case, q, c):
         np.round([place, read, (read - y) ** 2 / 2], 6) + 0.0 for place, read in ends.values()
     )
     return panels, [
-        ("Values that rise, target {}, c = {}, start {}.", y, c, q),
-        ("After 300 steps the softmax query is at {}, reads {}, and has the loss {};", *soft),
-        ("the Gaussian query is at {}, reads {}, and has the loss {}", *gauss),
+        ("Values that rise, target {}, c = {}, initial query {}.", y, c, q),
+        ("the softmax query is at {}, its output is {}, and its loss is {}.", *soft),
+        ("The Gaussian query is at {}, its output is {}, and its loss is {}", *gauss),
     ]
 
 
@@ -1301,7 +1307,7 @@ def traps(made, path, first, shift, lr, c):
             )
         )
     panels["loss f of all, over steps"] = Panel("log step", "log", ends, path.steps)
-    words = "B2 (η = 0.1), starts moved by {}, step size {}, c = {}. Loss f after 300 steps"
+    words = "B2 (η = 0.1), shift of the starts {}, step size {}, c = {}. Loss f after 300 steps"
     return panels, [(words, shift, 0.1 * lr, c), *said]
 
 
@@ -1390,39 +1396,42 @@ def turned(made, path, first, turn, network, pair, radius):
     seen = least(turn)
     return {
         "loss on the plane, red is lower": Panel(
-            "along the first direction",
-            "along the second",
+            "first direction",
+            "second direction",
             {
                 "heatmap": above / abs(above).max(),
                 "network": ([0], [0]),
-                "lowest in the picture": (at[[column]], at[[row]]),
+                "lowest loss in the picture": (at[[column]], at[[row]]),
             },
         ),
-        "least curvature that the plane shows": Panel(
-            "turn of the second direction, degrees",
+        "smallest curvature of the plane": Panel(
+            "turn of second direction, degrees",
             "",
             {
-                "least of the plane": (degrees, [least(each_turn) for each_turn in degrees]),
+                "smallest curvature of the plane": (
+                    degrees,
+                    [least(each_turn) for each_turn in degrees],
+                ),
                 "mean of all eigenvalues": ([0, 90], [values.mean()] * 2),
-                "least of all eigenvalues": ([0, 90], values[[0, 0]]),
+                "smallest eigenvalue": ([0, 90], values[[0, 0]]),
                 "here": ([turn], [seen]),
             },
         ),
     }, [
         ("random pair {}, second direction turned by {} degrees", pair, turn),
-        ("in its middle is {};", seen),
+        ("at its center is {}.", seen),
         (
-            "the {} eigenvalues have the mean {}, and the least is {}.",
+            "The {} eigenvalues have the mean {}, and the smallest is {}.",
             114,
             values.mean(),
             values[0],
         ),
         (
-            "The loss is {} in the middle and at least {} in the picture",
+            "The loss is {} at the center and at least {} in the picture",
             middle,
             middle + above.min(),
         ),
-        ("reaches {} times", radius),
+        ("radius is {} times", radius),
     ]
 
 
@@ -1491,7 +1500,7 @@ def scores(made, path, first, a1, a2, a3, tau):
             },
         ),
         "diag(π) − ππᵀ": Panel("token", "", {"heatmap": np.diag(pi) - np.outer(pi, pi)}),
-        "mean, over a₁": Panel(
+        "mean against a₁": Panel(
             "a₁",
             "",
             {
@@ -1505,7 +1514,7 @@ def scores(made, path, first, a1, a2, a3, tau):
         ("τ = {}", tau),
         ("weights {}, {}, {};", *pi),
         (
-            "mean {}, slope along a₁ {}, variance of what is read {};",
+            "mean {}, slope along a₁ {}, variance of the values {};",
             mean,
             tilt,
             pi @ (read - mean) ** 2,
@@ -1541,7 +1550,7 @@ def surface(made, path, first, lr, low, angle, q1, q2):
         (u * (1 - 1.8) ** k) ** 2 / 2 + 0.05 * (v * (1 - 1.8 * 0.05) ** k) ** 2 / 2, 1e-12
     )
     return {
-        "path on f, θ₂ over θ₁": Panel(
+        "path on f, θ₂ against θ₁": Panel(
             "",
             "",
             {
@@ -1561,13 +1570,13 @@ def surface(made, path, first, lr, low, angle, q1, q2):
         "loss f over steps": Panel(
             "step", "log", {"default settings": usual, "loss": np.maximum(loss, 1e-12)}, k
         ),
-        "factor of a step, over η": Panel(
+        "factor of a step against η": Panel(
             "step size η",
             "",
             {
                 "|1 − ηλ₁|": abs(1 - rates),
                 "|1 − ηλ₂|": abs(1 - low * rates),
-                "border: factor 1, η = 2/λ₁": ([0, 2, 2], [1, 1, 0]),
+                "threshold η = 2/λ₁": ([0, 2, 2], [1, 1, 0]),
                 "here": ([lr, lr], factors),
             },
             rates,
@@ -1576,8 +1585,8 @@ def surface(made, path, first, lr, low, angle, q1, q2):
         ("η = {}, λ₁ = 1, λ₂ = {}", lr, low),
         ("θ₁ = {}, θ₂ = {}:", q1, q2),
         ("from {} to {}.", loss[0], loss[-1]),
-        ("Condition number: {}.", 1 / low),
-        ("coordinates by {} and {} in size", *factors),
+        ("condition number is {}.", 1 / low),
+        ("coordinates by {} and {}.", *factors),
     ]
 
 
@@ -1608,8 +1617,8 @@ def linearized(made, path, first, H, lr, scale):
         ),
     }, [
         ("H = {}, η = {}, s = {}", H, lr, scale),
-        ("loss {}, linearized {};", loss[-1], linear[-1]),
-        ("differ by {} (", distance[-1]),
+        ("the loss is {}, and that of the linearization is {}.", loss[-1], linear[-1]),
+        ("difference of their logits is {},", distance[-1]),
         ("have moved by {}.", (path[-1] - path[0]).norm()),
     ]
 

@@ -183,7 +183,7 @@ def of_a_layer(kind, data, path):
             "its bound in WV": each(path, lambda model: value_smoothness(model, data.X)),
             "2/η": np.full(len(path), 2 / SMALL["lr"]),
         },
-        "least singular value of B": {
+        "smallest singular value of B": {
             "σ_min(B)": each(path, lambda model: least_singular(model.mixed(data.X)))
         },
     }
@@ -224,7 +224,7 @@ LOSSES = (
     "test accuracy",
 )
 LAYER = (
-    "loss {}, from {} at the start; σ_min(B) = {}.",
+    "loss {}, initially {}; σ_min(B) = {}.",
     "training loss",
     "first training loss",
     "σ_min(B)",

@@ -242,7 +242,10 @@ def test_what_the_sliders_cannot_move_is_refused(change, kind, words):
 def test_any_tasks_and_any_start_fit_the_figure():
     made = figure.held({"alone": ([0.0], [1.0], 0.5)}, 0.25, mha.GradientDescent(1.0), steps=20)
     assert list(made.controls["case"].values) == ["alone"] and 0.25 in made.controls["q"].values
-    assert [words["label"] for words in made.spec["tries"]] == ["Initial settings", "From left of zero"]
+    assert [words["label"] for words in made.spec["tries"]] == [
+        "Initial settings",
+        "From left of zero",
+    ]
 
 
 def test_a_draggable_point_moves_a_slider_or_is_refused():

@@ -8,7 +8,7 @@ from mhabook.c04_convergence import cases, chain, idea
 from page import Page
 
 page = Page("multihead/04_why_training_cannot_get_lost")
-CASES = ("Initial settings", "Two heads", "Long steps", "Three times as many tokens")
+CASES = ("Initial settings", "Two heads", "Large step size", "Three times as many tokens")
 
 
 def tried(live, name):
@@ -30,14 +30,17 @@ def test_the_loss_stays_far_below_the_formula_and_the_distance_falls_until_the_r
         assert (10 * drawn["loss"] < drawn["guarantee"]).all()
         turns, end = drawn["from_reference"].argmin(), len(drawn["loss"]) - 1
         assert (np.diff(drawn["from_reference"])[:turns] < 0).all()
-        better = np.argmax(drawn["loss"] < drawn["reference_loss"]) if name == "Long steps" else end
-        assert abs(turns - better) <= 2 and (turns < end - 2) == (name == "Long steps")
+        better = (
+            np.argmax(drawn["loss"] < drawn["reference_loss"]) if name == "Large step size" else end
+        )
+        assert abs(turns - better) <= 2 and (turns < end - 2) == (name == "Large step size")
 
 
 @page.after("run")
 def test_two_heads_go_elsewhere_and_more_tokens_bring_the_good_model_near(live):
     many, two, more = (
-        tried(live, name) for name in ("Initial settings", "Two heads", "Three times as many tokens")
+        tried(live, name)
+        for name in ("Initial settings", "Two heads", "Three times as many tokens")
     )
     assert many["reference_loss"][0] < 1e-3
     assert many["steps"][many["guarantee"] < np.log(2)][0] > 800

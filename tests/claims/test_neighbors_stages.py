@@ -1,4 +1,4 @@
-"""What the section "Heads that part in stages" says, held against what its cells leave."""
+"""What the section "Heads that separate in stages" says, held against what its cells leave."""
 
 import functools
 

@@ -51,7 +51,7 @@ def test_from_4_heads_to_64_the_distance_shrinks_a_little_faster_than_the_root(h
 
 @page.after("figure-width")
 def test_the_way_hardly_depends_on_the_heads_and_attention_moves_less(means):
-    way, change = means["way of all parameters"], means["change of attention weights"]
+    way, change = means["distance of the parameters"], means["change of attention weights"]
     assert 2.5 < way.min() <= way.max() < 3.9
     assert change[6] < change[0] / 3
 

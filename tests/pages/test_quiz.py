@@ -96,7 +96,7 @@ def test_slopes_of_three_losses_against_their_heights():
 
 
 def test_two_margins_at_right_angles():
-    assert answer("Two directions, at right angles") == "5"
+    assert answer("Two orthogonal directions") == "5"
     assert 3 / 5 * 3 + 4 / 5 * 4 == 5
     assert max(3 * math.cos(a) + 4 * math.sin(a) for a in np.linspace(0, math.pi / 2, 1001)) <= 5
 
@@ -104,7 +104,7 @@ def test_two_margins_at_right_angles():
 def test_step_sizes_of_nine_equal_heads():
     """The run of nine heads is that of one with η for its decoder and η/9 for attention."""
     assert answer("Nine heads start at zero").startswith("η for the decoder, η/9")
-    assert answer("With which step size do nine equal heads") == "3η"
+    assert answer("For which step size do nine identical heads") == "3η"
     data = mha.data.tokenized_mixture(n=12, T=4, d=5, M=2, zeta=0.25, S=1.0, sigma=0.1, seed=0)
     nine, one = mha.MultiHeadAttention.zeros(9, 4, 5), mha.MultiHeadAttention.zeros(1, 4, 5)
     for _ in range(5):
@@ -162,7 +162,7 @@ def test_the_curvature_along_a_coordinate(variance, expected):
 @pytest.mark.parametrize("distance", [1.0, 10.0])
 def test_a_key_in_the_middle_of_two(distance):
     assert answer("A key lies exactly halfway") == "1/3"
-    assert answer("The two outer keys are moved").startswith("Nothing")
+    assert answer("The two outer keys are moved").endswith("does not change.")
     keys = np.array([-distance, 0.0, distance])
     weights = [mha.softmax(q * keys)[1] for q in np.linspace(-3, 3, 601)]
     assert max(weights) == pytest.approx(1 / 3)

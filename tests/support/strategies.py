@@ -81,7 +81,7 @@ def problem(seed=0, n=5, T=4, d=3, H=2, X=1.0, W=0.5, U=1.0):
 
 
 def grouped(seed=0, copies=(3, 1, 2)):
-    """Groups of equal heads of unequal size, and data that fit them."""
+    """Groups of identical heads of unequal size, and data that fit them."""
     drawn = problem(seed, H=len(copies))
     return HeadGroups(drawn.model.W, drawn.model.U, copies), mha.data.from_arrays(drawn.X, drawn.y)
 

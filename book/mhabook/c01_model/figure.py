@@ -76,11 +76,10 @@ def finding(
     return LiveFigure(
         FigureSpec(
             title="Does the head find the token?",
-            alt=f"Left, over {steps} steps of one run from zero: the share of right labels in "
-            f"training and on fresh "
-            "samples, and the weight on the token that carries the label, which rises later. "
-            "Right, where the tokens of the first sample look after the last step: the column of "
-            "that token, which carries a star, stands out.",
+            alt=f"Left, over {steps} steps of one run from zero initialization: the training "
+            "accuracy, the test accuracy, and the weight on the relevant token, which rises "
+            "later. Right, the attention weights in the first sample after the last step: the "
+            "column of the relevant token, which carries a star, stands out.",
             model="multihead",
             # The streams of ``tokenized_mixture`` and of ``sample(n, 1)``: the page trains and
             # tests on the samples that ``run`` sees.
@@ -94,13 +93,13 @@ def finding(
             controls=(
                 Control("lr", "step size η", with_value(STEP_SIZES, own["lr"]), own["lr"]),
                 Control("sigma", "noise σ", with_value(NOISES, own["sigma"]), own["sigma"]),
-                Control("zeta", "tokens that carry the label, share ζ", shares, own["zeta"]),
+                Control("zeta", "fraction ζ of relevant tokens", shares, own["zeta"]),
             ),
             tries=tries,
             frame=_frame(T, steps),
-            summary="With step size {lr}, noise {sigma}, and a share {zeta} of tokens that carry "
-            "the label, after {steps} steps: training loss {loss}, share of fresh labels right "
-            "{test_accuracy}, weight on the token {attention_score}.",
+            summary="With step size {lr}, noise {sigma}, and a fraction {zeta} of relevant "
+            "tokens, after {steps} steps: the training loss is {loss}, the test accuracy "
+            "{test_accuracy}, and the weight on the relevant token {attention_score}.",
             train=run,
             measure={"attention": attention, "token_names": token_names},
         ),
@@ -109,11 +108,11 @@ def finding(
 
 
 def _frame(T, steps):
-    frame = panels("shares, step by step", "who looks where, at the end")
-    line(frame, "training labels right", 1, shows="accuracy", color=0)
-    line(frame, "fresh labels right", 1, shows="test_accuracy", color=1)
-    line(frame, "weight on the token, as it starts", 1, shows="attention_score", once=True)
-    line(frame, "weight on the token", 1, shows="attention_score", color=2)
+    frame = panels("fractions, step by step", "final attention weights")
+    line(frame, "training accuracy", 1, shows="accuracy", color=0)
+    line(frame, "test accuracy", 1, shows="test_accuracy", color=1)
+    line(frame, "weight, initial settings", 1, shows="attention_score", once=True)
+    line(frame, "weight on relevant token", 1, shows="attention_score", color=2)
     guess(frame, "chapter-1-1b", 1)
     frame.add_heatmap(
         zmin=0,
@@ -126,11 +125,9 @@ def _frame(T, steps):
     )
     step_axis(frame, steps, col=1)
     frame.update_yaxes(range=[0, 1.03], col=1)
-    frame.update_xaxes(
-        title="token that is looked at", tickvals=list(range(T)), constrain="domain", col=2
-    )
+    frame.update_xaxes(title="attended token", tickvals=list(range(T)), constrain="domain", col=2)
     frame.update_yaxes(
-        title="token that looks",
+        title="attending token",
         autorange="reversed",
         tickvals=list(range(T)),
         constrain="domain",

@@ -16,8 +16,8 @@ NOISE = (0.4, -0.7, 1.0, -0.3, 0.8, -1.0, 0.0, 0.5, -0.5, 0.2)
 def first_the_decoder() -> HTML:
     """Three moments of a run from zero: equal weights, the first step of the decoder, weights on
     one token."""
-    start = _looking(Panel("At the start: look everywhere"), SPREAD)
-    start.words((130, 184), "a tenth each, and nothing is read")
+    start = _looking(Panel("At first: look everywhere"), SPREAD)
+    start.words((130, 184), "a tenth each, and no readout")
     decoder = (
         Panel("First: learn what to read")
         .line((20, ZERO[1]), (240, ZERO[1]), width=1, opacity=0.4)
@@ -36,11 +36,11 @@ def first_the_decoder() -> HTML:
     end.words((130, 184), "look at what the decoder reads")
     return picture(
         "first-the-decoder-then-attention",
-        "Three panels. At the start one token looks at ten others with equally thin lines; one "
-        "of them is a star. Then, in a plane, the mean tokens of the two labels lie a little "
-        "apart, and an arrow, the decoder, grows from the middle between them, along the line "
-        "between the two starred tokens. "
-        "At the end the line to the star is thick, and those to the other nine are thin.",
+        "Three panels. At initialization one token attends to ten tokens with equally thin lines; "
+        "one of them is a star. Then, in a plane, the mean tokens of the two labels are slightly "
+        "apart, and an arrow, the decoder, grows from the midpoint between them, along the line "
+        "between the two relevant tokens. At the end the line to the star is thick, and the lines "
+        "to the other nine are thin.",
         [start, decoder, end],
     )
 

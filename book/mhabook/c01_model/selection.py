@@ -90,7 +90,7 @@ def selection(scores: Array, relevant: Array, gap: float | None = None) -> Check
 
 @statement(
     id="prop-head-scale",
-    title="At a random start the logit's size has a bound without H",
+    title="At a random initialization, the bound on the logit does not depend on H",
     mark="ours",
     source="this book",
     chapter=FURTHER,

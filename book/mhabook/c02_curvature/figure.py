@@ -60,13 +60,12 @@ def downward(
         tries["Large initialization"] = {"scale": SCALES[-1]}
     return LiveFigure(
         FigureSpec(
-            title="How much does the loss curve downward?",
-            alt=f"On logarithmic axes, over {steps} steps of one run from a random start: left, "
-            f"step by step, the loss, "
-            "its downward curvature, and the bound on it. All three fall together, the curvature "
-            "below the loss and the bound above. Right, the downward curvature against the loss, "
-            "a nearly straight line of slope one, and the bound, a line two orders of magnitude "
-            "above it.",
+            title="How negative is the curvature?",
+            alt=f"On logarithmic axes, over {steps} steps of one run from a random "
+            "initialization. Left, step by step, the loss, its negative curvature, and the bound "
+            "on it. All three fall together, with the curvature below the loss and the bound "
+            "above it. Right, the negative curvature against the loss, a nearly straight line of "
+            "slope one, and the bound, a line two orders of magnitude above it.",
             model="multihead",
             data=arrays(data),
             record=tuple(record),
@@ -77,13 +76,13 @@ def downward(
             controls=(
                 Control("H", "heads H", heads, H),
                 Control("lr", "step size η", with_value(STEP_SIZES[:-1], own["lr"]), own["lr"]),
-                Control("scale", "size of the start", with_value(SCALES, scale), scale),
+                Control("scale", "initialization scale", with_value(SCALES, scale), scale),
             ),
             tries=tries,
             frame=_downward_frame(steps),
-            summary="Heads: {H}. With step size {lr}, and a start of size {scale}, {steps} steps "
-            "bring the loss from {first_loss} to {loss}, and its downward curvature from "
-            "{first_negative_curvature} to {negative_curvature}; the bound ends at "
+            summary="Heads: {H}. With step size {lr} and initialization scale {scale}, the loss "
+            "goes from {first_loss} to {loss} in {steps} steps, and its negative curvature from "
+            "{first_negative_curvature} to {negative_curvature}. The final bound is "
             "{weak_convexity_bound}.",
             train=lambda values: _random_run(data, values, record, seed),
         ),
@@ -94,11 +93,11 @@ def downward(
 def _downward_frame(steps):
     frame = panels("step by step", "against the loss")
     line(frame, "loss", 1, shows="loss", color=0)
-    line(frame, "downward curvature", 1, shows="negative_curvature", color=3)
+    line(frame, "negative curvature", 1, shows="negative_curvature", color=3)
     line(frame, "its bound (B/√H) L", 1, shows="weak_convexity_bound", color=4)
     line(
         frame,
-        "downward curvature, as it starts",
+        "negative curvature, initial settings",
         2,
         shows="negative_curvature",
         over="loss",
@@ -107,7 +106,7 @@ def _downward_frame(steps):
     )
     line(
         frame,
-        "downward curvature",
+        "negative curvature",
         2,
         shows="negative_curvature",
         over="loss",
@@ -197,13 +196,13 @@ def curvature(data: Dataset, steps: int = 400, scale: float = 0.3, seed: int = 0
             controls=(
                 Control("H", "heads H", HEADS, 2),
                 Control("lr", "step size η", STEP_SIZES, 1.0),
-                Control("scale", "start scale", SCALES, scale),
+                Control("scale", "initialization scale", SCALES, scale),
             ),
             frame=frame,
-            summary="In {steps} steps with H = {H}, η = {lr}, start scale {scale} the loss goes "
-            "from {first_loss} to {loss}, the largest eigenvalue from {first_sharpness} to "
-            "{sharpness}, the negative curvature from {first_negative_curvature} to "
-            "{negative_curvature}.",
+            summary="In {steps} steps with H = {H}, η = {lr}, and initialization scale {scale}, "
+            "the loss goes from {first_loss} to {loss}, the largest eigenvalue from "
+            "{first_sharpness} to {sharpness}, and the negative curvature from "
+            "{first_negative_curvature} to {negative_curvature}.",
             train=lambda values: _random_run(data, values, record, seed),
         ),
         __file__,

@@ -15,7 +15,7 @@ def slope_times_bend() -> HTML:
     """Slope at most height, times the bend of the logit, is the bend of the loss: high hills bend,
     low ones hardly."""
     loss = (
-        Panel("The loss: steep only where high")
+        Panel("The loss: steep only if high")
         .arrow((20, 165), (246, 165), width=1)
         .curve([_on_loss(-2 + 0.1 * k) for k in range(61)], width=2.5)
         .words((246, 184), "margin of a sample", anchor="end")
@@ -25,7 +25,7 @@ def slope_times_bend() -> HTML:
     loss.words((84, 74), "high, and steep", anchor="start").words(
         (160, 142), "low, and flat", anchor="start"
     )
-    logit = Panel("The logit: bends either way")
+    logit = Panel("The logit: curvature of either sign")
     for left, sign, color, word in ((28, 1, 0, "upward"), (142, -1, 1, "downward")):
         logit.curve(
             [(left + x, 92 - sign * (0.04 * (x - 45) ** 2 - 40)) for x in range(0, 91, 3)],
@@ -33,20 +33,20 @@ def slope_times_bend() -> HTML:
             width=2.5,
         )
         logit.words((left + 45, 158), word, color=color)
-    logit.words((130, 184), "but never by more than B/√H")
+    logit.words((130, 184), "at most B/√H")
     hills = Panel("So the lower, the flatter")
     for height, y in ((70, 108), (24, 142), (5, 160)):
         hills.curve(
             [_on_hill(x, y + height / 4, height) for x in range(-100, 101, 5)], width=2.5, color=1
         )
         hills.dot((130, y + height / 4 - height), size=4)
-    hills.words((130, 184), "downward bend ≤ B/√H × height")
+    hills.words((130, 184), "negative curvature ≤ B/√H × loss")
     return picture(
         "the-lower-the-flatter",
-        "Three panels. The logistic loss over the margin, with a steep tangent at a high point "
-        "and a flat one at a low point. Two curves for the logit, one bent upward, one bent "
-        "downward. Three hills of the same shape, a high one, a low one and a very low one, each "
-        "with a dot on its top.",
+        "Three panels. The logistic loss against the margin, with a steep tangent at a high point "
+        "and a flat one at a low point. Two curves for the logit, one convex and one concave. "
+        "Three hills of the same shape, a high one, a low one, and a very low one, each with a "
+        "dot at its top.",
         [loss, logit, hills],
     )
 

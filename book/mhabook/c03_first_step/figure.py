@@ -51,8 +51,8 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
 
     Raises ValueError for what ``tokenized_mixture`` refuses, or if n is odd.
 
-    Source: Propositions "Margins after the first phase" and "The margin that cannot be passed from
-    zero", Theorem "The exact margin" (this book).
+    Source: Propositions "Margins after the first phase" and "The largest margin at zero
+    initialization", Theorem "The exact margin" (this book).
     """
     require_count(n=n)
     if n % 2:
@@ -62,7 +62,7 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
     margins = _Margins(n, T, d, seed)
     return LiveFigure(
         FigureSpec(
-            title="What a start can already separate",
+            title="What an initialization can already separate",
             alt="Left, after the first phase, bars of the maximum margin of the features in U, "
             "in W, and in both, 0.894, 0.865 and 1.24, with the closed forms on them. Right, the "
             "margin over the noise for three starts: the first phase is highest everywhere, zero "
@@ -79,13 +79,13 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
             curves=("loss", "margin_U", "margin_W", "margin"),
             final=tuple(margins.measures),
             controls=(
-                Control("zeta", "relevant share ζ", SHARES, 0.2),
+                Control("zeta", "relevant fraction ζ", SHARES, 0.2),
                 Control("S", "norm S of the patterns", (0.5, 0.75, 1.0, 1.5, 2.0, 3.0), 2.0),
                 Control("M", "distracting patterns M", PATTERNS, 5),
                 Control("sigma", "noise σ", NOISES, 0.0),
                 Control(
                     "initialization",
-                    "start",
+                    "initialization",
                     tuple(STARTS),
                     "first",
                     tuple(START_NAMES.values()),
@@ -100,10 +100,10 @@ def realizability(n: int = 40, T: int = 10, d: int = 10, seed: int = 0) -> LiveF
                 ),
             ),
             frame=_frame(),
-            summary="Maximum margin at ζ = {zeta}, S = {S}, M = {M}, σ = {sigma}, start: "
+            summary="Maximum margin at ζ = {zeta}, S = {S}, M = {M}, σ = {sigma}, initialization: "
             "{initialization}: {margin_U} from U alone, {margin_W} from W alone, {margin} from "
-            "both. After the first phase, without noise, the witness has γ = {gamma}, and the "
-            "best direction γ* = {gamma_star}.",
+            "both. After the first phase, without noise, the margin is γ* = {gamma_star} in the "
+            "best direction and γ = {gamma} in the direction of the closed form.",
             train=margins.path,
             measure=margins.measures,
         ),
@@ -190,7 +190,7 @@ def _page_data(n, T, d, seed):
 
 
 def _frame():
-    frame = panels("maximum margin from …", "margin from both, over noise σ")
+    frame = panels("maximum margin from …", "margin from both, against noise σ")
     for k, name in enumerate(("U", "W", "both")):
         frame.add_scatter(
             x=[k, k],

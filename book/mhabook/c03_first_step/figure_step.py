@@ -51,7 +51,7 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
 
     Raises TypeError or ValueError if data, start or rule are others.
 
-    Source: Propositions "The margin that cannot be passed from zero" and "Margins after the first
+    Source: Propositions "The largest margin at zero initialization" and "Margins after the first
     phase" (this book).
     """
     mixture, n, (H, T, d) = mixture_of(data), len(data), zero_heads(start).sizes
@@ -77,11 +77,12 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
     return LiveFigure(
         FigureSpec(
             title="What can the gradients tell apart?",
-            alt="Left, a point for each sample: how fast the logit changes, at unit speed, "
-            "across if only the decoder moves along its part of the best direction, and up if "
-            "only attention does. After the step positive samples lie to the upper right and "
-            "negative ones to the lower left, with a wide empty band between. Right, the margin, "
-            "half the width of the band, over the noise: largest after the step, least before it.",
+            alt="Left, a point for each sample: the rate of change of the logit, horizontally if "
+            "only the decoder moves at unit speed along its part of the best direction, and "
+            "vertically if only attention does. After the step positive samples are at the upper "
+            "right and negative samples at the lower left, with a wide empty band between. Right, "
+            "the margin, half the width of the band, against the noise: it is largest after the "
+            "step and smallest before the step.",
             model="step",
             data=unit,
             record=(0,),
@@ -97,15 +98,15 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
             controls=(
                 Control(
                     "initialization",
-                    "the model stands",
+                    "model",
                     tuple(STARTS),
                     "first",
                     tuple(STARTS.values()),
                     "choice",
                 ),
                 Control("sigma", "noise σ", with_value(NOISES, mixture.sigma), mixture.sigma),
-                Control("S", "length S of the patterns", with_value(NORMS, S), S),
-                Control("zeta", "share ζ of tokens with the label", tuple(shares), own),
+                Control("S", "norm S of the patterns", with_value(NORMS, S), S),
+                Control("zeta", "fraction ζ of relevant tokens", tuple(shares), own),
             ),
             tries={
                 "After the step": {},
@@ -114,9 +115,9 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
                 "Noise": {"sigma": 0.5},
             },
             frame=_frame(with_value(NOISES, mixture.sigma)),
-            summary="Model: {initialization}. With noise {sigma}, patterns of length {S}, and a "
-            "share {zeta} of tokens that carry the label, the margin is {margin}. By moving the "
-            "decoder alone it is {margin_U}, by moving attention alone {margin_W}.",
+            summary="Model: {initialization}. With noise {sigma}, patterns of norm {S}, and a "
+            "fraction {zeta} of relevant tokens, the margin is {margin}. It is {margin_U} if only "
+            "the decoder moves, and {margin_W} if only attention moves.",
             train=steps.path,
             measure=steps.measures(with_value(NOISES, mixture.sigma)),
         ),
@@ -226,7 +227,7 @@ def _plane(model, data):
 
 
 def _frame(noises):
-    frame = panels("how fast each logit changes", "margin, over the noise")
+    frame = panels("rate of change of each logit", "margin against the noise")
     for name, color, symbol in (("plus", 0, "circle"), ("minus", 1, "diamond")):
         frame.add_scatter(
             name="label +1" if name == "plus" else "label −1",

@@ -256,7 +256,7 @@ def all_samples(mixture: Mixture) -> Dataset:
 def noise_size(mixture: Mixture, n: int) -> float:
     """E‖ψ − (ζ/2)(μ₊ − μ₋)‖² = (1/n)[ζ²S²/2 + (1−ζ)(1−1/M)S²/T + (1−ζ)²S²/M + (1−ζ)σ²d/T].
 
-    Source: Lemma "How much one step owes to chance" (this book).
+    Source: Lemma "The sampling noise of one step" (this book).
     """
     (M, d), T, S2 = mixture.nu.shape, mixture.T, float(mixture.mu[1] @ mixture.mu[1])
     zeta = mixture.n_relevant / T
@@ -287,7 +287,7 @@ def _tiny(seed):
 
 @statement(
     id="lemma-sampling-noise",
-    title="How much one step owes to chance",
+    title="The sampling noise of one step",
     mark="ours",
     source="this book",
     chapter=FURTHER,

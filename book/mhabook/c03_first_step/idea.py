@@ -51,10 +51,10 @@ def margin_by_pythagoras() -> HTML:
     return picture(
         "what-one-step-knows",
         "Three panels. Before the step the two labels are two points on the horizontal axis of a "
-        "plane, as far from the middle as the margin says; the vertical axis is attention. Then "
-        "an arrow, the decoder, points from the token of label minus to the token of label plus, "
-        "past the distracting tokens. After the step the two points have left the axis, one "
-        "upward and one downward; the margin is now the long side of a right triangle.",
+        "plane, at a distance from the center that is the margin; the vertical axis is attention. "
+        "Then an arrow, the decoder, points from the token of label minus to the token of label "
+        "plus, past the distracting tokens. After the step the two points have left the axis, one "
+        "upward and one downward, and the margin is now the hypotenuse of a right triangle.",
         [before, step, after],
     )
 

@@ -356,7 +356,7 @@ def _at_zero(seed, **given):
 
 @statement(
     id="prop-zero-margin",
-    title="The margin that cannot be passed from zero",
+    title="The largest margin at zero initialization",
     mark="ours",
     source="this book",
     chapter=CHAPTER,

@@ -36,17 +36,17 @@ FINAL = (
 )
 NUMBERS = ("distance", "heads_needed", "largest_step")
 ALT = (
-    "Four panels for a trillion heads. The loss falls under the formula of the training theorem. "
-    "The distance from the start stays a fifth of its bound. The attention score does not move. "
-    "The heads that two theorems ask for grow with the sixth and the fourth power of the "
-    "distance to the reference."
+    "Four panels for a trillion heads. The loss falls below the bound of the training theorem. "
+    "The distance from the initialization stays at a fifth of its bound. The attention score does "
+    "not change. The numbers of heads that two theorems require grow with the sixth and the "
+    "fourth power of the distance to the reference."
 )
 SUMMARY = (
-    "After {steps} steps with {H} heads and η = {lr}: loss {loss}, where the formula of the "
-    "training theorem says {guarantee}; distance {from_start}, where it says {limit}; attention "
-    "score {attention_score}. The training theorem asks for {heads_needed} heads, the theorem "
-    "with fewer heads for {fewer_heads_needed}. At this H the training theorem allows η up to "
-    "{largest_step}."
+    "After {steps} steps with {H} heads and η = {lr}, the loss is {loss}, and the bound of the "
+    "training theorem is {guarantee}. The distance from the initialization is {from_start}, with "
+    "the bound {limit}. The attention score is {attention_score}. The training theorem requires "
+    "{heads_needed} heads, the theorem with fewer heads {fewer_heads_needed}. At this H the "
+    "training theorem allows η up to {largest_step}."
 )
 # From 1 to 100, the axis of the panel.
 GRID = 10 ** (np.arange(31) / 15)
@@ -69,7 +69,7 @@ HEADS_IN_WORDS = (
 CONTROLS = (
     Control("H", "heads H of the run", HEADS, 10**12, HEADS_IN_WORDS),
     Control("lr", "step size η", (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0), 0.3),
-    Control("zeta", "relevant share ζ", (0.2, 0.4, 0.6, 0.8), 0.2),
+    Control("zeta", "relevant fraction ζ", (0.2, 0.4, 0.6, 0.8), 0.2),
     Control("S", "norm S of the patterns", (0.5, 1.0, 2.0), 1.0),
     Control("T", "tokens T", (5, 10, 20), 10),
 )
@@ -94,7 +94,7 @@ def nearer(
     Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number
     ≥ 1.
 
-    Source: this book, Theorem "Training" and Corollary "A start that separates".
+    Source: this book, Theorem "Training" and Corollary "An initialization that separates".
     """
     require_count(steps=steps)
     mixture, H, lr = mixture_of(data), _two_halves(start, data), plain_step(rule)
@@ -123,17 +123,17 @@ def nearer(
     if H != 2:
         tries["Two heads"] = {"H": 2}
     if lr != 30.0:
-        tries["Long steps"] = {"lr": 30.0}
+        tries["Large step size"] = {"lr": 30.0}
     triple = [share for share in shares if abs(share - 3 * own) < 1e-9]
     if triple:
         tries["Three times as many tokens"] = {"zeta": triple[0]}
     return LiveFigure(
         FigureSpec(
             title="Does the run come nearer to a good model?",
-            alt=f"Over {steps} steps of one run. Left, the loss falls below the formula of the "
-            f"training theorem at every "
-            "step and toward the loss of the good model. Right, the distance to the good model "
-            "falls all the time, and that to the start grows.",
+            alt=f"Over {steps} steps of one run. Left, the loss falls below the bound of the "
+            "training theorem at every step and toward the loss of the good model. Right, the "
+            "distance to the good model falls all the time, and the distance to the "
+            "initialization grows.",
             model="groups",
             data=_page_data(n, T, d, M, seed),
             start={"kind": "first_phase"},
@@ -144,15 +144,14 @@ def nearer(
             controls=(
                 Control("H", "heads H", heads, H, tuple(map(_in_words, heads))),
                 Control("lr", "step size η", with_value(STEP_SIZES, lr), lr),
-                Control("zeta", "share ζ of tokens with the label", shares, own),
+                Control("zeta", "fraction ζ of relevant tokens", shares, own),
             ),
             tries=tries,
             frame=_nearer_frame(steps),
-            summary="With {H} heads, step size {lr}, and a share {zeta} of tokens that carry the "
-            "label, {steps} steps end at a loss of {loss}; the formula of the theorem ends at "
-            "{guarantee}. The distance to the good model goes from {distance} to "
-            "{from_reference}. The theorem asks for {heads_needed} heads, and at this H for a "
-            "step size of at most {largest_step}.",
+            summary="With {H} heads, step size {lr}, and a fraction {zeta} of relevant tokens, "
+            "the loss after {steps} steps is {loss}, and the bound of the theorem is {guarantee}. "
+            "The distance to the good model goes from {distance} to {from_reference}. The theorem "
+            "requires {heads_needed} heads, and at this H a step size of at most {largest_step}.",
             train=lambda values: _measured_run(*problem(values), values["lr"], record),
             measure=together(NUMBERS, numbers),
         ),
@@ -182,13 +181,18 @@ def _in_words(H):
 def _nearer_frame(steps):
     frame = panels("loss", "distance")
     line(frame, "loss", 1, shows="loss", color=0)
-    line(frame, "formula of the theorem", 1, shows="guarantee", color=1)
+    line(frame, "bound of the theorem", 1, shows="guarantee", color=1)
     line(frame, "loss of the good model", 1, shows="reference_loss", color=2)
     line(
-        frame, "to the good model, as it starts", 2, shows="from_reference", once=True, legend=True
+        frame,
+        "to the good model, initial settings",
+        2,
+        shows="from_reference",
+        once=True,
+        legend=True,
     )
     line(frame, "to the good model", 2, shows="from_reference", color=3)
-    line(frame, "to the start", 2, shows="from_start", color=4)
+    line(frame, "to the initialization", 2, shows="from_start", color=4)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-5, 3], dtick=2, exponentformat="power", col=1)
     return frame.update_yaxes(rangemode="tozero", col=2)
@@ -291,11 +295,11 @@ def _frame(steps):
         "loss over steps",
         "distance over steps",
         "attention score over steps",
-        "heads asked for over D₀",
+        "required heads against D₀",
         height=640,
     )
     line(frame, "loss", 1, 1, shows="loss", color=0)
-    line(frame, "formula of the theorem", 1, 1, shows="guarantee", color=1)
+    line(frame, "bound of the theorem", 1, 1, shows="guarantee", color=1)
     line(frame, "distance ‖θₖ − θ₀‖", 2, 1, shows="from_start", color=0)
     line(frame, "distance ‖θₖ − θ‖", 2, 1, shows="from_reference", color=2)
     line(frame, "3D₀", 2, 1, shows="limit", color=1)

@@ -1,5 +1,5 @@
-"""Groups of equal heads: any number of heads in F groups is F heads with other decoders and other
-step sizes."""
+"""Groups of identical heads: any number of heads in F groups is F heads with other decoders and
+other step sizes."""
 
 from collections.abc import Sequence
 
@@ -50,7 +50,7 @@ def _equal_in_groups(heads, copies, **_):
 
 @statement(
     id="prop-groups",
-    title="Groups of equal heads",
+    title="Groups of identical heads",
     mark="ours",
     source="this book",
     chapter=FURTHER,

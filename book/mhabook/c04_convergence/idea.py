@@ -39,11 +39,11 @@ def downhill_leads_there() -> HTML:
     return picture(
         "downhill-leads-there",
         "Three panels. Left: a dot at a high loss, and near it a star, the good model, at a low "
-        "one. A dashed curve starts flat at the dot and bends down as much as it may: it ends "
-        "far above the star. The curve that reaches the star slopes down from the dot on. "
-        "Middle: the star is far away, and a curve that starts flat reaches it. Right: circles "
-        "around a star, and a path of steps from the outermost circle inward, the first steps "
-        "longest.",
+        "loss. A dashed curve starts flat at the dot with as much negative curvature as is "
+        "allowed, and ends far above the star. The curve that reaches the star slopes down from "
+        "the dot on. Middle: the star is far away, and a curve that starts flat reaches it. "
+        "Right: circles around a star, and a path of steps from the outermost circle inward, with "
+        "the largest steps first.",
         [near, far, _steps()],
     )
 
@@ -95,7 +95,7 @@ def _steps():
         panel.arrow(begin, end, color=0, width=2)
         panel.dot(begin, size=3.5)
     return panel.words((path[0][0] - 6, path[0][1] - 6), "start", anchor="end").words(
-        (130, 187), "high loss: a long way nearer"
+        (130, 187), "high loss: much nearer"
     )
 
 

@@ -48,7 +48,7 @@ def _safe(model, data, lr):
 
 @statement(
     id="lemma-descent",
-    title="A step goes down",
+    title="A step lowers the loss",
     mark="ours",
     source=SOURCE,
     chapter=FURTHER,
@@ -94,7 +94,7 @@ def _near_enough(model, other, data, R=None):
 
 @statement(
     id="lemma-one-point",
-    title="The gradient knows where the reference is",
+    title="The negative gradient points toward the reference",
     mark="ours",
     source=SOURCE,
     chapter=CHAPTER,
@@ -334,7 +334,7 @@ def reference_loss(
 
 @statement(
     id="cor-2-mixture",
-    title="A start that separates",
+    title="An initialization that separates",
     mark="ours",
     source="this book, after Deora et al. 2023, Corollary 2",
     chapter=FURTHER,
@@ -403,8 +403,8 @@ def sample_demand(data: Dataset, K: int = 100, delta: float = 0.05) -> Demand:
 
     B_Φ = T max_i|⟨ψ, x̄_i⟩| √(2 log(2/δ)), γ is the margin of the witness, ‖U_{0,h}‖ = √T‖ψ‖.
 
-    Source: this book, Proposition "The logits that the first phase leaves" and Corollary "A start
-    that separates".
+    Source: this book, Proposition "The logits that the first phase leaves" and Corollary "An
+    initialization that separates".
     """
     pair = starts.first_phase_groups(data, (1, 1))
     toward = reference_along(pair, starts.mixture_witness(data, pair.copies), data, K)

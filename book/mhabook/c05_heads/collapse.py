@@ -34,7 +34,7 @@ def _equal_heads(seed):
 
 @statement(
     id="prop-equal-heads",
-    title="Equal heads are one head",
+    title="Identical heads act as one head",
     mark="ours",
     source="this book",
     chapter=CHAPTER,

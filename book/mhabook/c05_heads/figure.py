@@ -74,10 +74,10 @@ def step_sizes(
     return LiveFigure(
         FigureSpec(
             title="Are more heads slower, or faster?",
-            alt=f"Over {steps} steps from zero, left the training loss, right the attention "
-            f"score, the weight on the token "
-            "that carries the label. Broad gray lines show one head under the rule of the page "
-            "and one head under Adam, a thin line the run that the controls describe.",
+            alt=f"Over {steps} steps from zero initialization: left the training loss, right the "
+            "attention score, that is, the weight on the relevant token. Broad gray lines show "
+            "one head with the optimizer of the page and one head with Adam. A thin line shows "
+            "the run that the controls describe.",
             model="multihead",
             data=arrays(data),
             start={"kind": "zeros"},
@@ -97,13 +97,14 @@ def step_sizes(
             ),
             tries={
                 "1 head": {"H": 1},
-                "64 heads, the same step": {"H": 64},
-                "64 heads, step × √64": {"H": 64, "scaling": "root"},
+                "64 heads, same step size": {"H": 64},
+                "64 heads, step size × √64": {"H": 64, "scaling": "root"},
                 "64 heads, Adam": {"H": 64, "optimizer": "adam", "lr": float(of_adam.lr)},
             },
             frame=_two_panels(steps, record, one_head),
-            summary="Heads: {H}. With {optimizer}, and the step size {scaling} where η = {lr}, "
-            "after {steps} steps: training loss {loss}, attention score {attention_score}.",
+            summary="Heads: {H}. Optimizer: {optimizer}. Step size: {scaling} with η = {lr}. "
+            "After {steps} steps the training loss is {loss}, and the attention score is "
+            "{attention_score}.",
             train=run,
         ),
         ENTRY,
@@ -175,7 +176,7 @@ def width(
     source = sample().truth
     return LiveFigure(
         FigureSpec(
-            title="Heads and how the step size goes with them, from zero",
+            title="Number of heads and step size, from zero initialization",
             alt="Four panels over 500 steps of gradient descent from zero, one head, step size "
             "1. Training and test loss fall together and end parallel to 1/t. The norm of W "
             "rises to 2.3 and that of U to 2.9. The attention score rises from 0.125 to 0.79.",
@@ -195,7 +196,7 @@ def width(
                 rule_control(),
                 Control(
                     "zeta",
-                    "relevant share ζ",
+                    "relevant fraction ζ",
                     tuple(k / T for k in range(1, max(T // 2, 1) + 1)),
                     1 / T,
                 ),

@@ -12,8 +12,8 @@ ONE = (104, 54)
 FOURFOLD = 28
 """How far a factor of four is."""
 WAYS = {
-    "The same step: straight down": (0, -1),
-    "Step × √H: down a diagonal": (0.5, -0.5),
+    "Same step size: straight down": (0, -1),
+    "Step size × √H: down a diagonal": (0.5, -0.5),
     "Adam: to the right": (0.5, 0),
 }
 """Title → the power of H by which the step of the decoder grows, and that by which attention's
@@ -28,10 +28,10 @@ def three_ways() -> HTML:
     under each rule."""
     return picture(
         "three-ways-through-the-plane",
-        "Three times the same plane. To the right the decoder takes longer steps, upward "
-        "attention does. Four dots are 1, 4, 16 and 64 heads, and an arrow goes through them: "
-        "straight down if the step size stays the same, down a diagonal if it grows with the "
-        "root of the number of heads, and to the right under Adam.",
+        "Three times the same plane. The decoder takes larger steps to the right, and attention "
+        "takes larger steps upward. Four dots are 1, 4, 16, and 64 heads, and an arrow passes "
+        "through them: straight down if the step size stays the same, down a diagonal if it grows "
+        "like √H, and to the right under Adam.",
         [
             _way(title, FOURFOLD * decoder, -FOURFOLD * attention)
             for title, (decoder, attention) in WAYS.items()
@@ -42,7 +42,7 @@ def three_ways() -> HTML:
 def equal_heads() -> HTML:
     """Equal heads add up, each receives a share of the gradient, and the one head that they are
     takes two steps."""
-    together, shares = Panel("Equal heads add up"), Panel("Each receives a share")
+    together, shares = Panel("Identical heads add up"), Panel("Each receives a fraction")
     for y in HEADS:
         _head(together, y).arrow((112, y), (186, 103 + 0.1 * (y - 103)), width=1.5)
         _head(shares, y).arrow((186, 103 + 0.1 * (y - 103)), (112, y), width=1.5)
@@ -50,7 +50,7 @@ def equal_heads() -> HTML:
         panel.words((36, 34), "W", color=1).words((83, 34), "U", color=0)
     together.dot((200, 103)).words((200, 127), "logit").words((130, 184), "their sum over √H")
     shares.dot((200, 103)).words((200, 127), "gradient").words(
-        (130, 184), "H heads: an H-th of the whole"
+        (130, 184), "H heads: 1/H of the gradient"
     )
     one = (
         Panel("So one head takes two steps")
@@ -62,10 +62,10 @@ def equal_heads() -> HTML:
     )
     return picture(
         "equal-heads-are-one-head",
-        "Three panels. Four equal heads, each a square for attention and a bar for its decoder, "
-        "send arrows to one dot, the logit. Then arrows of the gradient come back from the dot "
-        "to each of the four. At the end two arrows: a long one, the step of the decoder, η, and "
-        "a short one, the step of attention, η/H.",
+        "Three panels. Four identical heads, each a square for attention and a bar for its "
+        "decoder, send arrows to one dot, the logit. Then arrows of the gradient go back from the "
+        "dot to each of the four heads. At the end there are two arrows: a long one, the step of "
+        "the decoder, η, and a short one, the step of attention, η/H.",
         [together, shares, one],
     )
 
@@ -75,8 +75,8 @@ def _way(title, across, down):
         Panel(title)
         .arrow((40, 168), (246, 168), width=1)
         .arrow((40, 168), (40, 24), width=1)
-        .words((246, 184), "longer steps of the decoder", anchor="end")
-        .words((48, 32), "longer steps of attention", anchor="start")
+        .words((246, 184), "larger steps of the decoder", anchor="end")
+        .words((48, 32), "larger steps of attention", anchor="start")
     )
     (x, y), many = ONE, (ONE[0] + 3 * across, ONE[1] + 3 * down)
     beyond = 22 / hypot(across, down)

@@ -95,7 +95,7 @@ def _no_noise(data, **_):
 
 @statement(
     id="prop-pull",
-    title="What attention is worth to the decoders",
+    title="How much attention helps the decoders",
     mark="ours",
     source="this book",
     chapter=FURTHER,
@@ -205,7 +205,7 @@ def _flow(seed):
 
 @statement(
     id="prop-lever",
-    title="What decoder and attention trade",
+    title="The trade-off between decoder and attention",
     mark="ours",
     source="this book",
     chapter=FURTHER,

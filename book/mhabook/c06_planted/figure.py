@@ -83,10 +83,9 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
     return LiveFigure(
         FigureSpec(
             title=f"Do the heads find the hidden one{BY[optimizer]}?",
-            alt=f"Left, over {steps} steps: the share of right labels in training and on fresh "
-            f"samples, and the alignment "
-            "of all heads with the hidden one. Right, after the last step, a bar for each head: "
-            "the cosine of its W with that of the hidden head.",
+            alt=f"Left, over {steps} steps: the training accuracy, the test accuracy, and the "
+            "alignment of all heads with the hidden head. Right, after the last step, a bar for "
+            "each head: the cosine between its W and that of the hidden head.",
             model="multihead",
             data=arrays(data) | {"teacher": hidden},
             test=arrays(test),
@@ -97,7 +96,7 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
             final=("cosines", "head_numbers"),
             controls=(
                 Control("H", "heads H", heads, H),
-                Control("scale", "how different they start, scale s", SCALES, 0.0),
+                Control("scale", "initialization scale s", SCALES, 0.0),
                 Control("n", "samples n", tuple(sorted({max(n // k, 1) for k in (8, 4, 2, 1)})), n),
                 Control(
                     "lr", "step size η", with_value(STEP_SIZES, float(rule.lr)), float(rule.lr)
@@ -106,13 +105,14 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
             tries={
                 "Initial settings": {},
                 "Different heads": {"scale": DIFFERENT},
-                "One head, random start": {"H": 1, "scale": DIFFERENT},
+                "One head, random initialization": {"H": 1, "scale": DIFFERENT},
                 "An eighth of the samples": {"n": max(n // 8, 1)},
             },
             frame=_frame(steps, heads[-1]),
-            summary="Heads: {H}. With a start of scale {scale}, {n} samples and step size {lr}, "
-            "after {steps} steps: share of training labels right {accuracy}, of fresh labels "
-            "{test_accuracy}, alignment with the hidden head {align_W} in W and {align_U} in U.",
+            summary="Heads: {H}. With initialization scale {scale}, {n} samples, and step size "
+            "{lr}, after {steps} steps: the training accuracy is {accuracy}, the test accuracy "
+            "{test_accuracy}, and the alignment with the hidden head {align_W} in W and {align_U} "
+            "in U.",
             train=run,
             measure={"cosines": cosines, "head_numbers": head_numbers},
         ),
@@ -130,10 +130,10 @@ def _teacher_of(data):
 
 
 def _frame(steps, heads):
-    frame = panels("step by step", "cosine of each head, at the end")
-    line(frame, "alignment of W, as it starts", 1, shows="align_W", once=True)
-    line(frame, "training labels right", 1, shows="accuracy", color=0)
-    line(frame, "fresh labels right", 1, shows="test_accuracy", color=1)
+    frame = panels("step by step", "final cosine of each head")
+    line(frame, "alignment of W, initial settings", 1, shows="align_W", once=True)
+    line(frame, "training accuracy", 1, shows="accuracy", color=0)
+    line(frame, "test accuracy", 1, shows="test_accuracy", color=1)
     line(frame, "alignment of W", 1, shows="align_W", color=2)
     frame.add_bar(
         name="head",

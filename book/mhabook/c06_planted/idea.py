@@ -19,19 +19,19 @@ FOOT, LENGTH = (130, 108), 74
 def hidden_head() -> HTML:
     """A head makes labels and is covered; tokens and labels remain; eight heads are trained on
     them."""
-    made = _tokens(Panel("A head makes the labels"))
+    made = _tokens(Panel("A head generates the labels"))
     _box(made.arrow((104, 100), (126, 100)), 150, 100, 22).words((150, 106), "?")
     made.arrow((176, 100), (202, 100)).words((208, 105), "+ or −", color=0, anchor="start")
     made.words((130, 184), "W* and U*, hidden")
     seen = _tokens(Panel("This is what you see"))
     for y, sign in zip(ROWS, LABELS, strict=True):
         seen.words((122, y + 5), sign, color=0)
-    seen.words((184, 105), "400 times").words((130, 184), "noise, and an answer to it")
+    seen.words((184, 105), "400 times").words((130, 184), "noise, and its label")
     train = Panel("Eight heads are trained on it")
     for k in range(8):
         x, y = 46 + 56 * (k % 4), 76 + 52 * (k // 4)
         _box(train, x, y, 16).words((x, y + 5), f"{k + 1}")
-    train.words((130, 184), "do they become the hidden one?")
+    train.words((130, 184), "do they become the hidden head?")
     return picture(
         "a-hidden-head",
         "Three panels. Rows of random dots go into a box with a question mark, the hidden head, "
@@ -57,15 +57,15 @@ def directions(equal: Array, different: Array, hidden: Array) -> HTML:
         .star((FOOT[0], 26), color=2)
     )
     star.words((130, 184), "one direction to find")
-    together = _arrows(Panel("Heads that started equal"), equal, hidden)
-    together.words((130, 184), "one direction, and it is found")
-    apart = _arrows(Panel("Heads that started different"), different, hidden)
-    apart.words((130, 184), "a few are near, most are not")
+    together = _arrows(Panel("Heads that start identical"), equal, hidden)
+    together.words((130, 184), "one direction, which is found")
+    apart = _arrows(Panel("Heads that start different"), different, hidden)
+    apart.words((130, 184), "a few are close, most are not")
     return picture(
         "equal-heads-find-it",
-        "Three panels. An arrow upward is the hidden head. Eight arrows that lie on one another, "
-        "almost upward, are the heads that started equal. Eight arrows in different directions, "
-        "two of them nearly upward and one downward, are the heads that started different.",
+        "Three panels. An upward arrow is the hidden head. Eight arrows on top of one another, "
+        "almost upward, are the heads that start identical. Eight arrows in different directions, "
+        "two of them nearly upward and one downward, are the heads that start different.",
         [star, together, apart],
     )
 

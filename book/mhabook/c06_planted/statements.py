@@ -224,7 +224,7 @@ def direction_moment(m: int, power: int) -> float:
 
 @statement(
     id="prop-alignment-start",
-    title="A random start is hardly aligned",
+    title="A random initialization is hardly aligned",
     mark="ours",
     source="this book",
     chapter=FURTHER,

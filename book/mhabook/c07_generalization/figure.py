@@ -83,10 +83,10 @@ def leaving_out(
     return LiveFigure(
         FigureSpec(
             title="A run, and the run without one sample",
-            alt=f"Left, over {steps} steps, how far one head has gone from zero, and far below "
-            f"how far it is from the head "
-            "that was trained without one sample. Right, four losses that fall: of the training "
-            "samples, of that sample with it and without it, and of fresh samples.",
+            alt=f"Left, over {steps} steps, the distance of one head from zero, and far below it "
+            "the distance from the head that was trained without one sample. Right, four losses "
+            "that fall: of the training samples, of that sample when it is included and when it "
+            "is left out, and of test samples.",
             model="leave_one_out",
             # The streams of tokenized_mixture and of its fresh(seed=1): page and mhalib draw alike.
             data=mixture_draws(mixture, 4 * n, (mixture.seed, 1)) | {"kind": "sampled"},
@@ -105,10 +105,11 @@ def leaving_out(
             ),
             tries=tries,
             frame=_left_out_frame(steps),
-            summary="With {samples} samples, noise {sigma} and step size {lr}, after {steps} "
-            "steps: the run is {traveled} from its start, and {distance} from the run without "
-            "sample {left}, which has pushed {pushed}. The loss of that sample is {left_loss} "
-            "without it and {own_loss} with it. Training loss {loss}, test loss {held_out_loss}.",
+            summary="With {samples} samples, noise {sigma}, and step size {lr}, after {steps} "
+            "steps: the run is at distance {traveled} from its initialization and at distance "
+            "{distance} from the run without sample {left}, whose pushes add up to {pushed}. The "
+            "loss of that sample is {left_loss} when it is left out and {own_loss} when it is "
+            "included. The training loss is {loss}, and the test loss is {held_out_loss}.",
             train=run,
         ),
         __file__,
@@ -116,11 +117,11 @@ def leaving_out(
 
 
 def _left_out_frame(steps):
-    frame = panels("how far, step by step", "losses, step by step")
-    line(frame, "from the start", 1, shows="traveled", color=0)
-    line(frame, "all pushes of that sample", 1, shows="pushed", color=2)
+    frame = panels("distance, step by step", "losses, step by step")
+    line(frame, "from the initialization", 1, shows="traveled", color=0)
+    line(frame, "sum of its pushes", 1, shows="pushed", color=2)
     line(frame, "from the run without that sample", 1, shows="distance", color=1)
-    line(frame, "that sample, trained on", 2, shows="own_loss", faint=True, legend=True)
+    line(frame, "that sample, included", 2, shows="own_loss", faint=True, legend=True)
     line(frame, "training loss", 2, shows="loss", color=3)
     line(frame, "that sample, left out", 2, shows="left_loss", color=4)
     line(frame, "test loss", 2, shows="held_out_loss", color=5)
@@ -177,10 +178,10 @@ def generalization(
     source = tokenized_mixture(1, T, d, M, 1 / T, S, 0.0, seed).truth
     return LiveFigure(
         FigureSpec(
-            title="Training loss, test loss, and what one sample does",
-            alt="Four panels over 500 steps of one head on 16 samples. Training and test loss "
-            "fall, the test loss a little above. Their gap falls from step 5 on, and the formula "
-            "of the theorem rises far above it. The distance to the run without one sample "
+            title="Training loss, test loss, and the effect of one sample",
+            alt="Four panels over 500 steps of one head on 16 samples. The training and test loss "
+            "fall, with the test loss slightly above. Their gap falls from step 5 on, and the "
+            "bound of the theorem rises far above it. The distance to the run without one sample "
             "levels off below its bound. That sample has the larger loss in the run without it.",
             model="leave_one_out",
             data=mixture_draws(source, n, (seed, 1)) | {"kind": "sampled"},
@@ -199,17 +200,17 @@ def generalization(
                 ),
                 Control("sigma", "noise σ", NOISES, 0.2),
                 Control(
-                    "zeta", "relevant share ζ", tuple(k / T for k in range(1, T // 2 + 1)), 2 / T
+                    "zeta", "relevant fraction ζ", tuple(k / T for k in range(1, T // 2 + 1)), 2 / T
                 ),
                 Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 1.0),
                 Control("H", "heads H", (1, 4, 16, 64), 1),
                 Control("left", "sample left out", (0, 1, 2, 3), 0),
             ),
             frame=_frame(steps),
-            summary="After {steps} steps on n = {samples} samples with σ = {sigma}, ζ = {zeta}, "
-            "η = {lr}, H = {H}: training loss {loss}, test loss {held_out_loss}, test accuracy "
-            "{test_accuracy}; gap {gap}, formula {gap_bound}. Without sample {left}, the run "
-            "ends at a distance of {distance}, bound {distance_bound}, and the loss of that "
+            summary="After {steps} steps on n = {samples} samples with σ = {sigma}, ζ = {zeta}, η "
+            "= {lr}, H = {H}: training loss {loss}, test loss {held_out_loss}, test accuracy "
+            "{test_accuracy}; gap {gap}, bound {gap_bound}. The run without sample {left} ends at "
+            "a distance of {distance}, with the bound {distance_bound}, and the loss of that "
             "sample is {left_loss} instead of {own_loss}.",
             train=run,
         ),
@@ -266,7 +267,7 @@ def _frame(steps):
     line(frame, "training loss", 1, 1, shows="loss", color=0)
     line(frame, "test loss", 1, 1, shows="held_out_loss", color=1)
     line(frame, "gap", 2, 1, shows="gap", color=0)
-    line(frame, "formula of Theorem 2", 2, 1, shows="gap_bound", color=1)
+    line(frame, "bound of Theorem 2", 2, 1, shows="gap_bound", color=1)
     line(frame, "distance", 1, 2, shows="distance", color=0)
     line(frame, "(3/2)(η/n) Σ G ℓ_i", 1, 2, shows="distance_bound", color=1)
     line(frame, "(η/n) Σ ‖∇ℓ_i‖", 1, 2, shows="pushed", color=2)

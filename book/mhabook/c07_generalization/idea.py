@@ -14,7 +14,7 @@ PUSHES = 30 * 0.62 ** np.arange(8)
 
 def leave_one_out() -> HTML:
     """Samples as dots: a run on all of them, and runs without one, which is a ring."""
-    panel = Panel("One run more for each sample")
+    panel = Panel("One more run for each sample")
     for row in range(SAMPLES + 1):
         height = 38 + 24 * row
         panel.words(
@@ -24,13 +24,12 @@ def leave_one_out() -> HTML:
             at = (82 + 22 * sample, height)
             panel.dot(at, color=1 if sample == row else 0, size=6, hollow=sample == row)
         panel.arrow((210, height), (236, height), width=1.5)
-    panel.words((130, 182), "the ring is fresh to the run in its row", color=1)
+    panel.words((130, 182), "the ring is unseen by the run in its row", color=1)
     return picture(
         "leave-one-out",
-        "Six rows of five dots, each with an arrow to the right, a training run. In the first "
-        "row all dots are full: all samples are trained on. In each of the other rows another "
-        "dot is a ring: the sample that is left out. The ring is a fresh sample to the run in "
-        "its row.",
+        "Six rows of five dots, each with an arrow to the right, a training run. In the first row "
+        "all dots are full: the run trains on all samples. In each of the other rows another dot "
+        "is a ring: the sample that is left out. The run in that row has not seen this sample.",
         [panel],
     )
 
@@ -40,11 +39,11 @@ def pushes_fade() -> HTML:
     with the loss."""
     return picture(
         "pushes-fade",
-        "Left, two paths from one point. The upper one is the run with the sample. At each of "
-        "its steps an arrow shows what the sample pushes: the first arrows are long and the last "
-        "ones tiny, so the paths part early and then go side by side. Right, the pushes as "
-        "columns, which fade from step to step; stacked, they are one column, the distance of "
-        "the two runs.",
+        "Left, two paths from one point. The upper path is the run with the sample. At each of "
+        "its steps an arrow shows the push of the sample: the first arrows are long and the last "
+        "ones tiny, so the paths separate early and then run side by side. Right, the pushes as "
+        "columns, which shrink from step to step; stacked, they form one column, the distance "
+        "between the two runs.",
         [_two_runs(), _columns()],
     )
 
@@ -68,7 +67,7 @@ def _two_runs():
 
 
 def _columns():
-    panel, floor = Panel("Small losses push little"), 158
+    panel, floor = Panel("Small losses, small pushes"), 158
     for k, push in enumerate(PUSHES):
         x = 22 + 17 * k
         panel.bar((x, floor), (x, float(floor - 1.5 * push)), color=1)
@@ -79,4 +78,4 @@ def _columns():
         panel.line((208, float(floor - 1.5 * top)), (228, float(floor - 1.5 * top)), width=1)
     panel.line((10, floor), (250, floor), width=1, opacity=0.5)
     panel.words((82, 184), "step by step").words((218, 184), "added up")
-    return panel.words((108, 70), "loss falls, push fades")
+    return panel.words((108, 70), "loss falls, push shrinks")

@@ -292,7 +292,7 @@ def _undecided(seed, n=12, R=1e-4):
 
 @statement(
     id="lemma-symmetrization",
-    title="The gap is a mean of leave-one-out differences",
+    title="The gap is an average of leave-one-out differences",
     mark="ours",
     source="this book",
     chapter=CHAPTER,
@@ -559,7 +559,7 @@ def _confident_pair(z, R=1e-4):
 
 @statement(
     id="thm-2-left-out",
-    title="What the left-out sample pays",
+    title="A bound on the loss of the left-out sample",
     mark="ours",
     source="this book",
     chapter=FURTHER,
@@ -624,7 +624,7 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
 
 @statement(
     id="cor-2-test-loss",
-    title="The test loss after a good start",
+    title="The test loss after a good initialization",
     mark="ours",
     source=SOURCE,
     chapter=FURTHER,

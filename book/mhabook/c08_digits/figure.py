@@ -44,7 +44,7 @@ def many_heads(
     Raises TypeError or ValueError if data, start or rule are others, or steps is no whole number
     ≥ 1.
 
-    Source: Proposition "At a constant step size many heads move little" (this book).
+    Source: Proposition "At a constant step size each of many heads moves little" (this book).
     """
     require_count(steps=steps)
     data, scale, (H, T, d) = in_doubles(data), drawn_heads(start), start.sizes
@@ -61,10 +61,10 @@ def many_heads(
     return LiveFigure(
         FigureSpec(
             title="What do more heads do?",
-            alt=f"Over {steps} steps from a random start: left the training loss, which falls, "
-            "and right how far the attention matrix of a head has moved, which rises, both on "
-            "logarithmic scales. Broad gray lines show the run of the page, colored ones the run "
-            "that the sliders describe.",
+            alt=f"Over {steps} steps from a random initialization: left the training loss, which "
+            "falls, and right the distance that the attention matrix of a head has moved, which "
+            "rises, both on logarithmic scales. Broad gray lines show the run of the page, and "
+            "colored lines the run that the sliders describe.",
             model="multihead",
             data=arrays(data),
             record=tuple(record),
@@ -85,8 +85,8 @@ def many_heads(
             controls=(
                 Control("H", "heads H", heads, H),
                 Control("lr", "step size η", with_value(LONG_STEPS, own["lr"]), own["lr"]),
-                Control("scale", "size of the start", with_value(SCALES, scale), scale),
-                Control("seed", "draw of the start", SEEDS, 0),
+                Control("scale", "initialization scale", with_value(SCALES, scale), scale),
+                Control("seed", "random seed", SEEDS, 0),
             ),
             tries={
                 f"{most} heads": {"H": most},
@@ -95,9 +95,9 @@ def many_heads(
                 f"{most} heads, very large steps": {"H": most, "lr": longest},
             },
             frame=_two_curves(steps),
-            summary="Heads: {H}. With step size {lr}, and draw {seed} of a start of size "
-            "{scale}, {steps} steps bring the training loss to {loss} and move the attention "
-            "matrix of a head by {moved}.",
+            summary="Heads: {H}. With step size {lr}, initialization scale {scale}, and random "
+            "seed {seed}, after {steps} steps: the training loss is {loss}, and the attention "
+            "matrix of a head has moved by {moved}.",
             train=run,
         ),
         __file__,
@@ -113,7 +113,7 @@ def _with_moved(path: Path) -> Path:
 def _two_curves(steps):
     frame = panels("training loss, step by step", "how far a head's attention has moved")
     for column, curve in enumerate(("loss", "moved"), 1):
-        line(frame, "as it starts", column, shows=curve, once=True, legend=column == 1)
+        line(frame, "initial settings", column, shows=curve, once=True, legend=column == 1)
         line(frame, "these heads", column, shows=curve, legend=column == 1)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-4.5, 2], dtick=1, exponentformat="power", col=1)
@@ -154,11 +154,11 @@ def digits(
     count = HEADS[-1] * (d * d + T * d)
     return LiveFigure(
         FigureSpec(
-            title=f"Heads on digits, {classes[0]} against {classes[1]}, from a random start",
-            alt=f"Left, training and test loss over {steps} steps of one head from a small "
-            f"random start: both fall, the "
-            "test loss less far. Right, the shares of correct labels, in training and on "
-            "held-out images, which rise above nine tenths.",
+            title=f"Heads on digits, {classes[0]} against {classes[1]}, from a random "
+            "initialization",
+            alt=f"Left, training and test loss over {steps} steps of one head from a small random "
+            "initialization: both fall, the test loss less far. Right, the training accuracy and "
+            "the test accuracy, which rise above nine tenths.",
             model="multihead",
             data=arrays(data),
             test=arrays(test),
@@ -177,14 +177,13 @@ def digits(
                 Control("lr", "step size η", STEP_SIZES, 1.0),
                 scaling_control("scaling"),
                 rule_control(),
-                Control("scale", "start scale", SCALES, 0.1),
-                Control("seed", "start number", SEEDS, 0),
+                Control("scale", "initialization scale", SCALES, 0.1),
+                Control("seed", "random seed", SEEDS, 0),
             ),
             frame=_frame(steps),
-            summary="After {steps} steps with H = {H}, step size {scaling} at η = {lr}, "
-            "{optimizer}, start scale {scale}, start number {seed}: training loss {loss}, test "
-            "loss {test_loss}, accuracy {accuracy} in training and {test_accuracy} on held-out "
-            "images.",
+            summary="After {steps} steps with H = {H}, step size {scaling} with η = {lr}, "
+            "{optimizer}, initialization scale {scale}, random seed {seed}: training loss {loss}, "
+            "test loss {test_loss}, training accuracy {accuracy}, test accuracy {test_accuracy}.",
             train=run,
         ),
         ENTRY,

@@ -97,7 +97,7 @@ def _few_heads(seed):
 
 @statement(
     id="prop-random-gram",
-    title="At a random start the Gram matrix does not know H",
+    title="At a random initialization, the mean Gram matrix does not depend on H",
     mark="ours",
     source="this book",
     chapter=FURTHER,
@@ -216,7 +216,7 @@ def first_order_ratios(
 
 @statement(
     id="prop-head-moves",
-    title="At a constant step size many heads move little",
+    title="At a constant step size each of many heads moves little",
     mark="ours",
     source="this book",
     chapter=CHAPTER,

@@ -47,7 +47,7 @@ def cloud(data: RegressionDataset, layer: AttentionRegression) -> LiveFigure:
 
     Raises TypeError or ValueError if data or layer are others.
 
-    Source: Lemma "Tilting a Gaussian moves its mean" (this book).
+    Source: Lemma "Tilting a Gaussian shifts its mean" (this book).
     """
     a, b = _one_by_one(layer)
     tokens = {"gaussian": _standard_tokens(data)}
@@ -56,7 +56,7 @@ def cloud(data: RegressionDataset, layer: AttentionRegression) -> LiveFigure:
     n = len(data)
     return LiveFigure(
         FigureSpec(
-            title="A cloud of tokens, by weight",
+            title="Tokens and their attention weights",
             alt=_alt(n),
             model="cloud",
             data={
@@ -80,7 +80,7 @@ def cloud(data: RegressionDataset, layer: AttentionRegression) -> LiveFigure:
                 ),
                 Control(
                     "tokens",
-                    "tokens are",
+                    "token distribution",
                     tuple(TOKENS),
                     "gaussian",
                     tuple(TOKENS.values()),
@@ -94,8 +94,9 @@ def cloud(data: RegressionDataset, layer: AttentionRegression) -> LiveFigure:
                 "Uniform tokens": {"tokens": "box"},
             },
             frame=_cloud_frame(abs(a * b)),
-            summary="The query {x} among {n} tokens ({tokens}): it reads {effective} effective "
-            "tokens. The output is {output}; with infinitely many tokens it is {limit}.",
+            summary="The query is {x}, with {n} tokens ({tokens}), and its effective number of "
+            "tokens is {effective}. The output is {output}. With infinitely many tokens it is "
+            "{limit}.",
             train=read.path,
             measure=read.measures,
         ),
@@ -191,15 +192,15 @@ def _standard_tokens(data):
 
 def _alt(n):
     return (
-        f"Left, {n} tokens as ticks and as a histogram in gray, and their histogram by weight for "
-        "the query 1: a bell of the same width, about one unit farther to the right, near the "
-        "curve for infinitely many tokens. Right, the output over the query: near the line of "
-        "infinitely many tokens in the middle, level at both ends."
+        f"Left, {n} tokens as ticks and as a gray histogram, and their weighted histogram for the "
+        "query 1: a Gaussian of the same width, shifted by about one unit to the right, close to "
+        "the curve for infinitely many tokens. Right, the output against the query: close to the "
+        "line for infinitely many tokens in the middle, flat at both ends."
     )
 
 
 def _cloud_frame(slope):
-    frame = panels("tokens by weight", "output, over the query")
+    frame = panels("weighted tokens", "output against the query")
     # As many as heights: a bar ends where the next one begins.
     steps = np.repeat(EDGES, 2)[1:-1]
     line(frame, "histogram of the tokens", 1, shows="plain", over=steps, faint=True)
@@ -226,7 +227,7 @@ def _cloud_frame(slope):
         meta={"x": "here", "y": "here_output"},
     )
     frame.update_xaxes(title="token", range=[-5, 5], dtick=1, zeroline=False, col=1)
-    frame.update_yaxes(title="share per unit", range=[-0.12, 1.4], zeroline=False, col=1)
+    frame.update_yaxes(title="density", range=[-0.12, 1.4], zeroline=False, col=1)
     frame.update_xaxes(title="query x", range=[-5, 5], dtick=1, zeroline=False, col=2)
     return frame.update_yaxes(range=[-5 * slope, 5 * slope], col=2)
 
@@ -243,18 +244,19 @@ def tilting(seed: int = 0) -> LiveFigure:
     seed : fixes eight samples of 1,024 tokens, rounded to four decimals; n tokens are the first n
         of a sample
 
-    Source: Propositions "How many tokens are effective", "The error of one query", Theorem "The
+    Source: Propositions "The effective number of tokens", "The error of one query", Theorem "The
     exponent" (this book).
     """
     measured = _Measured(seed)
     return LiveFigure(
         FigureSpec(
-            title="What a query reads",
-            alt="Left, attention means of one sample of 128 tokens over queries from −4 to 4: "
-            "they follow the line of slope 1 in the middle, then level off, at −2.3 and 1.5. "
-            "Middle, effective tokens: a hill that falls from 128 at query 0 to few at ±4, "
-            "outside above the curve n e^(−v²x²). Right, the mean squared error falls with the "
-            "number of tokens, about as steeply as the guide of the derived exponent.",
+            title="Attention outputs and their error",
+            alt="Left, attention means of one sample of 128 tokens for queries from −4 to 4: they "
+            "follow the line of slope 1 in the middle, then level off at −2.3 and 1.5. Middle, "
+            "the effective number of tokens: it falls from 128 at the query 0 to a few at ±4, and "
+            "is above the curve n e^(−v²x²) at the sides. Right, the mean squared error falls "
+            "with the number of tokens, about as steeply as the guide line of the derived "
+            "exponent.",
             model="tilting",
             data=measured.page_data(),
             start={"kind": "zeros"},
@@ -268,7 +270,7 @@ def tilting(seed: int = 0) -> LiveFigure:
                 Control("sample", "sample", tuple(range(1, SAMPLES + 1)), 1),
                 Control(
                     "tokens",
-                    "tokens are",
+                    "token distribution",
                     tuple(TOKENS),
                     "gaussian",
                     tuple(TOKENS.values()),
@@ -276,10 +278,11 @@ def tilting(seed: int = 0) -> LiveFigure:
                 ),
             ),
             frame=_frame(),
-            summary="v = {v}, n = {n} tokens ({tokens}), sample {sample}: the query x = 2 has "
-            "{two} effective tokens; n e^(−v²x²), or 1 where that is less, is {two_expected}. "
-            "Its attention mean is {two_mean}, the limit for Gaussian tokens {two_limit}. Over "
-            "queries and eight samples the mean squared error is {loss}; derived slope {slope}.",
+            summary="v = {v}, n = {n} tokens ({tokens}), sample {sample}. At the query x = 2 the "
+            "effective number of tokens is {two}, and n e^(−v²x²), or 1 if that is less, is "
+            "{two_expected}. Its attention mean is {two_mean}, and the limit for Gaussian tokens "
+            "is {two_limit}. The mean squared error over queries and eight samples is {loss}, and "
+            "the derived slope is {slope}.",
             train=measured.path,
             measure=measured.measures,
         ),
@@ -383,9 +386,9 @@ def _edge(values, side):
 
 def _frame():
     frame = panels(
-        "attention mean, over query x",
-        "effective tokens, over x",
-        "squared error, over n",
+        "attention mean against x",
+        "effective tokens against x",
+        "squared error against n",
         columns=3,
     )
     queries = QUERIES.tolist()

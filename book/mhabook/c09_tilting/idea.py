@@ -17,7 +17,7 @@ MIDDLE, UNIT, FLOOR = 110, 27, 148
 
 def query_in_a_cloud() -> HTML:
     """A round cloud of tokens, as large as the weights that a query gives them."""
-    panel = Panel("Tokens, as large as their weights")
+    panel = Panel("Tokens, sized by their weights")
     weights = softmax_weights(tokens())
     for token, weight in zip(tokens(), weights, strict=True):
         panel.dot(_at(token), color=2, size=2.2 * (len(weights) * weight) ** 0.5)
@@ -53,12 +53,12 @@ def bell_times_exponential() -> HTML:
     """A cloud, the weights e^{τx}, and the cloud by weight: the same bell, moved by τ."""
     x = np.linspace(-3.2, 4.6, 160)
     cloud = _axis(Panel("A cloud of tokens")).curve(_points(x, bell(x)), color=2, width=2.5)
-    cloud.words((130, 184), "a bell, exp(−x²/2)")
+    cloud.words((130, 184), "a Gaussian, exp(−x²/2)")
     weight = _axis(Panel("times the weight"))
     low = x[np.exp(TILT * (x - 3)) <= 1.02]
     weight.curve(_points(low, np.exp(TILT * (low - 3))), color=1, width=2.5)
     weight.words((130, 184), "it grows like exp(τx)")
-    moved = _axis(Panel("is the same cloud, moved"))
+    moved = _axis(Panel("is the same cloud, shifted"))
     moved.curve(_points(x, bell(x)), width=1.2, dash="4 4", opacity=0.6)
     moved.curve(_points(x, bell(x - TILT)), color=0, width=2.5, fill=True)
     moved.arrow(_points([0], [1.1])[0], _points([TILT], [1.1])[0], width=2)
@@ -69,10 +69,10 @@ def bell_times_exponential() -> HTML:
             panel.dot((MIDDLE + UNIT * token, FLOOR + 9), size=2)
     return picture(
         "bell-times-exponential",
-        "Three panels over one axis. A bell over zero, with dots below it, the tokens, of which "
-        "there are few far out. An exponential that rises to the right. And a bell of the same "
-        "shape whose middle lies by τ farther to the right, beside the first one, dashed; below "
-        "the moved bell there are few tokens.",
+        "Three panels over one axis. A Gaussian centered at zero, with dots below it, the tokens, "
+        "of which few are far out. An exponential that increases to the right. And a Gaussian of "
+        "the same shape whose center is shifted to the right by τ, next to the first one, dashed; "
+        "below the shifted Gaussian there are few tokens.",
         [cloud, weight, moved],
     )
 

@@ -156,7 +156,7 @@ def tilts(b: Array, Sigma: Array, uniform: bool = False) -> dict[str, bool]:
 
 @statement(
     id="lemma-tilting",
-    title="Tilting a Gaussian moves its mean",
+    title="Tilting a Gaussian shifts its mean",
     mark="ours",
     source="this book",
     chapter=CHAPTER,
@@ -339,7 +339,7 @@ def _derivative(A, B, x, y, dA, dB, centered):
 
 @statement(
     id="prop-effective-tokens",
-    title="How many tokens are effective",
+    title="The effective number of tokens",
     mark="ours",
     source="this book",
     chapter=CHAPTER,

@@ -205,7 +205,7 @@ def _same_step(x, y, A, B, weights, lr=0.1):
 
 @statement(
     id="prop-blind",
-    title="Whitened descent does not see how tokens are stretched",
+    title="Whitened descent is invariant to stretching the tokens",
     mark="ours",
     source="this book",
     chapter=CHAPTER,
@@ -238,7 +238,7 @@ def _whitened_steps(x, y, A, B, mix, whitening, steps=2):
 
 @statement(
     id="prop-blind-variants",
-    title="SA1 and SA2 do not see how tokens are stretched",
+    title="SA1 and SA2 are invariant to stretching the tokens",
     mark="ours",
     source="this book",
     chapter=FURTHER,
@@ -305,7 +305,7 @@ def _many(seed):
 
 @statement(
     id="prop-scale-free",
-    title="In the population, structure-aware descent does not see scale",
+    title="With infinitely many tokens, structure-aware descent is invariant to scale",
     mark="ours",
     source="this book",
     chapter=FURTHER,

@@ -44,17 +44,18 @@ PLAIN = {"optimizer": "gd", "lr": 0.1, "share": 1.0}
 SIZES = (2, 3, 4, 5)
 CURVES = (*(f"{name}_plain" for name in MEASURES), *MEASURES, "floor")
 ALT = (
-    "Four panels over 40 steps from a random start: SA2 in color, plain descent with step size "
-    "0.1 in gray. The training loss of SA2 falls to the noise floor within 10 steps, that of "
-    "plain descent stays at five times the floor. The population excess of SA2 falls below a "
-    "hundredth. The norm of V falls to a half, below one over the root of two, and stays above "
-    "one in plain descent. The effective tokens of SA2 rise from 40 to 140 of 200."
+    "Four panels over 40 steps from a random initialization: SA2 in color, plain descent with "
+    "step size 0.1 in gray. The training loss of SA2 falls to the noise floor within 10 steps, "
+    "and that of plain descent stays at five times the floor. The population excess of SA2 falls "
+    "below a hundredth. The norm of V falls to a half under SA2, below 1/√2, and stays above one "
+    "under plain descent. The effective number of tokens of SA2 rises from 40 to 140 of 200."
 )
 SUMMARY = (
-    "After {steps} steps of {optimizer}, with η = {lr}, start {start}, κ(Σ) = {kappa}, s_max = "
-    "{s_max}, d = {d}, n = {n}: training loss {loss}, noise floor {floor}, population excess "
-    "{excess}, ‖V‖ = {v}, {effective_tokens} effective tokens. Plain descent with η = {plain_lr} "
-    "from the same start: training loss {loss_plain}, population excess {excess_plain}."
+    "After {steps} steps of {optimizer}, with η = {lr}, initialization {start}, κ(Σ) = {kappa}, "
+    "s_max = {s_max}, d = {d}, n = {n}: training loss {loss}, noise floor {floor}, population "
+    "excess {excess}, ‖V‖ = {v}, {effective_tokens} effective tokens. Plain descent with η = "
+    "{plain_lr} from the same initialization: training loss {loss_plain}, population excess "
+    "{excess_plain}."
 )
 
 
@@ -172,7 +173,7 @@ def stretched(
     own = {"kappa": recipe["kappa"], "lr": float(whitened.lr), "plain_lr": float(plain.lr)}
     return LiveFigure(
         FigureSpec(
-            title="Who sees that the tokens are stretched?",
+            title="Does stretching the tokens slow descent?",
             alt=_alt(n, steps),
             summary=STRETCHED,
             model="stretched",
@@ -210,7 +211,7 @@ def stretched(
                 "Initial settings": {},
                 "Stretched a little": {"kappa": 16.0},
                 "Stretched a lot": {"kappa": 256.0},
-                "A lot, with shorter plain steps": FLAT,
+                "A lot, smaller plain step size": FLAT,
             },
             frame=_stretched_frame(steps),
             train=both,
@@ -221,18 +222,17 @@ def stretched(
 
 
 STRETCHED = (
-    "With variance ratio {kappa}, after {steps} steps: excess {excess} with whitening (step size "
-    "{lr}), {plain_end} with plain descent (step size {plain_lr})."
+    "With variance ratio {kappa}, after {steps} steps the excess is {excess} with whitening (step "
+    "size {lr}) and {plain_end} with plain descent (step size {plain_lr})."
 )
 
 
 def _alt(n, steps):
     return (
         f"Left, the {n} tokens along the widest and the narrowest direction of their covariance. "
-        f"Right, over {steps} steps from one start, the population excess of descent in whitened "
-        f"coordinates and of plain "
-        "descent, on a logarithmic scale. A slider stretches the tokens: the curve with "
-        "whitening does not move."
+        f"Right, over {steps} steps from one initialization, the population excess of descent in "
+        "whitened coordinates and of plain descent, on a logarithmic scale. When a slider "
+        "stretches the tokens, the curve with whitening does not change."
     )
 
 
@@ -288,7 +288,7 @@ def _stretched_frame(steps):
         showlegend=False,
         meta={"x": "wide", "y": "narrow"},
     )
-    line(frame, "plain descent, as it starts", 2, shows="excess_plain", once=True, legend=True)
+    line(frame, "plain descent, initial settings", 2, shows="excess_plain", once=True, legend=True)
     line(frame, "plain descent", 2, shows="excess_plain", color=1)
     line(frame, "with whitening", 2, shows="excess", color=0)
     frame.update_xaxes(title="widest direction", range=[-6, 6], constrain="domain", col=1)

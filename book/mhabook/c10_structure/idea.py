@@ -22,16 +22,16 @@ CENTER, UNIT = (130, 98), 40
 def stretched_tokens() -> HTML:
     """Two clouds of the same tokens: round, and stretched along one direction."""
     z = np.random.default_rng(3).standard_normal((70, 2))
-    clouds = [Panel("Round tokens"), Panel("The same tokens, stretched")]
+    clouds = [Panel("Isotropic tokens"), Panel("The same tokens, stretched")]
     for panel, (wide, narrow) in zip(clouds, ((1, 1), STRETCHED), strict=True):
         for x, y in 28 * np.clip(z, -2.2, 2.2):
             panel.dot((130 + wide**0.5 * x, 92 + narrow**0.5 * y), color=2, size=2.5)
-    clouds[0].words((130, 182), "as long in every direction")
-    clouds[1].words((130, 182), "long in one direction, short in the other")
+    clouds[0].words((130, 182), "equal variances")
+    clouds[1].words((130, 182), "a large and a small variance")
     return picture(
         "round-and-stretched-tokens",
-        "Two clouds of dots. On the left a round one. On the right the same dots, pulled apart "
-        "from left to right and pressed together from top to bottom: a flat cloud.",
+        "Two clouds of dots. On the left an isotropic cloud. On the right the same dots, "
+        "stretched horizontally and compressed vertically into a flat cloud.",
         clouds,
     )
 
@@ -42,10 +42,10 @@ def landscape() -> HTML:
     narrow, round_ = (descent(variances) for variances in (VARIANCES, (1.0, 1.0)))
     return picture(
         "narrow-and-round",
-        "Two panels. Left: across, how far the long coordinate is from its valley; up, the short "
-        "one. The level lines are narrow ovals, and descent jumps from side to side, for "
-        f"{len(narrow) - 1} steps. Right: in whitened coordinates the level lines are circles, "
-        f"and descent arrives in {len(round_) - 1} steps.",
+        "Two panels. Left: horizontally, the distance of the long coordinate from its valley; "
+        "vertically, that of the short one. The level lines are narrow ovals, and descent jumps "
+        f"from side to side, for {len(narrow) - 1} steps. Right: in whitened coordinates the "
+        f"level lines are circles, and descent converges in {len(round_) - 1} steps.",
         [
             _ovals("Descent moves A and B", narrow, VARIANCES, "a narrow valley"),
             _ovals("Descent moves u and v", round_, (1.0, 1.0), "a round valley"),
@@ -57,9 +57,9 @@ def valleys() -> HTML:
     """A saddle between two valleys, and where descent comes to rest."""
     return picture(
         "saddle-and-valleys",
-        "In the plane of u and v two curved lines, the valleys, where u v = 1, and between them "
-        "the origin, a saddle. A balanced point is marked on each valley; a path of descent "
-        "comes to rest on a valley elsewhere.",
+        "In the plane of u and v two curves, the valleys, where u v = 1, and between them the "
+        "origin, a saddle. A balanced point is marked on each valley; a path of descent converges "
+        "to another point of a valley.",
         [_valleys()],
     )
 

@@ -238,7 +238,7 @@ def _at_a_flat_saddle(s_left, s_kept, size, length=None):
 
 @statement(
     id="prop-flat-saddles",
-    title="Without balance, saddles can be as flat as you like",
+    title="Without balance, saddles can be arbitrarily flat",
     mark="ours",
     source="this book",
     chapter=FURTHER,

@@ -36,11 +36,11 @@ SMALLEST = 1e-9
 """What a curve of the limit shows of anything smaller, which is rounding in part."""
 D = 3
 ALT = (
-    "Left, the population excess over 30 steps of SA2 from a random start, for 40, 80, 160, 320 "
-    "and infinitely many tokens, on a logarithmic scale. All fall together at first; the fewer "
-    "the tokens, the higher a curve ends, and that of infinitely many tokens goes on falling. "
-    "Right, the excess at the end over the number of tokens, close to a line with the slope of "
-    "1/n."
+    "Left, the population excess over 30 steps of SA2 from a random initialization, for 40, 80, "
+    "160, 320, and infinitely many tokens, on a logarithmic scale. All curves fall together at "
+    "first. With fewer tokens a curve ends higher, and the curve for infinitely many tokens "
+    "continues to fall. Right, the final excess against the number of tokens, close to a line "
+    "with the slope of 1/n."
 )
 
 
@@ -116,16 +116,16 @@ def bought(
                 ),
                 Control(
                     "kappa_M",
-                    "strongest over weakest direction",
+                    "s_max/s_min of the target",
                     with_value((1, 2, 4, 8), own["kappa_M"]),
                     own["kappa_M"],
                 ),
             ),
             tries={
                 "Initial settings": {},
-                "Shorter steps": {"lr": 0.2},
+                "Smaller steps": {"lr": 0.2},
                 "Targets without noise": {"sigma": 0.0},
-                "Equal directions": {"kappa_M": 1.0},
+                "Equal singular values": {"kappa_M": 1.0},
             },
             frame=_bought_frame(runs.sizes, steps),
             train=runs.path,
@@ -142,11 +142,11 @@ def bought(
 def _alt(sizes, steps):
     few = ", ".join(str(n) for n in sizes[::-1])
     return (
-        f"Left, the mean population excess over {steps} steps from one start, for {few} and "
-        f"infinitely many samples, on a logarithmic scale. All fall together at first; then the "
-        "curves with few samples turn and stay, one below the other. That of infinitely many "
-        "falls along a line. Right, the excess at the end over the number of samples, close to a "
-        "line with the slope of 1/n."
+        f"Left, the mean population excess over {steps} steps from one initialization, for {few} "
+        "and infinitely many samples, on a logarithmic scale. All curves fall together at first. "
+        "Then the curves for few samples level off, one below the other, and the curve for "
+        "infinitely many samples falls along a line. Right, the final excess against the number "
+        "of samples, close to a line with the slope of 1/n."
     )
 
 

@@ -35,8 +35,8 @@ def two_budgets() -> HTML:
         drawn.append(panel)
     return picture(
         "two-budgets",
-        "Two panels of equal cost, the error over the steps. Left, a curve that falls and then "
-        "stays level for a long time. Right, a curve that is still falling when it ends, higher "
+        "Two panels of equal cost, the error against the steps. Left, a curve that falls and then "
+        "stays flat for a long time. Right, a curve that is still falling at the end, and higher "
         "than the first one.",
         drawn,
     )
@@ -47,11 +47,11 @@ def factor_and_floor() -> HTML:
     of the two."""
     return picture(
         "factor-and-floor",
-        "Three panels. Left: over the steps, on a logarithmic scale, a straight falling line, a "
-        "level line, and their sum, which bends where they cross. Middle: a second level line, "
-        "at half the error; the falling line is where it was, and the new sum bends a few steps "
-        "later. Right: in the plane of steps and samples, the pairs with one error, and a dashed "
-        "curve of pairs with one cost, which touches it at a dot, the cheapest pair.",
+        "Three panels. Left: against the steps, on a logarithmic scale, a straight falling line, "
+        "a horizontal line, and their sum, which turns where they cross. Middle: a second "
+        "horizontal line, at half the error; the falling line is unchanged, and the new sum turns "
+        "a few steps later. Right: in the plane of steps and samples, the pairs of equal error, "
+        "and a dashed curve of pairs of equal cost, which touches it at a dot, the cheapest pair.",
         [_sum(), _twice(), _cheapest()],
     )
 
@@ -127,7 +127,7 @@ def _cheapest():
         dash="4 4",
     )
     panel.dot(_place(best_K, best_n), size=6, color=2)
-    panel.words((150, 60), "one error", anchor="middle").words((176, 144), "one cost", color=2)
+    panel.words((150, 60), "equal error", anchor="middle").words((176, 144), "equal cost", color=2)
     return panel.words(
         (_place(best_K, best_n)[0] + 4, _place(best_K, best_n)[1] - 12),
         "cheapest",

@@ -120,7 +120,7 @@ def _ends(target, lr, away=0.0, balance=1.0, **_):
 
 @statement(
     id="prop-late-factor",
-    title="How fast structure-aware descent ends",
+    title="The late rate of structure-aware descent",
     mark="ours",
     source="this book",
     chapter=FURTHER,
@@ -245,7 +245,7 @@ def _starts(seed):
 
 @statement(
     id="prop-mean-over-starts",
-    title="The mean over random starts is slower than every run",
+    title="The mean over random initializations is slower than every run",
     mark="ours",
     source="this book",
     chapter=FURTHER,
@@ -319,7 +319,7 @@ def _tokens(seed):
 
 @statement(
     id="prop-least-squares",
-    title="What n samples cost least squares",
+    title="The error of least squares with n samples",
     mark="ours",
     source="this book",
     chapter=FURTHER,
@@ -367,7 +367,7 @@ def _spectral(seed):
 
 @statement(
     id="prop-spectral-excess",
-    title="What the spectral start leaves",
+    title="The error of the spectral start",
     mark="ours",
     source="this book",
     chapter=FURTHER,

@@ -42,7 +42,7 @@ def selecting(queries: Array, keys: Array, kernel: Gaussian) -> LiveFigure:
 
     Raises TypeError or ValueError for other arguments.
 
-    Source: Proposition "A key among the others is never selected by softmax" (this book).
+    Source: Proposition "Softmax never selects a key that is an average of the others" (this book).
     """
     places, (first, middle, last) = _on_a_line("queries", queries), _three(keys)
     if type(kernel) is not Gaussian:
@@ -76,8 +76,8 @@ def selecting(queries: Array, keys: Array, kernel: Gaussian) -> LiveFigure:
             fixed={"optimizer": "gd"},
             final=tuple(names),
             controls=(
-                Control("k", "place of the middle key", PLACES, middle),
-                Control("stretch", "stretch of the line", STRETCHES, 1.0),
+                Control("k", "position of the middle key", PLACES, middle),
+                Control("stretch", "stretching factor", STRETCHES, 1.0),
             ),
             tries={
                 "Initial settings": {},
@@ -145,21 +145,22 @@ def _path(found):
 
 
 _ALT = (
-    "Left, the weight of the middle key over the place of the query: softmax a low hill of about "
-    "a third, the Gaussian kernel a bell that reaches one over the key, and the Gaussian kernel "
-    "with its rows divided by their sums a hill of more than a half. The three keys stand below. "
-    "Right, the most weight that any query can give to the middle key, over its place: between "
-    "the outer keys softmax sags from a half to a third, the divided Gaussian kernel rises from "
-    "a half to more; beyond the outer keys both are at one."
+    "Left, the weight of the middle key against the query: under softmax a low peak of about a "
+    "third, under the Gaussian kernel a peak of one at the key, and under the Gaussian kernel "
+    "with normalized rows a peak of more than a half. The three keys are marked below. Right, the "
+    "largest weight that any query can give to the middle key, against its position: between the "
+    "outer keys it sags from a half to a third under softmax, and rises from a half to more under "
+    "the normalized Gaussian kernel. Beyond the outer keys both are one."
 )
 _SUMMARY = (
-    "With the middle key at {k} and the line stretched by {stretch}, the most weight that a "
-    "query can give it: softmax {soft_most}, Gaussian with rows normalized {between_most}."
+    "With the middle key at {k} and the line stretched by {stretch}, the largest weight that a "
+    "query can give it is {soft_most} under softmax and {between_most} under the Gaussian kernel "
+    "with normalized rows."
 )
 
 
 def _frame(places, ends):
-    frame = panels("weight of the middle key", "the most that any query can give it")
+    frame = panels("weight of the middle key", "largest weight of any query")
     for color, (short, name) in enumerate(NAMES.items()):
         line(frame, name, 1, shows=f"{short}_weight", over=places.tolist(), color=color)
     guess(frame, "chapter-12-1b", 1)
@@ -204,8 +205,6 @@ def _frame(places, ends):
             marker={"symbol": "diamond", "size": 12, "color": COLORS[4]},
             meta={"x": "middle", "drag": {"x": "k"}},
         )
-    frame.update_xaxes(
-        title="query, in units of the stretch", zeroline=False, range=[-4.1, 4.1], col=1
-    )
-    frame.update_xaxes(title="place of the middle key", zeroline=False, range=[-4.1, 4.1], col=2)
+    frame.update_xaxes(title="query / stretching factor", zeroline=False, range=[-4.1, 4.1], col=1)
+    frame.update_xaxes(title="position of the middle key", zeroline=False, range=[-4.1, 4.1], col=2)
     return frame.update_yaxes(range=[-0.07, 1.05])

@@ -37,8 +37,8 @@ def kernels() -> LiveFigure:
     derivative of half its squared error. The third kernel is the control: Gaussian weights divided
     by their sum.
 
-    Source: Propositions "What moves a query", "A key among the others is never selected by softmax"
-    (this book).
+    Source: Propositions "What moves a query", "Softmax never selects a key that is an average
+    of the others" (this book).
     """
     measures = together(
         _measured({"q": 3.0, **KEYS, "c": 0.5, "values": "mixed", "y": 1.5}), _measured
@@ -46,11 +46,12 @@ def kernels() -> LiveFigure:
     return LiveFigure(
         FigureSpec(
             title="Three kernels, one query",
-            alt="Left, the weight of the second key over queries from −5 to 5: softmax a low "
-            "hill up to 0.35, the Gaussian kernel a bell up to 1 at the key, normalized rows a "
-            "hill up to 0.59; the three keys stand below. Middle, outputs for the values 1, 2 "
-            "and −1 with the target 1.5, which only the Gaussian kernel reaches. Right, forces: "
-            "all grow small at both ends, on the right the Gaussian one first.",
+            alt="Left, the weight of the second key for queries from −5 to 5: a low peak of 0.35 "
+            "under softmax, a peak of 1 at the key under the Gaussian kernel, and a peak of 0.59 "
+            "with normalized rows. The three keys are marked below. Middle, outputs for the "
+            "values 1, 2 and −1 with the target 1.5, which only the Gaussian kernel reaches. "
+            "Right, forces: all become small at both ends, and on the right the Gaussian force "
+            "does so first.",
             model="kernels",
             data={
                 "kind": "kernels",

@@ -15,8 +15,8 @@ def most_weight(proportions: np.ndarray, others: np.ndarray, c: float = 0.0) -> 
     by their sums. A query attains it if all λ_j are positive and the other keys are the corners of
     a simplex.
 
-    Source: Proposition "A key among the others is never selected by softmax", Exercise "What the
-    distance adds" (this book).
+    Source: Proposition "Softmax never selects a key that is an average of the others",
+    Exercise "What the distance adds" (this book).
     """
     # ln 1 = 0 stands in for 0 ln 0.
     positive = np.where(proportions > 0, proportions, 1)

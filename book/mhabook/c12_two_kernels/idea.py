@@ -36,11 +36,11 @@ def product_and_distance() -> HTML:
     corner."""
     return picture(
         "a-product-selects-corners",
-        "Three panels. A query is an arrow; parallel lines across it mark equal scores, and the "
-        "last of them meets a corner of the pentagon of keys, far from the key inside. A query "
-        "is a point; circles around it mark equal scores, and the smallest meets the key inside. "
-        "Three keys on a line are lifted to a parabola; there a line across the arrow of the "
-        "query touches the lowest, the middle key.",
+        "Three panels. A query is an arrow; parallel lines perpendicular to it mark equal scores, "
+        "and the last of them touches a corner of the pentagon of keys, far from the key inside. "
+        "A query is a point; circles around it mark equal scores, and the smallest one touches "
+        "the key inside. Three keys on a line are lifted to a parabola; there a line "
+        "perpendicular to the arrow of the query touches the lowest key, the middle one.",
         [_product(), _distance(), _bowl()],
     )
 

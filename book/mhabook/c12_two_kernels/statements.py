@@ -190,7 +190,7 @@ def _unequal(seed):
 
 @statement(
     id="prop-normalized-gaussian",
-    title="Softmax is a normalized Gaussian when keys have one length",
+    title="Softmax is a normalized Gaussian when all keys have the same norm",
     mark="ours",
     source="this book",
     chapter=CHAPTER,
@@ -286,7 +286,7 @@ def _force(layer, data, around):
 
 @statement(
     id="prop-shift",
-    title="Which common shifts a kernel does not see",
+    title="Which common shifts leave the weights unchanged",
     mark="ours",
     source="this book",
     chapter=FURTHER,
@@ -450,7 +450,7 @@ def _widths(seed):
 
 @statement(
     id="prop-width",
-    title="What c does",
+    title="The width c is a scale",
     mark="ours",
     source="this book",
     chapter=FURTHER,
@@ -509,7 +509,7 @@ def _best_query():
 
 @statement(
     id="prop-inside-hull",
-    title="A key among the others is never selected by softmax",
+    title="Softmax never selects a key that is an average of the others",
     mark="ours",
     source="this book",
     chapter=CHAPTER,

@@ -31,17 +31,17 @@ EVERY = 4
 SMALLEST = 1e-9
 """A relative loss below is rounding in part, and drawn as this."""
 ALT = (
-    "Left, the loss over its first value, on a logarithmic axis over 300 steps: the Gaussian "
-    "layer comes down to 4e-5, the softmax layer to 0.005, each below its dashed guarantee, a "
-    "straight line down to 0.013 and 0.20. Right, the 32 singular values of B in falling order, "
-    "from 13 and 11 down: those of the Gaussian layer end at 1.1, those of the softmax layer at "
-    "0.56."
+    "Left, the loss divided by its initial value, on a logarithmic axis over 300 steps: the loss "
+    "of the Gaussian layer falls to 4e-5, and that of the softmax layer to 0.005, each below its "
+    "dashed guarantee, a straight line down to 0.013 and 0.20. Right, the 32 singular values of B "
+    "in decreasing order, from 13 and 11 down: those of the Gaussian layer end at 1.1, those of "
+    "the softmax layer at 0.56."
 )
 SUMMARY = (
     "Trained: {moves}. D = {D}, n = {n}, N = {N}, H = {H}, scale {scale}, keys {tied}, η·L = "
-    "{lr}; HD = {unknowns}, nN = {equations}. σ_min(B) at the start: softmax {softmax_least}, "
-    "Gaussian {gaussian_least}. Loss over first loss after {steps} steps: softmax {softmax}, "
-    "guarantee {softmax_guarantee}; Gaussian {gaussian}, guarantee {gaussian_guarantee}."
+    "{lr}; HD = {unknowns}, nN = {equations}. Initial σ_min(B): softmax {softmax_least}, Gaussian "
+    "{gaussian_least}. Loss over initial loss after {steps} steps: softmax {softmax}, guarantee "
+    "{softmax_guarantee}; Gaussian {gaussian}, guarantee {gaussian_guarantee}."
 )
 
 
@@ -68,7 +68,7 @@ def layer(steps: int = 300, seed: int = 0) -> LiveFigure:
         raise ValueError(f"steps: expected a multiple of {EVERY}, got {steps}")
     return LiveFigure(
         FigureSpec(
-            title="A layer in training, and what is guaranteed",
+            title="Training a layer, and what is guaranteed",
             alt=ALT,
             summary=SUMMARY,
             model="layers",
@@ -228,7 +228,7 @@ def _asked(measure, seed):
 
 
 def _frame(steps):
-    frame = panels("loss / first loss", "singular values of B at the start")
+    frame = panels("loss / initial loss", "initial singular values of B")
     for k, (kernel, name) in enumerate(NAMES.items()):
         line(frame, name, 1, shows=kernel, color=k, dash="solid")
     for k, (kernel, name) in enumerate(NAMES.items()):
@@ -246,7 +246,9 @@ def _frame(steps):
         )
         frame.data[-1].mode = "lines+markers"
     frame.update_xaxes(range=[0, steps], title="step", col=1)
-    frame.update_xaxes(title="in falling order", range=[0, 1 + max(SAMPLES) * max(TOKENS)], col=2)
+    frame.update_xaxes(
+        title="in decreasing order", range=[0, 1 + max(SAMPLES) * max(TOKENS)], col=2
+    )
     frame.update_yaxes(type="log", dtick=1, exponentformat="power")
     frame.update_yaxes(range=[-9.2, 0.7], dtick=2, col=1)
     return frame.update_yaxes(range=[-3.5, 2], col=2)

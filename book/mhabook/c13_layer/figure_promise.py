@@ -24,8 +24,8 @@ ROUNDING = 1e-9
 """A step of 1/L may be longer by this share, because its L was computed on another way."""
 SUMMARY = (
     "With {D} dimensions, {kernel} weights, queries and keys of size {scale}, and keys {tied}: "
-    "after {steps} steps {end} of the first loss is left. Guaranteed before the first step: at "
-    "most {guaranteed}. The least that any values leave: {floor}."
+    "after {steps} steps, loss / initial loss is {end}. The bound that is guaranteed before the "
+    "first step is {guaranteed}. The minimum over all values is {floor}."
 )
 
 
@@ -223,25 +223,25 @@ def _end(path, values):
 
 def _alt(targets, steps):
     return (
-        f"Left, over {steps} steps on the values, the loss as a share of the first, on a "
+        f"Left, over {steps} steps on the values, the loss divided by the initial loss, on a "
         "logarithmic axis. It stays below a dashed line, which is guaranteed before the first "
-        "step, and above a dotted one, the least that any values leave. With enough dimensions "
-        "the dotted line lies at the bottom, for zero, and the dashed one falls. Right, the "
-        f"singular values of B at the start, at most {targets}, in falling order; a slider "
-        "changes how many there are, and how small the last one is."
+        "step, and above a dotted line, the minimum over all values. With enough dimensions the "
+        "dotted line is at the bottom, which means zero, and the dashed line falls. Right, the "
+        f"initial singular values of B, at most {targets}, in decreasing order. A slider changes "
+        "how many there are, and how small the last one is."
     )
 
 
 def _frame(targets, steps):
-    frame = panels("loss / first loss", "singular values of B at the start")
+    frame = panels("loss / initial loss", "initial singular values of B")
     line(frame, "the run", 1, shows="left", color=0)
-    line(frame, "guaranteed: at most this", 1, shows="guaranteed", color=0, dash="dash")
-    line(frame, "least that any values leave", 1, shows="least_loss", color=1, dash="dot")
-    line(frame, "B as it starts", 2, shows="spectrum", over="order", once=True, legend=True)
+    line(frame, "guaranteed bound", 1, shows="guaranteed", color=0, dash="dash")
+    line(frame, "minimum over all values", 1, shows="least_loss", color=1, dash="dot")
+    line(frame, "B, initial settings", 2, shows="spectrum", over="order", once=True, legend=True)
     line(frame, "B now", 2, shows="spectrum", over="order", color=2, dash="solid")
     frame.data[-1].mode = "lines+markers"
     frame.update_xaxes(range=[0, steps], title="step", col=1)
-    frame.update_xaxes(range=[0, targets + 1], title="in falling order", col=2)
+    frame.update_xaxes(range=[0, targets + 1], title="in decreasing order", col=2)
     frame.update_yaxes(type="log", exponentformat="power")
     frame.update_yaxes(range=[-9.2, 0.5], dtick=3, col=1)
     return frame.update_yaxes(range=[-3.5, 2], dtick=1, col=2)

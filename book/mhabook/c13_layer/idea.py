@@ -49,10 +49,10 @@ def rows_of_what_tokens_see() -> HTML:
     rows.words((130, 184), "each target is an equation for v")
     return picture(
         "what-tokens-see",
-        "Two panels. Left: a token looks at the four tokens of its sample, with one thick line "
+        "Two panels. Left: a token attends to the four tokens of its sample, with one thick line "
         "and three thin ones; their weighted sum is its context vector. Right: the context vectors "
         "of the four tokens are the rows of a matrix B, drawn as five discs each; each row times "
-        "the values v shall be a target.",
+        "the values v should equal a target.",
         [looks, rows],
     )
 
@@ -61,7 +61,7 @@ def lines_of_targets() -> HTML:
     """Three targets without a common point; two whose rows point apart; two whose rows are nearly
     alike."""
     apart, alike = (len(descent(rows_at(*angles), np.zeros(2))) - 1 for angles in (APART, ALIKE))
-    middle = _two(Panel("Rows that point apart"), APART).words(
+    middle = _two(Panel("Rows in different directions"), APART).words(
         (130, 186), f"one common point: {apart} steps"
     )
     right = _two(Panel("Rows that are nearly alike"), ALIKE).words(
@@ -69,12 +69,12 @@ def lines_of_targets() -> HTML:
     )
     return picture(
         "lines-of-targets",
-        "Three panels, each the plane of two values; each target is a straight line, where it is "
-        "met. Left: three lines that form a triangle. A descent ends inside of it, on none of "
-        "them. Middle: two lines that cross at a wide angle. The level lines of the loss around "
-        "the crossing are nearly round, and "
-        f"descent arrives in {apart} steps. Right: two lines that cross at a narrow angle. The "
-        f"level lines are long and flat, and descent creeps along them, for {alike} steps.",
+        "Three panels, each the plane of two values; each target is a straight line on which it "
+        "is reached. Left: three lines that form a triangle. Descent ends inside it, on none of "
+        "the lines. Middle: two lines that cross at a wide angle. The level lines of the loss "
+        f"around the crossing are nearly round, and descent converges in {apart} steps. Right: "
+        "two lines that cross at a narrow angle. The level lines are long and flat, and descent "
+        f"moves slowly along them, for {alike} steps.",
         [_three(Panel("Three targets, two dimensions")), middle, right],
     )
 

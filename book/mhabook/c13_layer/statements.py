@@ -131,7 +131,7 @@ def _tied(seed):
 
 @statement(
     id="lemma-tied-start",
-    title="A start that is good",
+    title="A good initialization of the layer",
     mark="ours",
     source="this book",
     chapter=SUCCEED,
@@ -210,7 +210,7 @@ def _two_heads(seed):
 
 @statement(
     id="prop-almost-every-start",
-    title="Almost every start is good",
+    title="Almost every initialization is good",
     mark="ours",
     source="this book",
     chapter=SUCCEED,
@@ -246,7 +246,7 @@ def _on_a_line(seed):
 
 @statement(
     id="prop-larger-is-better",
-    title="Larger is better, where keys equal queries",
+    title="Larger is better if keys equal queries",
     mark="ours",
     source="this book",
     chapter=FURTHER,
@@ -469,7 +469,7 @@ def _near(seed):
 
 @statement(
     id="thm-neighborhood",
-    title="Training everything must succeed, from a good start",
+    title="Training all weights must succeed from a good initialization",
     mark="ours",
     source="this book, after Song et al. 2024",
     chapter=FURTHER,
@@ -540,7 +540,7 @@ def _opposed(seed):
 
 @statement(
     id="thm-queries",
-    title="Training the queries, while their Jacobians have full rank",
+    title="Training the queries while their Jacobians have full rank",
     mark="ours",
     source="this book",
     chapter=FURTHER,

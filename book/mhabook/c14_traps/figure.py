@@ -92,7 +92,7 @@ def held(
     measure = _measures(tasks)
     return LiveFigure(
         FigureSpec(
-            title="Where does the query come to rest?",
+            title="Where does the query stop?",
             alt=_ALT.format(next(iter(tasks)), steps),
             summary=_SUMMARY,
             model="held",
@@ -110,10 +110,8 @@ def held(
                 Control(
                     "case", "values along the keys", tuple(tasks), next(iter(tasks)), kind="choice"
                 ),
-                Control(
-                    "q", "start of the query", tuple(sorted({*STARTS, float(start)})), float(start)
-                ),
-                Control("c", "c of the Gaussian kernel (small: wide)", WIDTHS, 0.5),
+                Control("q", "initial query", tuple(sorted({*STARTS, float(start)})), float(start)),
+                Control("c", "width c (small c: wide kernel)", WIDTHS, 0.5),
             ),
             tries=_tries(tasks),
             frame=_frame(),
@@ -245,21 +243,22 @@ def _rounded(numbers):
 
 
 _SUMMARY = (
-    "Values {case}, target {y}, c = {c}, start {q}. After {steps} steps the softmax query is at "
-    "{soft_last}, reads {soft_last_read}, and has the loss {soft_last_loss}; the Gaussian query "
-    "is at {gauss_last}, reads {gauss_last_read}, and has the loss {gauss_last_loss}."
+    "Values {case}, target {y}, c = {c}, initial query {q}. After {steps} steps the softmax query "
+    "is at {soft_last}, its output is {soft_last_read}, and its loss is {soft_last_loss}. The "
+    "Gaussian query is at {gauss_last}, its output is {gauss_last_read}, and its loss is "
+    "{gauss_last_loss}."
 )
 _ALT = (
-    "Left, what a query on the line reads at every place, values {}: under softmax a curve from "
-    "the value of the least key to that of the largest, under the Gaussian kernel hills and dips "
-    "at the keys that fall to zero outside. Pins are the values over their keys, a gray line is "
-    "the target. Right, the loss of the query. Both start at one place, and are drawn there and "
-    "where they are after {} steps."
+    "Left, the output at every query on the line, with values {}: under softmax a curve from the "
+    "value of the smallest key to that of the largest, under the Gaussian kernel peaks and dips "
+    "at the keys that fall to zero outside. Pins show the values at their keys, and a gray line "
+    "shows the target. Right, the loss of the query. Both queries start at the same point, and "
+    "are drawn there and where they are after {} steps."
 )
 
 
 def _frame():
-    frame = panels("what the query reads", "its loss", height=420)
+    frame = panels("output at the query", "loss", height=420)
     frame.add_scatter(
         name="stems",
         mode="lines",
@@ -284,7 +283,7 @@ def _frame():
             )
             frame.data[-1].meta |= {"xaxis": {"range": "range"}}
     frame.add_scatter(
-        name="values, over their keys",
+        name="values at their keys",
         mode="markers",
         row=1,
         col=1,

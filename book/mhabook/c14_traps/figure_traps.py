@@ -46,16 +46,16 @@ def traps(steps: int = 300) -> LiveFigure:
     return queries.descent_figure(
         steps,
         _begin,
-        (Control("shift", "starts moved by", SHIFTS, 0.0),),
+        (Control("shift", "shift of the starts", SHIFTS, 0.0),),
         MEASURES,
         model="traps",
-        title="Where queries come to rest",
-        alt="Three panels show the loss of one query over the line in B2, the fourth losses over "
-        "the steps. Softmax: four queries run into a spurious minimum at 1.07, of loss 0.34; the "
-        "global one lies at −1.39. Gaussian: four minima of loss zero; every query runs into "
-        "one. Gaussian with rows normalized: all queries run into a spurious minimum at 1.42, of "
-        "loss 0.17. In the fourth panel the Gaussian loss falls below 10⁻¹⁰, the other two level "
-        "off.",
+        title="Where queries stop",
+        alt="Three panels show the loss of one query in B2, and the fourth shows the losses "
+        "against the steps. Softmax: four queries converge to a spurious minimum at 1.07, of loss "
+        "0.34; the global minimum is at −1.39. Gaussian: there are four minima of loss zero, and "
+        "every query converges to one of them. Gaussian with rows normalized: all queries "
+        "converge to a spurious minimum at 1.42, of loss 0.17. In the fourth panel the Gaussian "
+        "loss falls below 10⁻¹⁰, and the other two level off.",
         frame=_frame(steps),
         summary=_SUMMARY,
     )
@@ -122,7 +122,7 @@ for _short in NAMES:
     }
 
 _SUMMARY = (
-    "{trap}, starts moved by {shift}, step size {rate}, c = {c}. Loss f after {steps} steps, and "
+    "{trap}, shift of the starts {shift}, step size {rate}, c = {c}. Loss f after {steps} steps, and "
     "queries at minima: "
     + "; ".join(
         f"{words} {{{short}_end}} (lowest possible {{{short}_lowest}}), {{{short}_best}} of "

@@ -21,7 +21,7 @@ def pins() -> HTML:
     """The keys of two tasks on a line, each with its value, and a query on its way to a target."""
     return picture(
         "two-tasks-on-a-line",
-        "Two panels. Keys stand on a line, and on each is a pin as long as its value; a dashed "
+        "Two panels. Keys are on a line, and on each key is a pin as long as its value; a dashed "
         "line is the target. Left: keys −2, −1, 1 and 2 with the values 3, −2, 2 and 1, the "
         "target 2, and a query at 0.3. Right: keys −2 and 2 with the values 1 and 2, the target "
         "1.5, and a query at −1.",
@@ -34,20 +34,20 @@ def between() -> HTML:
     of any."""
     left, ring, hill, star = _reads("B2", softmax, "Softmax: through the mean")
     left.words((ring[0] - 4, ring[1] + 22), "mean of all values")
-    left.words((hill[0] + 2, hill[1] - 10), "held here", anchor="start", color=1)
-    left.words((star[0] + 12, star[1] - 10), "met here", anchor="start", color=2)
+    left.words((hill[0] + 2, hill[1] - 10), "trapped here", anchor="start", color=1)
+    left.words((star[0] + 12, star[1] - 10), "reached here", anchor="start", color=2)
     right, ring, hill, star = _reads("B4", gaussian, "Gaussian: between the keys")
     right.words((ring[0], ring[1] + 32), "little of either value")
-    right.words((hill[0], hill[1] + 29), "held here", color=1)
-    right.words((star[0] - 6, star[1] - 10), "met here", anchor="end", color=2)
+    right.words((hill[0], hill[1] + 29), "trapped here", color=1)
+    right.words((star[0] - 6, star[1] - 10), "reached here", anchor="end", color=2)
     return picture(
         "what-lies-between",
-        "Two panels with what a query reads at every place, and a dashed line, the target. Left, "
-        "softmax, values up and down: a query rests on the top of a low hill on the right. To "
-        "the left the curve first falls, at zero to the mean of all values, and only then climbs "
-        "to the target. Right, the Gaussian kernel, values that rise: a query rests on the top "
-        "of a hill over the left key, below the target. Between the keys the curve falls to "
-        "little above zero; the hill over the right key crosses the target.",
+        "Two panels with the output at every query, and a dashed line, the target. Left, softmax, "
+        "values up and down: a query stops at the top of a low peak on the right. To the left the "
+        "curve first falls, at zero to the mean of all values, and only then rises to the target. "
+        "Right, the Gaussian kernel, values that rise: a query stops at the top of a peak at the "
+        "left key, below the target. Between the keys the curve falls to little above zero; the "
+        "peak at the right key crosses the target.",
         [left, right],
     )
 

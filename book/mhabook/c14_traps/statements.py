@@ -361,7 +361,7 @@ def _crowded(seed):
 
 @statement(
     id="thm-wells",
-    title="A key that is not enough is a trap",
+    title="A key whose value is too small is a trap",
     mark="ours",
     source="this book",
     chapter=CHAPTER,
@@ -480,7 +480,7 @@ def _may_rise(keys, values, y, kernel=softmax, **_):
 
 @statement(
     id="prop-rising",
-    title="Values that rise with the keys: no trap for softmax",
+    title="Softmax has no trap if the values increase with the keys",
     mark="ours",
     source="this book",
     chapter=CHAPTER,

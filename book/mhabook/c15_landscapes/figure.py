@@ -56,8 +56,8 @@ def turned(networks: Mapping[str, AttentionLayer], data: SequenceDataset) -> Liv
 
     Raises TypeError or ValueError for other arguments.
 
-    Source: Propositions "A random direction sees the mean of the spectrum" and "A slice shows no
-    curvature that is not there, and hides most of what is" (this book).
+    Source: Propositions "The curvature along a random direction" and "The eigenvalues of a
+    slice interlace those of the full Hessian" (this book).
     """
     if not isinstance(data, SequenceDataset):
         raise TypeError(f"data: expected a SequenceDataset, got {type(data).__name__}")
@@ -82,7 +82,7 @@ def turned(networks: Mapping[str, AttentionLayer], data: SequenceDataset) -> Liv
     names = measured({"network": first, "pair": 1, "turn": 0, "radius": 0.1})
     return LiveFigure(
         FigureSpec(
-            title="A plane that is turned toward the way down",
+            title="A plane turned toward negative curvature",
             alt=_ALT.format(first),
             summary=_SUMMARY,
             model="turned",
@@ -99,7 +99,7 @@ def turned(networks: Mapping[str, AttentionLayer], data: SequenceDataset) -> Liv
                 Control("turn", "turn, in degrees", DEGREES, 0),
                 Control("network", "network", tuple(curved), first, kind="choice"),
                 Control("pair", "random pair of directions", PAIRS, 1),
-                Control("radius", "how far the picture reaches", RADII, 0.1),
+                Control("radius", "radius of the picture", RADII, 0.1),
             ),
             tries=_tries(curved),
             frame=_frame(),
@@ -250,23 +250,21 @@ def _least_of(K, G):
 
 _SUMMARY = (
     "The network {network}, random pair {pair}, second direction turned by {turn} degrees. The "
-    "least curvature that the plane shows in its middle is {seen}; the {weights} eigenvalues "
-    "have the mean {average}, and the least is {lowest}. The loss is {middle} in the middle and "
-    "at least {bottom} in the picture, which reaches {radius} times the length of the network."
+    "smallest curvature of the plane at its center is {seen}. The {weights} eigenvalues have the "
+    "mean {average}, and the smallest is {lowest}. The loss is {middle} at the center and at "
+    "least {bottom} in the picture, whose radius is {radius} times the norm of the weights."
 )
 _ALT = (
-    "Left, a map of the loss on a plane through the network {}: a white spot in the middle, "
-    "where the loss is that of the network, and higher loss all around. Right, the least "
-    "curvature of the plane over the turn of its second direction, from 0 to 90 degrees: a curve "
-    "that starts between zero and the mean of all eigenvalues, falls below zero near 60 degrees, "
-    "and ends on the least eigenvalue."
+    "Left, a map of the loss on a plane through the network {}: a white spot in the middle, where "
+    "the loss is that of the network, and higher loss all around. Right, the smallest curvature "
+    "of the plane against the turn of its second direction, from 0 to 90 degrees: the curve "
+    "starts between zero and the mean of all eigenvalues, falls below zero near 60 degrees, and "
+    "ends at the smallest eigenvalue."
 )
 
 
 def _frame():
-    frame = panels(
-        "loss on the plane, red is lower", "least curvature that the plane shows", height=420
-    )
+    frame = panels("loss on the plane, red is lower", "smallest curvature of the plane", height=420)
     frame.add_heatmap(
         zmin=-1,
         zmax=1,
@@ -294,16 +292,16 @@ def _frame():
         marker=HERE | white | {"size": 11},
     )
     frame.add_scatter(
-        name="lowest in the picture",
+        name="lowest loss in the picture",
         mode="markers",
         row=1,
         col=1,
         marker=START | white | {"symbol": "diamond", "size": 12},
         meta={"x": "low_a", "y": "low_b"},
     )
-    line(frame, "least of the plane", 2, shows="curvature", over=DEGREES, color=0)
+    line(frame, "smallest curvature of the plane", 2, shows="curvature", over=DEGREES, color=0)
     line(frame, "mean of all eigenvalues", 2, shows="mean", over=(0, 90), color=4)
-    line(frame, "least of all eigenvalues", 2, shows="least", over=(0, 90), color=3)
+    line(frame, "smallest eigenvalue", 2, shows="least", over=(0, 90), color=3)
     frame.add_scatter(
         name="here",
         mode="markers",
@@ -313,9 +311,7 @@ def _frame():
         showlegend=False,
         meta={"x": "turned", "y": "here"},
     )
-    frame.update_xaxes(title="along the first direction", zeroline=False, col=1)
-    frame.update_yaxes(title="along the second", zeroline=False, col=1)
-    frame.update_xaxes(
-        title="turn of the second direction, degrees", range=[-3, 93], dtick=30, col=2
-    )
+    frame.update_xaxes(title="first direction", zeroline=False, col=1)
+    frame.update_yaxes(title="second direction", zeroline=False, col=1)
+    frame.update_xaxes(title="turn of second direction, degrees", range=[-3, 93], dtick=30, col=2)
     return frame.update_yaxes(zeroline=True, zerolinewidth=2, zerolinecolor="#888888", col=2)

@@ -26,15 +26,15 @@ def one_saddle() -> HTML:
     above.words((232, 52), "valley", color=2).words((26, 160), "valley", color=2)
     return picture(
         "one-saddle-two-slices",
-        "Three panels. From above: a dot between two valleys, a dashed line through it that runs "
-        "along the ridge between them, and a solid line that crosses both. Then the loss along "
-        "the dashed line: a bowl, with the dot at its bottom. Last the loss along the solid "
-        "line: the dot stands on a hill between two hollows.",
+        "Three panels. From above: a dot between two valleys, a dashed line through it along the "
+        "ridge between them, and a solid line that crosses both. Then the loss along the dashed "
+        "line: a bowl, with the dot at its bottom. Last, the loss along the solid line: the dot "
+        "is on a peak between two minima.",
         [
             above,
             # Along the two diagonals xy is −s²/2 and s²/2.
             _slice("One slice: a bowl", 0, "6 4", lambda s: (1 + s * s / 2) ** 2 / 2),
-            _slice("Another: a way down", 1, "", lambda s: (1 - s * s / 2) ** 2 / 2),
+            _slice("Another: a peak", 1, "", lambda s: (1 - s * s / 2) ** 2 / 2),
         ],
     )
 
@@ -63,11 +63,11 @@ def right_angles() -> HTML:
     in 114."""
     return picture(
         "nearly-at-a-right-angle",
-        "Two panels with a quarter circle. An arrow to the top is the way down; the shaded "
-        "sector around it has the directions along which the loss curves down. Left, with two "
-        "weights, thirty random directions are spread over the whole quarter, many in the "
-        "sector. Right, with 114 weights, all thirty lie close to the bottom, at nearly a right "
-        "angle to the way down.",
+        "Two panels with a quarter circle. An upward arrow is the direction of negative "
+        "curvature; the shaded sector around it contains the directions along which the loss has "
+        "negative curvature. Left, with two weights, thirty random directions are spread over the "
+        "whole quarter, many in the sector. Right, with 114 weights, all thirty are close to the "
+        "bottom, nearly orthogonal to that direction.",
         [_fan(2, "Two weights"), _fan(114, "114 weights")],
     )
 
@@ -85,7 +85,7 @@ def _fan(p: int, title: str) -> Panel:
         (34, 112), "down", color=1, anchor="end"
     )
     panel.words((146, 46), "here the loss", color=1, anchor="start")
-    panel.words((146, 62), "curves down", color=1, anchor="start")
+    panel.words((146, 62), "is concave", color=1, anchor="start")
     return panel.words((152, 186), "random directions", color=0)
 
 

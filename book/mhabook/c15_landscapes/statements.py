@@ -32,7 +32,7 @@ def _hessian(seed, least=2, definite=False):
 
 @statement(
     id="prop-mean-curvature",
-    title="A random direction sees the mean of the spectrum",
+    title="The curvature along a random direction",
     mark="ours",
     source="this book, after Hutchinson 1990",
     chapter=CHAPTER,
@@ -84,7 +84,7 @@ def _stretched(seed):
 
 @statement(
     id="prop-interlacing",
-    title="A slice shows no curvature that is not there, and hides most of what is",
+    title="The eigenvalues of a slice interlace those of the full Hessian",
     mark="ours",
     source="this book, after Cauchy",
     chapter=CHAPTER,
@@ -148,7 +148,7 @@ def chances(values: Array, v: Array) -> np.ndarray:
 
 @statement(
     id="prop-missed-saddle",
-    title="A random slice misses a saddle",
+    title="The probability that a random slice shows a saddle",
     mark="ours",
     source="this book",
     chapter=CHAPTER,
@@ -211,7 +211,7 @@ def _rescaled(seed, kernel=None):
 
 @statement(
     id="prop-filter-scale",
-    title="Filter normalization removes scales that the loss does not see",
+    title="Filter normalization removes scales that do not affect the loss",
     mark="ours",
     source="this book",
     chapter=FURTHER,

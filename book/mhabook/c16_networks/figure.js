@@ -98,8 +98,8 @@ function networks(data, values) {
   };
 }
 
-const INSIDE = "Zero lies in it: luck alone could do this.";
-const OUTSIDE = "Zero lies outside: more than luck, at these step sizes.";
+const INSIDE = "The interval contains zero, so this could be luck alone.";
+const OUTSIDE = "The interval does not contain zero: more than luck, at these step sizes.";
 
 // What is shown of the accuracies, seed by seed; they are computed once for a run.
 function outcome({ quantiles }, seeds, accuracies) {

@@ -21,8 +21,8 @@ from mhalib.plots import COLORS, GRAY
 KERNELS = {"softmax": softmax, "gaussian": gaussian, "normalized": normalized_gaussian}
 OTHERS = {
     "gaussian": "Gaussian kernel",
-    "normalized": "Gaussian, rows divided by their sum",
-    "again": "softmax, another start",
+    "normalized": "Gaussian, normalized",
+    "again": "softmax, another initialization",
 }
 LEFT_OUT = {"all": "", "plain": sentences.NOT}
 """The word that no sentence of a choice has."""
@@ -49,8 +49,8 @@ FINAL = (
     "highs",
     "verdict",
 )
-INSIDE = "Zero lies in it: luck alone could do this."
-OUTSIDE = "Zero lies outside: more than luck, at these step sizes."
+INSIDE = "The interval contains zero, so this could be luck alone."
+OUTSIDE = "The interval does not contain zero: more than luck, at these step sizes."
 
 
 def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int) -> LiveFigure:
@@ -91,7 +91,7 @@ def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int
         "Twelve seeds": {"seeds": MOST},
         "A network against itself": {"other": "again", "seeds": MOST},
         "A task that they learn": {"texts": "plain", "seeds": MOST},
-        "Long steps for both": {"seeds": MOST, "lr_first": 0.2, "lr_second": 0.2},
+        "Large step size for both": {"seeds": MOST, "lr_first": 0.2, "lr_second": 0.2},
     }
     rates = with_value(STEP_SIZES, float(lr))
     measures = _measures(steps)
@@ -139,9 +139,9 @@ SUMMARY = (
 
 def _alt(seeds):
     return (
-        f"Left, the test accuracies of two networks from {seeds} seeds, those of one seed joined "
-        "by a line: the lines go up and down. Right, the mean difference and its interval, from "
-        "two seeds on: the interval narrows as seeds are added."
+        f"Left, the test accuracies of two networks for {seeds} seeds. A line joins the two "
+        "accuracies of each seed; some lines go up and some go down. Right, the mean difference "
+        "and its interval, from two seeds on. The interval narrows as seeds are added."
     )
 
 

@@ -20,7 +20,7 @@ LOW, HIGH = 0.62, 0.9
 
 def task() -> HTML:
     """Three sentences and their labels."""
-    panel = Panel("Is it praise?")
+    panel = Panel("Is it positive?")
     for k, (sentence, label) in enumerate(SENTENCES):
         y = 58 + 44 * k
         for i, word in enumerate(sentence.split()):
@@ -36,13 +36,13 @@ def task() -> HTML:
         )
         networks.words((116, y + 5), name, color=color).line((166, y), (196, y), width=1.5)
         networks.words((226, y + 5), "0.77" if k == 0 else "0.74", color=color)
-    networks.words((130, 182), "the same sentences, the same start")
+    networks.words((130, 182), "same sentences, same initial weights")
     return picture(
         "two-networks-one-seed",
         "Left, three sentences of four words with their labels: the film was good, plus one; the "
         "film not good, minus one; bad not awful great, plus one. Right, one seed gives two "
-        "networks the same sentences and the same start; one has softmax attention, the other a "
-        "Gaussian kernel, and each ends with a test accuracy of its own.",
+        "networks the same sentences and the same initial weights; one has softmax attention, the "
+        "other a Gaussian kernel, and each has its own final test accuracy.",
         [panel, networks],
     )
 
@@ -69,10 +69,11 @@ def pairs() -> HTML:
     apart.dot((_across(middle), 148), color=2, size=6).words((196, 44), "second ahead")
     return picture(
         "seed-by-seed",
-        "Three panels. Left, the accuracies of two networks from six seeds as two clouds of dots "
-        "that overlap nearly whole. Middle, the same dots, those of one seed joined by a line: "
-        "every line goes up. Right, the six differences on an axis with zero marked, all to the "
-        "right of it, and below them their mean with its interval, which does not reach zero.",
+        "Three panels. Left, the accuracies of two networks for six seeds as two clouds of dots "
+        "that overlap almost entirely. Middle, the same dots, with a line joining those of each "
+        "seed: every line goes up. Right, the six differences on an axis with zero marked, all to "
+        "the right of zero, and below them their mean with its interval, which does not contain "
+        "zero.",
         [clouds, joined, apart],
     )
 

@@ -247,7 +247,7 @@ def _runs(seed):
 
 @statement(
     id="prop-best-of",
-    title="The best of many tests flatters",
+    title="The best of many tests is biased upward",
     mark="ours",
     source="this book",
     chapter=CHAPTER,

@@ -155,7 +155,7 @@ CONTROLS = (
         {"data": ("digits",)},
         python=((3, 8), (0, 1), (4, 9), (1, 7)),
     ),
-    _slider("patch", "side of a patch", (2, 3, 4, 6), 4, {"data": ("pathfinder",)}),
+    _slider("patch", "patch size", (2, 3, 4, 6), 4, {"data": ("pathfinder",)}),
     _slider("T", "tokens T", (4, 6, 8, 10), 8, {"data": ("mixture", "planted")}),
     _slider("d", "dimensions d", (6, 8, 10, 12), 8, {"data": ("mixture", "planted")}),
     _slider("M", "patterns M", (1, 2, 4), 4, MIXTURE),
@@ -172,7 +172,7 @@ CONTROLS = (
     _slider("N", "samples N", (1, 2, 4, 8, 12), 8, SEQUENCES),
     _slider("length", "tokens n", (1, 2, 3, 4, 6), 4, SEQUENCES),
     _slider("D", "dimension D", (4, 8, 16, 24, 32, 48), 32, SEQUENCES),
-    _slider("seed", "data number", SEEDS, 0, {"data": (*GENERATED, "linear", "sequences")}),
+    _slider("seed", "data seed", SEEDS, 0, {"data": (*GENERATED, "linear", "sequences")}),
     _slider("H", "heads H", (1, 2, 4, 8, 16), 4, {"model": ("heads", "layer")}, "model"),
     _slider("width", "head width", (2, 4, 8), 8, LAYER, "model"),
     _menu(
@@ -193,7 +193,7 @@ CONTROLS = (
     ),
     _menu(
         "start",
-        "start",
+        "initialization",
         {
             "normal": "random",
             "zeros": "zero",
@@ -210,14 +210,19 @@ CONTROLS = (
     ),
     _slider(
         "scale",
-        "start scale",
+        "initialization scale",
         (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
         0.3,
         {"start": ("normal",)},
         "model",
     ),
     _slider(
-        "start_seed", "start number", SEEDS, 0, {"start": ("normal", "first", "gaussian")}, "model"
+        "start_seed",
+        "initialization seed",
+        SEEDS,
+        0,
+        {"start": ("normal", "first", "gaussian")},
+        "model",
     ),
     _menu(
         "keys",

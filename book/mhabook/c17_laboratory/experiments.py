@@ -7,7 +7,7 @@ _REGRESSION = {"model": "regression", "data": "linear", "scale": 1.0, "steps": 1
 EXPERIMENTS = {
     "edge": {"title": "1 · a step above the edge", "values": {"lr": 20.0, "steps": 200}},
     "equal": {
-        "title": "2 · sixteen equal heads",
+        "title": "2 · sixteen identical heads",
         "values": {"start": "zeros", "H": 16, "curvature": False},
     },
     "narrow": {

@@ -39,15 +39,15 @@ KINDS = {Dataset: "heads", RegressionDataset: "regression", SequenceDataset: "la
 TITLE = "The laboratory"
 PAGE = "book/laboratory/17_laboratory.html"
 ALT = (
-    "Six panels over 500 steps of gradient descent on a tokenized mixture, four heads from a "
-    "random start. Training and test loss fall, both accuracies reach 1. The largest eigenvalue "
-    "of the Hessian stays below 2 over eta and far below its bound. The attention on the "
-    "relevant token rises to a third, the step size is constant. The last panel shows the "
+    "Six panels over 500 steps of gradient descent on a tokenized mixture, with four heads from a "
+    "random initialization. Training and test loss fall, and both accuracies reach 1. The largest "
+    "eigenvalue of the Hessian stays below 2/η and far below its bound. The attention on the "
+    "relevant token rises to a third, and the step size is constant. The last panel shows the "
     "attention weights of one head on one sample."
 )
 STOPPED = (
     "The loss stopped being finite at step {stopped}: the step size is too large here. The curve "
-    "is what came before. Lower the step size η, or choose warm-up."
+    "shows the steps before it. Lower the step size η, or choose warm-up."
 )
 
 

@@ -39,7 +39,7 @@ _LAYER = (
         (("sharpness", "largest eigenvalue"), ("value_smoothness", "its bound in WV"), EDGE),
         LOG,
     ),
-    ("least singular value of B", (("least_singular", "σ_min(B)"),), {}),
+    ("smallest singular value of B", (("least_singular", "σ_min(B)"),), {}),
 )
 PANELS: dict[str, tuple[Any, ...]] = {
     "mixture": (*_HEADS, ("attention score", (("attention_score", "attention score"),), SHARE)),
@@ -164,10 +164,10 @@ SAYS = {
     "pathfinder": "training loss {loss}, test loss {test_loss}, test accuracy {test_accuracy}",
     "linear": "training loss {loss}, noise floor {floor}, population excess {excess}, "
     "{effective_tokens} effective tokens",
-    "sequences": "loss {loss}, from {first_loss} at the start; σ_min(B) = {least_singular}",
+    "sequences": "loss {loss}, initially {first_loss}; σ_min(B) = {least_singular}",
     "own_heads": "training loss {loss}, accuracy {accuracy}",
     "own_regression": "training loss {loss}, {effective_tokens} effective tokens",
-    "own_layer": "loss {loss}, from {first_loss} at the start; σ_min(B) = {least_singular}",
+    "own_layer": "loss {loss}, initially {first_loss}; σ_min(B) = {least_singular}",
 }
 
 

@@ -106,7 +106,7 @@ function twoPaths(rng) {
     const second = begin && pathFrom(begin, taken, rng);
     if (second) return [first, second];
   }
-  throw new Error("the paths of an image found no room. Choose another data number.");
+  throw new Error("the paths of an image found no room. Choose another data seed.");
 }
 
 // The pixels (size, size), each the mean of fine × fine samples.

@@ -98,7 +98,7 @@ const EVENTS = {
     if (!frame.done || frame.values !== state.values) return state; // a newer run is on its way
     return frame.steps.length
       ? { ...state, result: frame, wrong: "" }
-      : { ...state, wrong: "the numbers are not finite at the start. Lower the start scale, or scale your data." };
+      : { ...state, wrong: "the numbers are not finite at the start. Lower the initialization scale, or scale your data." };
   },
   failed: (spec, state, { wrong }) => ({ ...state, wrong }),
   note: (spec, state, { note }) => ({ ...state, note }),

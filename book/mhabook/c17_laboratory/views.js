@@ -104,7 +104,7 @@ export function experimentsView({ controls, experiments }, send) {
     show({ experiment }) {
       select.value = experiment;
       changed.textContent = experiment
-        ? `This experiment set ${changes(controls, experiments[experiment].values)}. Everything else stands as at the start.`
+        ? `This experiment set ${changes(controls, experiments[experiment].values)}. All other settings have their initial values.`
         : "";
     },
   };
@@ -147,7 +147,7 @@ export function pictureView({ controls, drawn }, figure) {
     show({ values, by }) {
       if (by) figure.moved();
       if (by || controls.some(({ name, value }) => values[name] !== value))
-        figure.picture.setAttribute("aria-label", `${drawn[kindOf(values)].alt} The result stands below.`);
+        figure.picture.setAttribute("aria-label", `${drawn[kindOf(values)].alt} The result is below.`);
     },
   };
 }

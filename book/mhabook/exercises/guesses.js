@@ -58,7 +58,7 @@ for (const button of all(".mha-forget")) {
   button.addEventListener("click", () => {
     if (!confirm("Forget all your guesses and answers? They are kept nowhere else.")) return;
     forget();
-    button.nextElementSibling.textContent = keeps() ? "All is forgotten." : UNKEPT;
+    button.nextElementSibling.textContent = keeps() ? "Everything is deleted." : UNKEPT;
     showAll();
   });
 }

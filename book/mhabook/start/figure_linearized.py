@@ -64,12 +64,12 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
 
     return LiveFigure(
         FigureSpec(
-            title="A model and its linearization at the start",
+            title="A model and its linearization",
             alt="Left, two losses over 200 steps, of four heads and of their linearization at a "
-            "random start: they part after the first steps, the model ahead, and meet again near "
-            "0.004. Middle, the distance of their logits grows from 0.04 after one step to 0.9. "
-            "Right, the logits of the sixteen samples at the end, model against linearization: "
-            "they lie around the diagonal, one of them 2.5 away from it.",
+            "random initialization: they separate after the first steps, with the model below, "
+            "and meet again near 0.004. Middle, the distance of their logits grows from 0.04 "
+            "after one step to 0.9. Right, the final logits of the sixteen samples, model against "
+            "linearization: they are close to the diagonal, except for one at a distance of 2.5.",
             model="linearized",
             data=arrays(data),
             record=tuple(record),
@@ -80,12 +80,12 @@ def linearized(n: int = 16, steps: int = 200, seed: int = 0) -> LiveFigure:
             controls=(
                 Control("H", "heads H", HEADS, 4),
                 Control("lr", "step size η", (0.03, 0.1, 0.3, 1.0, 3.0), 0.3),
-                Control("scale", "start scale s", (0.1, 0.3, 1.0, 2.0), 1.0),
+                Control("scale", "initialization scale s", (0.1, 0.3, 1.0, 2.0), 1.0),
             ),
             frame=_frame(steps),
-            summary="After {steps} steps with H = {H}, η = {lr}, s = {scale}: loss {loss}, "
-            "linearized {linear_loss}; the logits of the two differ by {distance} (root mean "
-            "square), and the parameters have moved by {moved}.",
+            summary="After {steps} steps with H = {H}, η = {lr}, s = {scale}: the loss is {loss}, "
+            "and that of the linearization is {linear_loss}. The root mean square difference of "
+            "their logits is {distance}, and the parameters have moved by {moved}.",
             train=run,
             measure={
                 name: lambda path, values, name=name: path.curves[name].tolist()
@@ -118,7 +118,7 @@ def by_width(
     change of the attention weights is a root mean square.
     """
     shape = data.X.shape[1:]
-    names = ("distance of the logits", "way of all parameters", "change of attention weights")
+    names = ("distance of the logits", "distance of the parameters", "change of attention weights")
     means = [
         np.mean(
             [

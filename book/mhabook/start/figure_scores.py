@@ -27,9 +27,9 @@ def scores() -> LiveFigure:
             title="Three scores, three weights",
             alt="Left, bars of three weights for the scores 1, 0 and −1 at temperature 1: 0.67, "
             "0.24 and 0.09. Middle, the matrix diag(π) − ππᵀ: positive on the diagonal, negative "
-            "beside it, largest for the first token. Right, the attention mean rises over the "
-            "first score from 0.5 to 2 as an S-shaped curve; its tangent at the score 1 has the "
-            "slope 0.34.",
+            "off the diagonal, largest for the first token. Right, the attention mean against the "
+            "first score rises from 0.5 to 2 as an S-shaped curve; its tangent at the score 1 has "
+            "the slope 0.34.",
             model="scores",
             data={"kind": "scores", "first": FIRST.tolist()},
             start={"kind": "zeros"},
@@ -45,9 +45,9 @@ def scores() -> LiveFigure:
                 Control("tau", "temperature τ", (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0), 1.0),
             ),
             frame=_frame(),
-            summary="a₁ = {a1}, a₂ = {a2}, a₃ = {a3}, c = {shift}, τ = {tau}: weights "
-            "{weight_1}, {weight_2}, {weight_3}; attention mean {mean}, slope along a₁ {tilt}, "
-            "variance of what is read {variance}; −log π₁ = {loss}.",
+            summary="a₁ = {a1}, a₂ = {a2}, a₃ = {a3}, c = {shift}, τ = {tau}: weights {weight_1}, "
+            "{weight_2}, {weight_3}; attention mean {mean}, slope along a₁ {tilt}, variance of "
+            "the values {variance}; −log π₁ = {loss}.",
             train=_path,
             measure=MEASURES,
         ),
@@ -91,7 +91,7 @@ def _path(values):
 
 
 def _frame():
-    frame = panels("weights", "diag(π) − ππᵀ", "mean, over a₁", columns=3)
+    frame = panels("weights", "diag(π) − ππᵀ", "mean against a₁", columns=3)
     for token in (1, 2, 3):
         frame.add_scatter(
             x=[token, token],

@@ -40,12 +40,12 @@ def surface(steps: int = 60) -> LiveFigure:
     return LiveFigure(
         FigureSpec(
             title="A step size and two curvatures",
-            alt="Four panels. A map of a long valley, with the path of descent from (0.25, "
-            "1.75): it jumps from side to side and creeps along the valley. Beside it f along "
-            "the steep and the flat direction, two parabolas of curvature 1 and 0.05. Below, the "
-            "loss falls over 60 steps from 0.82 to 5 · 10⁻⁷. The last panel shows the factors |1 "
-            "− ηλ| of a step: for λ = 1 it falls to 0 at η = 1, and is back at 1 at the border η "
-            "= 2.",
+            alt="Four panels. A map of a long valley, with the path of descent from (0.25, 1.75): "
+            "it jumps from side to side and moves slowly along the valley. Next to it f along the "
+            "steep and the flat direction, two parabolas of curvature 1 and 0.05. Below, the loss "
+            "falls over 60 steps from 0.82 to 5 · 10⁻⁷. The last panel shows the factors |1 − ηλ| "
+            "of a step: for λ = 1 the factor falls to 0 at η = 1, and is 1 again at the threshold "
+            "η = 2.",
             model="surface",
             start={"kind": "surface"},
             record=tuple(range(steps + 1)),
@@ -74,9 +74,9 @@ def surface(steps: int = 60) -> LiveFigure:
             ),
             frame=_frame(steps),
             summary="With η = {lr}, λ₁ = 1, λ₂ = {low}, φ = {angle}, from θ₁ = {q1}, θ₂ = {q2}: "
-            "in {steps} steps f goes from {first_loss} to {loss}. Condition number: {kappa}. "
-            "Near the center a step multiplies the two coordinates by {factor_steep} and "
-            "{factor_flat} in size.",
+            "in {steps} steps f goes from {first_loss} to {loss}. The condition number is "
+            "{kappa}. Near the center a step multiplies the magnitudes of the two coordinates by "
+            "{factor_steep} and {factor_flat}.",
             train=lambda values: _path(values, steps),
             measure=MEASURES,
         ),
@@ -153,10 +153,10 @@ MEASURES: Measures = {
 
 def _frame(steps):
     frame = panels(
-        "path on f, θ₂ over θ₁",
+        "path on f, θ₂ against θ₁",
         "f along the two directions",
         "loss f over steps",
-        "factor of a step, over η",
+        "factor of a step against η",
         height=720,
     )
     frame.add_heatmap(
@@ -195,7 +195,7 @@ def _frame(steps):
     frame.add_scatter(
         x=[0, 2, 2],
         y=[1, 1, 0],
-        name="border: factor 1, η = 2/λ₁",
+        name="threshold η = 2/λ₁",
         mode="lines",
         row=2,
         col=2,

@@ -75,10 +75,10 @@ def words() -> LiveFigure:
     return LiveFigure(
         FigureSpec(
             title="A head learns where to look",
-            alt="Above, the ten words “on sunday we saw a great film with my sister”, a row "
-            "each, colored by the attention that they get over 100 steps of gradient descent at "
-            "step size 0.1: at first all alike, then more and more of it goes to “great”. Below, "
-            "over the same steps, the loss falls from 0.69 to nearly zero.",
+            alt="Above, the ten words “on sunday we saw a great film with my sister”, one row "
+            "each, colored by their attention weights over 100 steps of gradient descent at step "
+            "size 0.1: at first all are equal, then the weight on “great” grows. Below, over the "
+            "same steps, the loss falls from 0.69 to nearly zero.",
             model="multihead",
             start={"kind": "zeros"},
             record=tuple(range(STEPS + 1)),
@@ -96,8 +96,8 @@ def words() -> LiveFigure:
             curves=("loss", "weights", "attention_score"),
             controls=(Control("lr", "step size η", STEP_SIZES, 0.1),),
             frame=_frame(),
-            summary="After {steps} steps with η = {lr}, “great” has {attention_score} of the "
-            "attention; loss {loss}.",
+            summary="After {steps} steps with η = {lr}, the weight on “great” is "
+            "{attention_score}, and the loss is {loss}.",
             train=run,
             watched=2.5,
         ),
