@@ -27,7 +27,7 @@ const unjudged = ({ message }) => `This answer could not be judged (${message}).
 
 export function differs(part, { off, of, first, mistake, almost, meant, share, missing }) {
   if (mistake) return `Not yet. ${mistake}`;
-  if (share !== null) return `Not yet. As a share this is ${shown(share)}, or ${shown(first.yours)}%.`;
+  if (share !== null) return `Not yet. As a fraction this is ${shown(share)}, or ${shown(first.yours)}%.`;
   if (meant) return `Not yet: as it is typed it is another formula. With these parentheses it is right: ${meant}`;
   if (missing.length)
     return `Not yet: where is ${missing.map((name) => spelledOut(part, name)).join(", and where is ")}?`;
