@@ -94,13 +94,15 @@ def words(made, path, first, lr):
     }, [("η = {}", lr), ("“great” has {} of the attention; loss {}.", score[-1], loss[-1])]
 
 
-def finding(made, path, first, zeta, sigma, lr):
+def finding(made, path, first, zeta, sigma, lr, sample):
     data = mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, S=2.0, zeta=zeta, sigma=sigma, seed=0)
     usual = mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, S=2.0, zeta=0.1, sigma=0.2, seed=0)
     test = data.fresh(seed=1)
     right = accuracies(path, data)
     fresh = accuracies(path, test)
     score = attention_scores(path, data)
+    weights, star = path[-1].attention(data.X)[sample, 0], data.relevant[sample]
+    label = "+1" if data.y[sample] > 0 else "−1"
     return {
         "shares, step by step": Panel(
             "log step",
@@ -116,14 +118,18 @@ def finding(made, path, first, zeta, sigma, lr):
         "who looks where, at the end": Panel(
             "token that is looked at",
             "token that looks",
-            {"heatmap": path[-1].attention(data.X[:1])[0, 0]},
-            ticks={"x": [f"{t}★" if star else f"{t}" for t, star in enumerate(data.relevant[0])]},
+            {"heatmap": weights},
+            ticks={"x": [f"{t}★" if own else f"{t}" for t, own in enumerate(star)]},
         ),
     }, [
         ("step size {}, noise {}, and a share {} of tokens", lr, sigma, zeta),
         ("weight on the token {}", score[-1]),
         ("training loss {}", losses(path, data)[-1]),
         ("share of fresh labels right {}", fresh[-1]),
+        (
+            f"sample {sample}, label {label}, this weight is {{}}",
+            weights[:, star].sum(axis=1).mean(),
+        ),
     ]
 
 
@@ -1691,7 +1697,7 @@ SHOWN = {
     ("book/index.html", 0): (words, {"lr": 0.3}),
     ("book/multihead/01_a_small_attention_model.html", 0): (
         finding,
-        {"zeta": 0.2, "sigma": 0.75, "lr": 0.3},
+        {"zeta": 0.2, "sigma": 0.75, "lr": 0.3, "sample": 5},
     ),
     ("book/multihead/02_how_steep_how_curved.html", 0): (
         downward,
