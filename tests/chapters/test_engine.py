@@ -174,6 +174,7 @@ def test_figures_that_use_the_kernel_follow_mhalib_without_it():
         "groups",
         "leave_one_out",
         "linearized",
+        "two_steps",
     }
     for made in {made.spec["model"]: made for made in users}.values():
         assert_follows(plain(made), made, {})

@@ -468,6 +468,45 @@ def step_sizes(made, path, first, H, lr, scaling, optimizer):
     ]
 
 
+def two_steps(made, path, first, eta_u, eta_w):
+    data, theta, H = (
+        mha.data.tokenized_mixture(),
+        mha.MultiHeadAttention.zeros(1, 10, 8),
+        [1, 4, 16, 64],
+    )
+    run, one = [], mha.train(theta, data, mha.GradientDescent(0.3), 2000, record=path.steps)
+    for _ in range(2001):
+        loss, grad = theta.loss_and_grad(data.X, data.y)
+        run.append(loss)
+        theta = mha.MultiHeadAttention(theta.W - eta_w * grad.W, theta.U - eta_u * grad.U)
+    return {
+        "the plane of two step sizes": Panel(
+            "log step size of the decoder",
+            "log step size of attention",
+            {
+                "1, 4, 16, 64 heads, the same step": ([0.3] * 4, [0.3 / h for h in H]),
+                "1, 4, 16, 64 heads, step × √H": (
+                    [0.3 * h**0.5 for h in H],
+                    [0.3 / h**0.5 for h in H],
+                ),
+                "this head": ([eta_u], [eta_w]),
+            },
+        ),
+        "training loss, step by step": Panel(
+            "log step",
+            "log",
+            {
+                "one head, both step sizes 0.3": losses(one, data),
+                "one head, these step sizes": np.array(run)[path.steps],
+            },
+            path.steps,
+        ),
+    }, [
+        ("decoder has the step size {}, and its attention {}:", eta_u, eta_w),
+        ("after 2000 steps the training loss is {}.", run[-1]),
+    ]
+
+
 def width(made, path, first, H, lr, scaling, zeta, sigma):
     def curves(of, zeta, sigma):
         data = mha.data.tokenized_mixture(64, 8, 8, 4, zeta, 2.0, sigma, seed=0)
@@ -1723,6 +1762,10 @@ SHOWN = {
     ("book/multihead/05_more_heads_slower_or_faster.html", 0): (
         step_sizes,
         {"H": 16, "lr": 0.1, "scaling": "root", "optimizer": "momentum"},
+    ),
+    ("book/multihead/05_more_heads_slower_or_faster.html", 1): (
+        two_steps,
+        {"eta_u": 1.2, "eta_w": 0.0375},
     ),
     ("book/multihead/01_further.html", 0): (heads, {"H": 4, "lr": 0.03, "optimizer": "adam"}),
     ("book/multihead/05_further.html", 0): (
