@@ -853,20 +853,20 @@ def tilting(made, path, first, v, n, sample):
     ]
 
 
-def stretched(made, path, first, kappa, plain_lr, lr):
+def stretched(made, path, first, kappa, plain_lr, lr, steps):
     round_, data = (mha.data.linear_regression(n=200, d=3, p=3, kappa=k) for k in (1, kappa))
     drawn, back = mha.AttentionRegression.random(3, 3, 0.5, seed=1), np.linalg.inv(data.truth.root)
     start = mha.AttentionRegression(drawn.A @ back, back @ drawn.B @ back)
 
-    def excess(data, start, rule):
-        return mha.train(start, data, rule, 60).excess
+    def excess(data, start, rule, steps=60):
+        return mha.train(start, data, rule, steps, record=range(steps + 1)).excess
 
     rules = mha.Preconditioned(lr, balance=0), mha.GradientDescent(plain_lr)
-    ours, theirs = (excess(data, start, rule) for rule in rules)
+    ours, theirs = (excess(data, start, rule, steps) for rule in rules)
     values, directions = np.linalg.eigh(data.Sigma)
     assert np.allclose(values[-1] / values[0], kappa)
     wide, narrow = (data.x @ directions[:, k] for k in (-1, 0))
-    shown = made.drawn(kappa=kappa, plain_lr=plain_lr, lr=lr)
+    shown = made.drawn(kappa=kappa, plain_lr=plain_lr, lr=lr, steps=steps)
     wide, narrow = (
         side * np.sign(side @ shown[name]) for side, name in ((wide, "wide"), (narrow, "narrow"))
     )
@@ -876,14 +876,17 @@ def stretched(made, path, first, kappa, plain_lr, lr):
             "step",
             "log",
             {
-                "plain descent, as it starts": excess(round_, drawn, mha.GradientDescent(0.5)),
+                "plain descent, as it starts": (
+                    range(61),
+                    excess(round_, drawn, mha.GradientDescent(0.5)),
+                ),
                 "plain descent": theirs,
                 "with whitening": ours,
             },
             path.steps,
         ),
     }, [
-        ("With variance ratio {}, after 60 steps", kappa),
+        ("With variance ratio {}, after {} steps", kappa, steps),
         ("excess {} with whitening (step size {})", ours[-1], lr),
         ("{} with plain descent (step size {})", theirs[-1], plain_lr),
     ]
@@ -1797,7 +1800,7 @@ SHOWN = {
     ("book/preconditioning/09_further.html", 0): (tilting, {"v": 1.2, "n": 256, "sample": 3}),
     ("book/preconditioning/10_descent_that_knows_the_structure.html", 0): (
         stretched,
-        {"kappa": 8.0, "plain_lr": 0.2, "lr": 0.7},
+        {"kappa": 8.0, "plain_lr": 0.2, "lr": 0.7, "steps": 120},
     ),
     ("book/preconditioning/10_further.html", 0): (
         descent,
