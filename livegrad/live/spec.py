@@ -76,7 +76,8 @@ class FigureSpec:
         ``test`` like ``data``, or None. Where a control decides between several: {"by": its name,
         "choices": {value: …}}
     controls, fixed : what the reader can change, and the other values that the run reads
-    record : the recorded steps; the last of them ends the run
+    record : the recorded steps; the last of them ends the run. Where a control decides, as with
+        ``data``: {"by": its name, "choices": {value: steps}}
     curves, final : names of what is measured at every recorded step, and of the last model alone
     frame : the plotly figure, styled but without the numbers that are drawn. Each trace says in its
         ``meta`` what it shows, part → name, ``{"x": "steps", "y": "loss"}``, and beside that
@@ -107,7 +108,7 @@ class FigureSpec:
     start: dict[str, Any]
     controls: tuple[Control, ...]
     fixed: dict[str, Any]
-    record: tuple[int, ...]
+    record: tuple[int, ...] | dict[str, Any]
     curves: tuple[str, ...]
     frame: go.Figure
     summary: str
@@ -254,7 +255,7 @@ class FigureSpec:
             "test": self.test,
             "controls": [control.to_json() for control in self.controls],
             "fixed": self.fixed,
-            "record": list(self.record),
+            "record": self.record if isinstance(self.record, dict) else list(self.record),
             "curves": list(self.curves),
             "final": list(self.final),
             "figure": {"data": figure["data"], "layout": figure["layout"]},

@@ -32,6 +32,7 @@ CONTROLS = {
     "shortcut": (True, False),
     "scaling": ("constant", "root"),
     "sigma": (0.3, 2.0),
+    "sample": (0, 2),
 }
 
 
@@ -81,7 +82,7 @@ def heads(n=17, T=5, d=6, M=3, S=2.0, zeta=0.2, steps=60):
                 "norm_W",
                 "norm_U",
             ),
-            final=("attention", "token_names"),
+            final=("attention", "token_names", "sample_score"),
         ),
         ENTRY,
     )
@@ -92,7 +93,8 @@ SETTINGS = [
     (HEADS, {"H": 16, "optimizer": rule, "shortcut": shortcut})
     for rule, shortcut in product(RULES, (True, False))
 ]
-SETTINGS += [(HEADS, {"start": "random", "optimizer": rule, "scaling": "root"}) for rule in RULES]
+RANDOM = {"start": "random", "scaling": "root", "sample": 2}
+SETTINGS += [(HEADS, RANDOM | {"optimizer": rule}) for rule in RULES]
 SETTINGS += [(HEADS, {"lr": 30.0}), (SINGLE, {"H": 2, "sigma": 2.0, "start": "random"})]
 DIVERGING = [(HEADS, {"lr": 1e300, "optimizer": rule}) for rule in ("gd", "momentum")]
 DIVERGING += [(HEADS, {"lr": 1e308, "start": "random", "optimizer": rule}) for rule in RULES]
@@ -112,6 +114,7 @@ BUGS = {
     "step of another number": ("k: [k]", "k: [k + 1]"),
     "step sizes scaled by H": ("all.lr * Math.sqrt(all.H)", "all.lr * all.H"),
     "norm of U": ("* number0);\nreturn norm_W[0]", ");\nreturn norm_W[0]"),
+    "heads of another sample": ("((sample * heads + h) * T", "((sample + h) * T"),
     "mixture's noise": ("+ sigma * normal", "- sigma * normal"),
 }
 both = pytest.mark.parametrize("v8", [plain, compiled])
@@ -171,6 +174,7 @@ def test_figures_that_use_the_kernel_follow_mhalib_without_it():
         "groups",
         "leave_one_out",
         "linearized",
+        "two_steps",
     }
     for made in {made.spec["model"]: made for made in users}.values():
         assert_follows(plain(made), made, {})

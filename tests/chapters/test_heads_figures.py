@@ -9,6 +9,7 @@ import pytest
 import mhabook
 import mhalib as mha
 from mhabook.c05_heads.figure import step_sizes, width
+from mhabook.c05_heads.figure_two_steps import two_steps
 from scripts import load
 
 RESULTS = Path(__file__).parents[2] / "book" / "results"
@@ -253,3 +254,33 @@ def test_the_figure_of_step_sizes_is_the_run_of_its_lines(rule):
 def test_the_figure_of_step_sizes_refuses_what_its_controls_cannot_move(data, start, rule, words):
     with pytest.raises(TypeError, match=words):
         step_sizes(data, start, rule)
+
+
+def test_the_figure_of_two_step_sizes_begins_as_64_heads_and_has_one_head():
+    one, lr = mha.MultiHeadAttention.zeros(1, 4, 6), 0.7
+    made = two_steps(FEW, one, mha.GradientDescent(lr), steps=12)
+    for case, (H, scale) in zip(made.spec["tries"], ((1, 1), (64, 1), (64, 8)), strict=True):
+        path = made.path(**case["values"])
+        many = mha.MultiHeadAttention.zeros(H, 4, 6)
+        rule = mha.GradientDescent(scale * lr)
+        np.testing.assert_allclose(path.loss, mha.train(many, FEW, rule, 12).loss, rtol=1e-12)
+    assert made.values == made.spec["tries"][1]["values"]
+    np.testing.assert_allclose(made.path(eta_u=lr, eta_w=lr).loss, made.figure().data[3].y)
+
+
+@pytest.mark.parametrize(
+    "data, start, rule, words",
+    [
+        (FEW.X, ZERO, mha.GradientDescent(0.1), "data: expected a Dataset"),
+        (FEW, ZERO, mha.GradientDescent(0.1), "start: expected one head, got 3"),
+        (
+            FEW,
+            mha.MultiHeadAttention.zeros(1, 4, 6),
+            mha.Adam(0.1),
+            "rule: expected GradientDescent",
+        ),
+    ],
+)
+def test_the_figure_of_two_step_sizes_refuses_what_its_point_cannot_move(data, start, rule, words):
+    with pytest.raises(TypeError, match=words):
+        two_steps(data, start, rule)

@@ -94,13 +94,15 @@ def words(made, path, first, lr):
     }, [("η = {}", lr), ("“great” is {}, and the loss is {}.", score[-1], loss[-1])]
 
 
-def finding(made, path, first, zeta, sigma, lr):
+def finding(made, path, first, zeta, sigma, lr, sample):
     data = mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, S=2.0, zeta=zeta, sigma=sigma, seed=0)
     usual = mha.data.tokenized_mixture(n=100, T=10, d=8, M=4, S=2.0, zeta=0.1, sigma=0.2, seed=0)
     test = data.fresh(seed=1)
     right = accuracies(path, data)
     fresh = accuracies(path, test)
     score = attention_scores(path, data)
+    weights, star = path[-1].attention(data.X)[sample, 0], data.relevant[sample]
+    label = "+1" if data.y[sample] > 0 else "−1"
     return {
         "fractions, step by step": Panel(
             "log step",
@@ -116,14 +118,18 @@ def finding(made, path, first, zeta, sigma, lr):
         "final attention weights": Panel(
             "attended token",
             "attending token",
-            {"heatmap": path[-1].attention(data.X[:1])[0, 0]},
-            ticks={"x": [f"{t}★" if star else f"{t}" for t, star in enumerate(data.relevant[0])]},
+            {"heatmap": weights},
+            ticks={"x": [f"{t}★" if own else f"{t}" for t, own in enumerate(star)]},
         ),
     }, [
         ("step size {}, noise {}, and a fraction {} of relevant tokens", lr, sigma, zeta),
         ("weight on the relevant token {}", score[-1]),
         ("the training loss is {}", losses(path, data)[-1]),
         ("the test accuracy {}", fresh[-1]),
+        (
+            f"sample {sample}, label {label}, this weight is {{}}",
+            weights[:, star].sum(axis=1).mean(),
+        ),
     ]
 
 
@@ -462,6 +468,45 @@ def step_sizes(made, path, first, H, lr, scaling, optimizer):
             "training loss is {}, and the attention score is {}.",
             *(curve[-1] for curve in curves["H heads"]),
         ),
+    ]
+
+
+def two_steps(made, path, first, eta_u, eta_w):
+    data, theta, H = (
+        mha.data.tokenized_mixture(),
+        mha.MultiHeadAttention.zeros(1, 10, 8),
+        [1, 4, 16, 64],
+    )
+    run, one = [], mha.train(theta, data, mha.GradientDescent(0.3), 2000, record=path.steps)
+    for _ in range(2001):
+        loss, grad = theta.loss_and_grad(data.X, data.y)
+        run.append(loss)
+        theta = mha.MultiHeadAttention(theta.W - eta_w * grad.W, theta.U - eta_u * grad.U)
+    return {
+        "the plane of two step sizes": Panel(
+            "log step size of the decoder",
+            "log step size of attention",
+            {
+                "1, 4, 16, 64 heads, the same step": ([0.3] * 4, [0.3 / h for h in H]),
+                "1, 4, 16, 64 heads, step × √H": (
+                    [0.3 * h**0.5 for h in H],
+                    [0.3 / h**0.5 for h in H],
+                ),
+                "this head": ([eta_u], [eta_w]),
+            },
+        ),
+        "training loss, step by step": Panel(
+            "log step",
+            "log",
+            {
+                "one head, both step sizes 0.3": losses(one, data),
+                "one head, these step sizes": np.array(run)[path.steps],
+            },
+            path.steps,
+        ),
+    }, [
+        ("decoder has the step size {}, and its attention {}:", eta_u, eta_w),
+        ("after 2000 steps the training loss is {}.", run[-1]),
     ]
 
 
@@ -810,20 +855,20 @@ def tilting(made, path, first, v, n, sample):
     ]
 
 
-def stretched(made, path, first, kappa, plain_lr, lr):
+def stretched(made, path, first, kappa, plain_lr, lr, steps):
     round_, data = (mha.data.linear_regression(n=200, d=3, p=3, kappa=k) for k in (1, kappa))
     drawn, back = mha.AttentionRegression.random(3, 3, 0.5, seed=1), np.linalg.inv(data.truth.root)
     start = mha.AttentionRegression(drawn.A @ back, back @ drawn.B @ back)
 
-    def excess(data, start, rule):
-        return mha.train(start, data, rule, 60).excess
+    def excess(data, start, rule, steps=60):
+        return mha.train(start, data, rule, steps, record=range(steps + 1)).excess
 
     rules = mha.Preconditioned(lr, balance=0), mha.GradientDescent(plain_lr)
-    ours, theirs = (excess(data, start, rule) for rule in rules)
+    ours, theirs = (excess(data, start, rule, steps) for rule in rules)
     values, directions = np.linalg.eigh(data.Sigma)
     assert np.allclose(values[-1] / values[0], kappa)
     wide, narrow = (data.x @ directions[:, k] for k in (-1, 0))
-    shown = made.drawn(kappa=kappa, plain_lr=plain_lr, lr=lr)
+    shown = made.drawn(kappa=kappa, plain_lr=plain_lr, lr=lr, steps=steps)
     wide, narrow = (
         side * np.sign(side @ shown[name]) for side, name in ((wide, "wide"), (narrow, "narrow"))
     )
@@ -833,14 +878,17 @@ def stretched(made, path, first, kappa, plain_lr, lr):
             "step",
             "log",
             {
-                "plain descent, initial settings": excess(round_, drawn, mha.GradientDescent(0.5)),
+                "plain descent, initial settings": (
+                    range(61),
+                    excess(round_, drawn, mha.GradientDescent(0.5)),
+                ),
                 "plain descent": theirs,
                 "with whitening": ours,
             },
             path.steps,
         ),
     }, [
-        ("With variance ratio {}, after 60 steps", kappa),
+        ("With variance ratio {}, after {} steps", kappa, steps),
         ("excess is {} with whitening (step size {})", ours[-1], lr),
         ("{} with plain descent (step size {})", theirs[-1], plain_lr),
     ]
@@ -1700,7 +1748,7 @@ SHOWN = {
     ("book/index.html", 0): (words, {"lr": 0.3}),
     ("book/multihead/01_a_small_attention_model.html", 0): (
         finding,
-        {"zeta": 0.2, "sigma": 0.75, "lr": 0.3},
+        {"zeta": 0.2, "sigma": 0.75, "lr": 0.3, "sample": 5},
     ),
     ("book/multihead/02_how_steep_how_curved.html", 0): (
         downward,
@@ -1726,6 +1774,10 @@ SHOWN = {
     ("book/multihead/05_more_heads_slower_or_faster.html", 0): (
         step_sizes,
         {"H": 16, "lr": 0.1, "scaling": "root", "optimizer": "momentum"},
+    ),
+    ("book/multihead/05_more_heads_slower_or_faster.html", 1): (
+        two_steps,
+        {"eta_u": 1.2, "eta_w": 0.0375},
     ),
     ("book/multihead/01_further.html", 0): (heads, {"H": 4, "lr": 0.03, "optimizer": "adam"}),
     ("book/multihead/05_further.html", 0): (
@@ -1757,7 +1809,7 @@ SHOWN = {
     ("book/preconditioning/09_further.html", 0): (tilting, {"v": 1.2, "n": 256, "sample": 3}),
     ("book/preconditioning/10_descent_that_knows_the_structure.html", 0): (
         stretched,
-        {"kappa": 8.0, "plain_lr": 0.2, "lr": 0.7},
+        {"kappa": 8.0, "plain_lr": 0.2, "lr": 0.7, "steps": 120},
     ),
     ("book/preconditioning/10_further.html", 0): (
         descent,

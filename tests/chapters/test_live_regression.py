@@ -122,6 +122,12 @@ BUGS = {
     ),
     "a start that is renormalized": (STRETCHED, {"kappa": 16.0}, "v: [0]", "v: [9]"),
     "tokens along another direction": (STRETCHED, {"kappa": 16.0}, "along(d - 1)", "along(d - 2)"),
+    "steps of the first run alone": (
+        STRETCHED,
+        {"steps": 12},
+        "chosen(spec.record, all)",
+        "spec.record.choices[6]",
+    ),
     "a run that is drawn on": (
         STRETCHED,
         {"kappa": 256.0, "plain_lr": 0.9},

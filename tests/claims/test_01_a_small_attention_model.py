@@ -98,6 +98,16 @@ def test_at_long_steps_one_of_the_two_vectors_is_found_and_the_other_less_than_b
     assert live.path(lr=30.0).loss[-1] < live.path(lr=1.0).loss[-1]
 
 
+@page.after("train")
+def test_the_samples_that_can_be_shown_have_both_labels_and_say_so(live, data):
+    shown = live.controls["sample"]
+    assert [text[-2:] for text in shown.texts] == [f"{'+' if y > 0 else '−'}1" for y in data.y[:8]]
+    assert len({text[-2:] for text in shown.texts}) == 2
+    for k, text in zip(shown.values, shown.texts, strict=True):
+        before, now = (live.drawn(lr=lr, sample=k)["sample_score"] for lr in (1.0, 30.0))
+        assert now < before if text.endswith("+1") else now > 0.98
+
+
 @page.after("descent-end")
 def test_the_loop_ends_where_train_ends(theta, path, data):
     np.testing.assert_allclose(theta.loss(data.X, data.y), path.loss[-1], rtol=1e-9)

@@ -3,6 +3,7 @@ leave."""
 
 import numpy as np
 
+import mhalib as mha
 from page import Page
 
 page = Page("multihead/05_more_heads_slower_or_faster")
@@ -72,6 +73,23 @@ def test_straight_down_the_loss_rises_and_down_the_diagonal_it_hardly_changes(gr
         assert rises(down)
         assert down[-1] > 8 * down[0]
         assert diagonal.max() < 2 * diagonal.min()
+
+
+@page.after("two-steps")
+def test_one_head_with_two_step_sizes_has_the_training_curves_of_64_heads(live, data, rule, path):
+    one, same, root = (live.path(**case["values"]).loss for case in live.spec["tries"])
+    np.testing.assert_allclose(one[-1], path.loss[-1], rtol=1e-9)
+    for curve, lr in ((same, rule.lr), (root, 8 * rule.lr)):
+        heads = mha.MultiHeadAttention.zeros(64, 10, 8)
+        many = mha.train(heads, data, mha.GradientDescent(lr), 2000, record=live.spec["record"])
+        np.testing.assert_allclose(curve, many.loss, rtol=1e-8)
+    steps = np.array(live.spec["record"])
+    assert abs(same / one - 1)[steps <= 5].max() < 0.02
+    assert (same / one)[steps > 15].min() > 3
+    assert 8 < same[-1] / one[-1] < 13
+    assert root[steps < 10].max() > one[0]
+    assert (abs(np.log(root / one))[steps > 30] < np.log(1.6)).all()
+    assert 0.5 < root[-1] / one[-1] < 0.9
 
 
 @page.after("figure-plane-gd")

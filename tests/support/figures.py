@@ -23,6 +23,7 @@ from mhabook.c03_first_step import figure_step
 from mhabook.c04_convergence import figure as c04
 from mhabook.c04_convergence.starts import first_phase_groups
 from mhabook.c05_heads import figure as c05
+from mhabook.c05_heads.figure_two_steps import two_steps
 from mhabook.c06_planted import figure as c06
 from mhabook.c07_generalization import figure as c07
 from mhabook.c08_digits import figure as c08
@@ -103,6 +104,11 @@ FIGURES = {
     "book/multihead/04_further.html": (c04.theory_and_practice,),
     "book/multihead/05_more_heads_slower_or_faster.html": (
         lambda: c05.step_sizes(
+            mha.data.tokenized_mixture(),
+            mha.MultiHeadAttention.zeros(1, 10, 8),
+            mha.GradientDescent(0.3),
+        ),
+        lambda: two_steps(
             mha.data.tokenized_mixture(),
             mha.MultiHeadAttention.zeros(1, 10, 8),
             mha.GradientDescent(0.3),

@@ -24,7 +24,8 @@ def finding(
     """A live figure of the run that these arguments describe: does a head find the token that
     carries the label?
 
-    Sliders change the step size, the noise on the other tokens and how many tokens carry the label.
+    Sliders change the step size, the noise on the other tokens and how many tokens carry the label;
+    a fourth one chooses the sample whose attention is shown.
     The page carries the draws of ``data`` and of as many fresh samples, and assembles both anew for
     every share ζ and noise σ.
 
@@ -60,14 +61,24 @@ def finding(
             record=record,
         )
 
+    def shown(path, values):
+        """The attention of the sample that is shown, and which of its tokens are relevant."""
+        seen, k = sample(**values), values["sample"]
+        return path[-1].attention(seen.X[k : k + 1]).mean(axis=1)[0], seen.relevant[k]
+
     def attention(path, values):
-        return path[-1].attention(sample(**values).X[:1]).mean(axis=1)[0].tolist()
+        return shown(path, values)[0].tolist()
 
     def token_names(path, values):
-        return [f"{t}★" if star else f"{t}" for t, star in enumerate(sample(**values).relevant[0])]
+        return [f"{t}★" if star else f"{t}" for t, star in enumerate(shown(path, values)[1])]
+
+    def sample_score(path, values):
+        weights, relevant = shown(path, values)
+        return float(weights[:, relevant].sum(axis=1).mean())
 
     # k / T rounds as ζ = n_relevant / T does, so the set in ``with_value`` does not hold it twice.
     shares = with_value([k / T for k in range(1, max(T // 2, 1) + 1)], own["zeta"])
+    labels = tuple(f"{k}, label {'+' if y > 0 else '−'}1" for k, y in enumerate(data.y[:8]))
     tries = {"Initial settings": {}, "Large noise": {"sigma": 2.0}, "Large step size": {"lr": 30.0}}
     # k / T and 2ζ can differ in the last bit, and a try must name a value of its slider.
     double = [share for share in shares if abs(share - 2 * own["zeta"]) < 1e-9]
@@ -89,19 +100,26 @@ def finding(
             record=tuple(record),
             fixed={"H": H, "shortcut": True, "optimizer": "gd"},
             curves=("loss", "accuracy", "test_accuracy", "attention_score"),
-            final=("attention", "token_names"),
+            final=("attention", "token_names", "sample_score"),
             controls=(
                 Control("lr", "step size η", with_value(STEP_SIZES, own["lr"]), own["lr"]),
                 Control("sigma", "noise σ", with_value(NOISES, own["sigma"]), own["sigma"]),
                 Control("zeta", "fraction ζ of relevant tokens", shares, own["zeta"]),
+                # Its label does not depend on ζ and σ.
+                Control("sample", "sample shown", tuple(range(len(labels))), 0, labels),
             ),
             tries=tries,
             frame=_frame(T, steps),
             summary="With step size {lr}, noise {sigma}, and a fraction {zeta} of relevant "
             "tokens, after {steps} steps: the training loss is {loss}, the test accuracy "
-            "{test_accuracy}, and the weight on the relevant token {attention_score}.",
+            "{test_accuracy}, and the weight on the relevant token {attention_score}. In sample "
+            "{sample}, this weight is {sample_score}.",
             train=run,
-            measure={"attention": attention, "token_names": token_names},
+            measure={
+                "attention": attention,
+                "token_names": token_names,
+                "sample_score": sample_score,
+            },
         ),
         ENTRY,
     )

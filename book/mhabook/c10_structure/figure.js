@@ -48,6 +48,7 @@ function stretched(made, values) {
     final: {
       wide: () => along(d - 1),
       narrow: () => along(0),
+      span: () => [0, values.steps],
       plain_end: (now) => (gone ? `more than ${MOST}` : excess_plain(now)),
     },
   };

@@ -30,6 +30,8 @@ from mhalib.whitening import Whitening
 
 KAPPAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 STEP_SIZES = (0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
+LENGTHS = (1, 2, 5, 10)
+"""How many times as long a run can be made."""
 FLAT = {"kappa": 256.0, "plain_lr": 0.1}
 """Tokens that are stretched as far as they can be here, and a step of plain descent that is short
 enough for them."""
@@ -131,7 +133,7 @@ def stretched(
 
     A slider stretches the tokens x to C x. The layer goes along, as (A C⁻¹, C⁻ᵀ B C⁻¹): it gives
     the same outputs on the stretched tokens as before. The targets stay. Two more sliders are the
-    step sizes of the two rules.
+    step sizes of the two rules, and another one makes the run up to ten times as long.
 
     Parameters
     ----------
@@ -141,7 +143,7 @@ def stretched(
     whitened : ``Preconditioned`` or ``StructureAware`` with a number as its step size, whitening by
         the tokens
     plain : ``GradientDescent`` with a number as its step size
-    steps : how many steps a run has
+    steps : how many steps a run has at first
 
     Raises TypeError or ValueError if an argument is another, or steps is no whole number ≥ 1.
 
@@ -160,7 +162,8 @@ def stretched(
         drawn = sample(values)
         begin = AttentionRegression(**Whitening.roots(drawn.Sigma).arrays(U, V, data.x))
         rules = replace(whitened, lr=values["lr"]), GradientDescent(values["plain_lr"])
-        path, beside = (run(begin, drawn, rule, steps, None, range(steps + 1)) for rule in rules)
+        count = values["steps"]
+        path, beside = (run(begin, drawn, rule, count, None, range(count + 1)) for rule in rules)
         # Not ``> MOST``: what is not a number must count as gone, too.
         gone = np.maximum.accumulate(~(fitted(beside.excess, len(path)) <= MOST))
         curves = {
@@ -170,6 +173,7 @@ def stretched(
         }
         return replace(path, curves=curves)
 
+    lengths = tuple(steps * times for times in LENGTHS)
     own = {"kappa": recipe["kappa"], "lr": float(whitened.lr), "plain_lr": float(plain.lr)}
     return LiveFigure(
         FigureSpec(
@@ -179,9 +183,12 @@ def stretched(
             model="stretched",
             data=page_data(n, (d,), [seed]) | {"kind": "stretched"},
             start={"kind": "stretched", "U": U.ravel().tolist(), "V": V.ravel().tolist()},
-            record=tuple(range(steps + 1)),
+            record={
+                "by": "steps",
+                "choices": {str(count): list(range(count + 1)) for count in lengths},
+            },
             curves=("loss", "excess", "excess_plain"),
-            final=("wide", "narrow", "plain_end"),
+            final=("wide", "narrow", "plain_end", "span"),
             fixed={name: value for name, value in recipe.items() if name != "kappa"}
             | {
                 "n": n,
@@ -206,6 +213,7 @@ def stretched(
                 Control(
                     "lr", "step size with whitening", with_value(STEP_SIZES, own["lr"]), own["lr"]
                 ),
+                Control("steps", "number of steps", lengths, steps),
             ),
             tries={
                 "Initial settings": {},
@@ -215,7 +223,7 @@ def stretched(
             },
             frame=_stretched_frame(steps),
             train=both,
-            measure=_cloud(sample, d, seed) | {"plain_end": _plain_end},
+            measure=_cloud(sample, d, seed) | {"plain_end": _plain_end, "span": _span},
         ),
         __file__,
     )
@@ -265,6 +273,10 @@ def _plain_end(path, values):
     return end if np.isfinite(end) else f"more than {MOST}"
 
 
+def _span(path, values):
+    return [0, values["steps"]]
+
+
 def _cloud(sample, d, seed):
     """The tokens along the direction in which Σ is largest, and along that in which it is
     smallest."""
@@ -291,6 +303,7 @@ def _stretched_frame(steps):
     line(frame, "plain descent, initial settings", 2, shows="excess_plain", once=True, legend=True)
     line(frame, "plain descent", 2, shows="excess_plain", color=1)
     line(frame, "with whitening", 2, shows="excess", color=0)
+    frame.data[-1].meta |= {"xaxis": {"range": "span"}}
     frame.update_xaxes(title="widest direction", range=[-6, 6], constrain="domain", col=1)
     frame.update_yaxes(
         title="narrowest direction", range=[-6, 6], scaleanchor="x", constrain="domain", col=1

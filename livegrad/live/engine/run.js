@@ -14,7 +14,7 @@ function ends(now) {
   return (now.ends ??= spectrumEnds(now.model.hessian(), now.model.size));
 }
 
-// A control may choose between several data or starts: {by: control, choices: {value: …}}.
+// A control may choose between several data, starts or records: {by: control, choices: {value: …}}.
 const chosen = (part, values) => (part.choices ? part.choices[values[part.by]] : part);
 
 // The controls' values and the fixed ones; a control `scaling` makes the step size η, or η √H.
@@ -46,8 +46,9 @@ export class Run {
     this.first = this.theta.slice();
     this.step = (model.step ?? optimizers[all.optimizer](all, model.size)).bind(model);
     [this.grad, this.before, this.unused] = Array.from({ length: 3 }, () => new Float64Array(model.size));
-    this.recorded = new Set(spec.record);
-    this.last = Math.max(...spec.record);
+    const record = chosen(spec.record, all);
+    this.recorded = new Set(record);
+    this.last = Math.max(...record);
     this.asksTest = spec.curves.some((name) => this.onTest(name));
     this.result = {
       steps: [],

@@ -15,12 +15,12 @@ export const headsProgram = ({ n, T, d, X, y, relevant }, H) =>
 // The multi-head classifier Φ = H^{−1/2} Σ_h ⟨U_h, softmax(X W_h Xᵀ) X⟩; θ holds W_1, U_1, …, W_H, U_H, each row by row.
 // Heads that start at zero stay equal: with `shortcut` one head is computed and counted H times. So do those of each of
 // `groups` equally large ones that start equal.
-export function multihead(data, { H, shortcut, groups = H }, { start }) {
-  return new MultiHead(data, H, shortcut && start.kind === "zeros" ? 1 : groups);
+export function multihead(data, { H, shortcut, groups = H, sample }, { start }) {
+  return new MultiHead(data, H, shortcut && start.kind === "zeros" ? 1 : groups, sample);
 }
 
 class MultiHead {
-  constructor(data, H, heads) {
+  constructor(data, H, heads, sample = 0) {
     const { n, T, d, X, y, relevant } = data,
       head = d * d + T * d,
       size = heads * head;
@@ -32,7 +32,7 @@ class MultiHead {
       scaled = (ofW, ofU) => Float64Array.from({ length: size }, (_, k) => (k % head < d * d ? ofW : ofU));
     [this.toOne, this.fromOne] = [scaled(1, root), scaled(1 / this.copies, 1 / root)];
     this.curves = curvesOf(this);
-    this.final = finalOf(this);
+    this.final = finalOf(this, sample);
   }
 
   run(name, theta) {
@@ -87,12 +87,15 @@ function curvesOf(model) {
   };
 }
 
-// What is measured of the last model alone, after `forward(theta)`; the attention is that of sample 0, averaged over
-// heads.
-function finalOf({ T, heads, relevant, A }) {
+// What is measured of the last model alone, after `forward(theta)`: the attention of one sample, averaged over heads,
+// its tokens, and the part of its attention that is on the relevant ones.
+function finalOf({ T, heads, relevant, A }, sample) {
   const many = (count, entry) => Array.from({ length: count }, (_, k) => entry(k));
+  const weight = (t, j) => mean(many(heads, (h) => A[((sample * heads + h) * T + t) * T + j]));
+  const stars = relevant?.subarray(sample * T, (sample + 1) * T);
   return {
-    attention: () => many(T, (t) => many(T, (j) => mean(many(heads, (h) => A[h * T * T + t * T + j])))),
-    token_names: () => many(T, (t) => (relevant[t] ? `${t}★` : `${t}`)),
+    attention: () => many(T, (t) => many(T, (j) => weight(t, j))),
+    token_names: () => many(T, (t) => (stars[t] ? `${t}★` : `${t}`)),
+    sample_score: () => mean(many(T, (t) => many(T, (j) => stars[j] * weight(t, j)).reduce((sum, x) => sum + x))),
   };
 }
