@@ -136,6 +136,6 @@ export function meaningless(sign) {
   if (sign === "%") return "A percent sign stands after a number, as in 50%.";
   if (sign === "|") return "This bar has no partner: write an absolute value as |x| or abs(x).";
   if (sign === "!") return "Factorials are not read here.";
-  if (sign === "of") return "Write a share of a number as 99/100, and half of u as u/2.";
+  if (sign === "of") return "Write a fraction of a number as 99/100, and half of u as u/2.";
   return `“${sign}” means nothing here.`;
 }

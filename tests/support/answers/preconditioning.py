@@ -178,7 +178,7 @@ TRUTH = {
         (lambda tau: gaussian_mean(lambda g: (g - tau) ** 2 * np.exp(2 * tau * g)), 1e-9),
     ],
     "ex-9-mean": [(shifted_limit, 1e-9)],
-    "ex-9-threshold": [(exponential_of_square, 1e-9), "so $v<\\frac12$"],
+    "ex-9-threshold": [(exponential_of_square, 1e-9), "that is, $v<\\frac12$"],
     "ex-9-queries": [
         # Where chance times error is largest: a query of u has the chance n^(−(u/v)²).
         (
