@@ -26,7 +26,7 @@ from livegrad.arrays import (
 )
 from livegrad.console import printed
 from livegrad.model.contract import require_weights
-from livegrad.model.given_gradient import require_gradient, require_samples
+from livegrad.model.given_gradient import require_end, require_gradient, require_samples
 from livegrad.model.weights import weights, with_weights
 from livegrad.model.workspace import Workspace
 from livegrad.optim import ENTRYWISE, GradientDescent, Rule
@@ -232,7 +232,10 @@ def run(
     # sees models, and may keep or overwrite what it is given.
     state = optimizer.start(space.pack(own) if type(optimizer) in ENTRYWISE else _copied(own))
     walk = _Walk(ask, step, optimizer, recorder, recorded)
-    return recorder.records.path(walk.to(steps, state, samples, space.pack(own)))
+    path = recorder.records.path(walk.to(steps, state, samples, space.pack(own)))
+    if walk.last is not None:
+        require_end(path.models[-1], data.X, data.y)
+    return path
 
 
 def _copied(model):

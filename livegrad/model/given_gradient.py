@@ -56,6 +56,17 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
         _require_slope("near the start", _beside(model), X, y)
 
 
+def require_end(model: Any, X: Array, y: Array) -> None:
+    """Check at the end of a run as ``require_gradient`` at its start: a term that is flat there,
+    such as a sixth power at zero, is not flat here.
+
+    Raises ArithmeticError that names the class.
+    """
+    if _has_own_gradient(type(model)) and _can_be_compared(model):
+        with np.errstate(all="ignore"):
+            _require_slope("at the end of the run", model, X, y)
+
+
 def require_samples(model: Any, X: Array, y: Array, batch: int) -> None:
     """Check that a loss is one of samples that stand in X and y alone, so that a minibatch has one:
     it takes so many of them, and is the same for all in another order; and that a gradient which

@@ -38,6 +38,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 import numpy as np
 
 from livegrad.console import printable
+from livegrad.pages import book_is_asked
 from livegrad.record import _commands, _trial
 from livegrad.record._files import open_own, own_folder, whole_file
 from livegrad.record.program import Program
@@ -252,7 +253,11 @@ def _usable(program):
 
 @contextmanager
 def _told(name, compiler):
-    """Say to whoever waits what takes long, and how it can be ended."""
+    """Say to whoever waits what takes long, and how it can be ended; a page of the book, which shows
+    what its cells write, is to be the same on every machine."""
+    if book_is_asked():
+        yield None
+        return
     words = (
         f"{compiler} compiles {name}, once for this machine; interrupt it, and compiled=False "
         "trains by numpy\n"
@@ -261,7 +266,7 @@ def _told(name, compiler):
     waiting.daemon = True
     waiting.start()
     try:
-        yield
+        yield waiting
     finally:
         waiting.cancel()
 

@@ -131,7 +131,10 @@ def as_read(page):
     return page.evaluate(COUNTS)
 
 
-@pytest.mark.parametrize("name", USED)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.weekly if "laboratory" in name else ()) for name in USED],
+)
 def test_a_saved_page_has_each_thing_once_and_they_work(new_visit, name):
     visit, texts = new_visit(name), []
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])

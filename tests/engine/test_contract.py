@@ -108,6 +108,20 @@ def test_a_gradient_that_is_wrong_beside_a_special_start_is_refused():
         lg.train(Forgotten(np.zeros(3)), DATA, STEP, 5)
 
 
+def test_a_gradient_that_is_wrong_only_far_from_the_start_is_refused_at_the_end():
+    class Sixth(Line):
+        """Its last term is too flat near zero for the error to show there."""
+
+        def loss(self, X, y):
+            return super().loss(X, y) + (self.w**6).sum()
+
+        def loss_and_grad(self, X, y):
+            return self.loss(X, y), replace(self, w=2 * X.T @ (X @ self.w - y) / len(X))
+
+    with pytest.raises(ArithmeticError, match="at the end of the run the loss rises by"):
+        lg.train(Sixth(np.zeros(3)), lg.Samples(X, 2 * X.sum(axis=1)), STEP, 100)
+
+
 @pytest.mark.parametrize("batch", [None, 10])
 def test_a_loss_that_reads_what_changes_is_refused(batch):
     share = {"beta": 0.0}

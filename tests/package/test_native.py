@@ -508,6 +508,7 @@ def test_a_compiler_that_takes_long_says_so_and_is_ended_by_an_interrupt_with_wh
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(native, "PATIENT", 1.0)
     monkeypatch.setattr(native.sys, "stderr", Telling(tmp_path / "said"))
+    monkeypatch.delenv("LIVEGRAD_FIGURES", raising=False)
     end = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -520,6 +521,20 @@ def test_a_compiler_that_takes_long_says_so_and_is_ended_by_an_interrupt_with_wh
         tmp_path / "said"
     ).read_text("utf-8")
     assert native._found == {}  # the next run tries again
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"), [("book", ""), ("cdn", "c++ compiles Model, once for this machine")]
+)
+def test_a_page_of_the_book_says_nothing_of_a_compiler_that_takes_long(
+    monkeypatch, capsys, asked, words
+):
+    monkeypatch.setenv("LIVEGRAD_FIGURES", asked)
+    monkeypatch.setattr(native, "PATIENT", 0.0)
+    with native._told("Model", "c++") as waiting:
+        if waiting:
+            waiting.join()
+    assert capsys.readouterr().err[: len(words) or None] == words
 
 
 class Telling:
