@@ -517,7 +517,9 @@ def notebook(
             if output.output_type == "execute_result":
                 output.execution_count = number
     say_what_to_run_first([cell for cell in others if cell.cell_type == "code"])
-    first.source += f"\n\n*This notebook contains the code behind [a page of the book]({page.web}).*"
+    first.source += (
+        f"\n\n*This notebook contains the code behind [a page of the book]({page.web}).*"
+    )
     top = folded(new_code_cell(setup(edition.repository(ROOT)), id="set-up"))
     return new_notebook(
         cells=[first, top, *others],
