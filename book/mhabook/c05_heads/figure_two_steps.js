@@ -19,8 +19,12 @@ export default liveFigure({
   starts: { zeros },
   models: {
     two_steps: measuring(twoSteps, {
-      here_u: (model, data, { eta_u }) => () => [eta_u],
-      here_w: (model, data, { eta_w }) => () => [eta_w],
+      here_u:
+        (model, data, { eta_u }) =>
+        () => [eta_u],
+      here_w:
+        (model, data, { eta_w }) =>
+        () => [eta_w],
     }),
   },
 });

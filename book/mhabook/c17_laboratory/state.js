@@ -54,8 +54,14 @@ const EVENTS = {
     ),
   // A link restores what it says, and names what is `left` of it; one with a file waits for the file.
   link(spec, state, { wrong, values, experiment, file, sum, left = "" }) {
-    if (wrong) return moved(spec, state, "link", defaults(spec.controls), { note: wrong });
-    const next = moved(spec, state, "link", values, { experiment: experiment ?? "", note: left });
+    if (wrong)
+      return moved(spec, state, "link", defaults(spec.controls), {
+        note: wrong,
+      });
+    const next = moved(spec, state, "link", values, {
+      experiment: experiment ?? "",
+      note: left,
+    });
     if (values.data !== "own" || sum === state.own?.sum) return next;
     const named = file ? `the file “${file}”` : "a file";
     return {
@@ -78,7 +84,11 @@ const EVENTS = {
       spec,
       state,
       "reader",
-      { ...(link?.values ?? { ...values, ...begin }), model: own.kind, data: "own" },
+      {
+        ...(link?.values ?? { ...values, ...begin }),
+        model: own.kind,
+        data: "own",
+      },
       { own, note },
     );
   },
@@ -98,7 +108,10 @@ const EVENTS = {
     if (!frame.done || frame.values !== state.values) return state; // a newer run is on its way
     return frame.steps.length
       ? { ...state, result: frame, wrong: "" }
-      : { ...state, wrong: "the numbers are not finite at the start. Lower the initialization scale, or scale your data." };
+      : {
+          ...state,
+          wrong: "the numbers are not finite at the start. Lower the initialization scale, or scale your data.",
+        };
   },
   failed: (spec, state, { wrong }) => ({ ...state, wrong }),
   note: (spec, state, { note }) => ({ ...state, note }),
