@@ -92,7 +92,7 @@ VIOLATED = [
     ("prop-late-factor", "at every point of the optimum manifold", {"away": 0.1}),
     ("prop-late-factor", "0 < η ≤ κ/(1 + κ)", {"lr": 0.0}),
     ("prop-late-factor", "0 < η ≤ κ/(1 + κ)", {"lr": 1.0}),
-    ("cor-2-test-loss", "the samples are independent and equally distributed", {"copies": 2}),
+    ("cor-2-test-loss", "the samples are independent and identically distributed", {"copies": 2}),
     ("cor-2-test-loss", "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0; √H ≥ (64/7) D₀² B; 0 < η ≤ 1/ρ", flipped()),
     ("cor-2-test-loss", "K ≥ 5", {"steps": 4}),
     ("cor-2-test-loss", "√H ≥ (64/7) D₀² B", {"steps": 10**9, "lr": 1e-9}),
@@ -101,7 +101,7 @@ VIOLATED = [
     ("prop-rising", "softmax", {"kernel": gaussian}),
     (
         "prop-rising",
-        "n ≥ 2; y lies strictly between the least and the largest value",
+        "n ≥ 2; y lies strictly between the smallest and the largest value",
         {"keys": [1.0], "values": [1.0]},
     ),
     (
@@ -121,7 +121,7 @@ VIOLATED = [
     ),
     (
         "prop-rising",
-        "y lies strictly between the least and the largest value",
+        "y lies strictly between the smallest and the largest value",
         {"keys": [0.0, 1], "values": [0.0, 1], "y": 1.0},
     ),
     ("prop-missed-saddle", "p ≥ 3", {"values": [-1.0, 2], "down": 1.0, "up": 2.0}),

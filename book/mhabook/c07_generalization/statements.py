@@ -39,7 +39,7 @@ CHAPTER = "multihead/07_does_it_generalize"
 FURTHER = "multihead/07_further"
 SOURCE = "this book, after Deora et al. 2023, Theorem 2"
 HEADS = f"{convergence.HEADS}; B is that at radius 5D₀"
-INDEPENDENT = "the samples are independent and equally distributed"
+INDEPENDENT = "the samples are independent and identically distributed"
 CHANCE = f"{INDEPENDENT}; θ₀, η and K do not depend on them"
 SEPARATED = "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0"
 

@@ -101,7 +101,7 @@ def _few_heads(seed):
     mark="ours",
     source="this book",
     chapter=FURTHER,
-    assumptions="the heads are independent and equally distributed",
+    assumptions="the heads are independent and identically distributed",
     random=_few_heads,
     broken=_few_heads,
     breaks="the heads are independent: all are copies of one",

@@ -194,16 +194,16 @@ def _unequal(seed):
     mark="ours",
     source="this book",
     chapter=CHAPTER,
-    assumptions="c = ½; all keys have one length",
+    assumptions="c = ½; all keys have the same norm",
     random=_projected,
     broken=_unequal,
-    breaks="keys of one length: lengths 1 and 2",
+    breaks="all keys have the same norm: norms 1 and 2",
     false_claim=lambda Q, K: Check(_apart(Q, K, False), room(Q), "G_kj / Σ_l G_kl = S_kj"),
     hypotheses=lambda **_: {},
 )
 def normalized_gaussian(Q: Array, K: Array) -> Check:
     """G_kj / Σ_l G_kl = S_kj γ_j / Σ_l S_kl γ_l with γ_j = e^{−‖k_j‖²/2√d}, and = S_kj for keys of
-    one length.
+    the same norm.
 
     The first is asked of K, the second of K / ‖k_j‖, for Q (n, d), K (m, d). Sums are divided by
     their largest term, so that no scale overflows. lhs is the largest difference over 1 + the

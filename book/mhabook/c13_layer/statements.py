@@ -473,7 +473,7 @@ def _near(seed):
     mark="ours",
     source="this book, after Song et al. 2024",
     chapter=FURTHER,
-    assumptions="W^Q, W^K, W^V move; α₀ > 0; f₀ ≤ ⅛r²α_r; 0 < η ≤ 1/L",
+    assumptions="W^Q, W^K, W^V are trained; α₀ > 0; f₀ ≤ ⅛r²α_r; 0 < η ≤ 1/L",
     random=_near,
     # A step so short hardly moves the loss or its bound: their quotient is nearly 1.
     extremal=(lambda: _one_token(1e-6),),

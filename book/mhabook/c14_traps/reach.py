@@ -171,14 +171,14 @@ def _least_distance(keys):
     mark="ours",
     source="this book",
     chapter=FURTHER,
-    assumptions="Gaussian kernel; one head; keys that are at least g apart",
+    assumptions="Gaussian kernel; one head; pairwise distances are at least g",
     random=_apart,
     extremal=(_halfway,),
     broken=lambda seed: _halfway() | {"g": 6 + 4 * np.random.default_rng([seed, 143]).random()},
-    breaks="keys that are at least g apart: a larger g",
+    breaks="pairwise distances are at least g: a larger g",
     hypotheses=lambda keys, kernel, g=0.0, **_: {
         "Gaussian kernel": not kernel.normalized,
-        "keys that are at least g apart": g <= _least_distance(keys),
+        "pairwise distances are at least g": g <= _least_distance(keys),
     },
 )
 def star(q: Array, keys: Array, values: Array, kernel: Gaussian, g: float | None = None) -> Check:

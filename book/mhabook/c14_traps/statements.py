@@ -332,7 +332,7 @@ def _ball(keys, values, kernel, g=None):
 def _holds_a_key(keys, values, y, kernel, g=None, **_):
     one = {
         "Gaussian kernel": not kernel.normalized,
-        "all other keys at a distance of at least g": g is None or g <= _gap(keys),
+        "every other key is at distance at least g": g is None or g <= _gap(keys),
     }
     return one | _is_well(*_ball(keys, values, kernel, g)[1:], values[0], y)
 
@@ -368,8 +368,8 @@ def _crowded(seed):
     random=_wells,
     extremal=(_lonely,),
     broken=_crowded,
-    breaks="all other keys at a distance of at least g: a larger g",
-    assumptions="Gaussian kernel; all other keys at a distance of at least g; u_j·y ≥ ‖u_j‖²; z "
+    breaks="every other key is at distance at least g: a larger g",
+    assumptions="Gaussian kernel; every other key is at distance at least g; u_j·y ≥ ‖u_j‖²; z "
     "> ε; ‖w u_j − y‖ − ε > z + ε",
     hypotheses=_holds_a_key,
 )
@@ -474,7 +474,7 @@ def _may_rise(keys, values, y, kernel=softmax, **_):
         "n ≥ 2": len(keys) > 1,
         "the keys are distinct": len(set(keys)) == len(keys),
         "(u_j − u_i)/(k_j − k_i) ≥ χ > 0": len(slopes) == 0 or slopes.min() > 0,
-        "y lies strictly between the least and the largest value": values.min() < y < values.max(),
+        "y lies strictly between the smallest and the largest value": values.min() < y < values.max(),
     }
 
 
@@ -485,7 +485,7 @@ def _may_rise(keys, values, y, kernel=softmax, **_):
     source="this book",
     chapter=CHAPTER,
     assumptions="softmax; d = m = 1; n ≥ 2; the keys are distinct; (u_j − u_i)/(k_j − k_i) ≥ χ > "
-    "0; y lies strictly between the least and the largest value",
+    "0; y lies strictly between the smallest and the largest value",
     random=_rising,
     extremal=(_equal_slopes,),
     broken=_not_rising,
