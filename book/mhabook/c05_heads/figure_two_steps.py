@@ -144,6 +144,5 @@ def _frame(lr, steps, one):
     ends = np.log10([[lr / 12, lr * 24], [lr / 400, lr * 3]]).tolist()
     frame.update_xaxes(title=DECODER, type="log", range=ends[0], dtick=1, col=1)
     frame.update_yaxes(title=ATTENTION, type="log", range=ends[1], dtick=1, col=1)
-    frame.update_traces(cliponaxis=False, selector={"name": "this head"})
     step_axis(frame, steps, col=2)
     return frame.update_yaxes(type="log", range=[-5, 1], dtick=1, exponentformat="power", col=2)
