@@ -474,7 +474,9 @@ def _may_rise(keys, values, y, kernel=softmax, **_):
         "n ≥ 2": len(keys) > 1,
         "the keys are distinct": len(set(keys)) == len(keys),
         "(u_j − u_i)/(k_j − k_i) ≥ χ > 0": len(slopes) == 0 or slopes.min() > 0,
-        "y lies strictly between the smallest and the largest value": values.min() < y < values.max(),
+        "y lies strictly between the smallest and the largest value": values.min()
+        < y
+        < values.max(),
     }
 
 
