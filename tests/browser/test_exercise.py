@@ -123,7 +123,7 @@ def test_a_formula_without_signs_is_shown_as_it_was_read_and_a_letter_that_is_mi
 ):
     assert answer(field, "√Hφ").startswith("At character 1: Give sqrt its argument in parentheses")
     assert "Read as sqrt(H)*φ" in answer(field, r"\sqrt{H}φ")
-    assert "where is φ (the logit of one of them alone)?" in answer(field, "√H")
+    assert "where is φ (the logit of one of them)?" in answer(field, "√H")
 
 
 def test_an_answer_comes_back_and_nothing_is_sent(sheets, field):

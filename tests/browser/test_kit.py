@@ -120,7 +120,7 @@ def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
         has_not_text="Training"
     ).wait_for()
     notes = page.locator("section.present .notes").text_content()
-    assert "About 5 of 15 minutes" in notes and "Ask how much the loss curves downward" in notes
+    assert "About 5 of 15 minutes" in notes and "Ask how large the negative curvature is" in notes
     moved = summary.inner_text()
     frame.locator("input[type=range]").first.press("PageDown")  # the key of a presenter
     page.locator("section.present.figure").wait_for()
@@ -250,7 +250,7 @@ def test_a_quiz_says_at_once_what_is_right_and_what_is_wrong_with_a_choice(open_
     for choice in asked.locator("label").all():
         choice.click()
         (said,) = asked.locator(".mha-quiz-said > :visible").all_inner_texts()
-        assert said.startswith("Right." if "stay as they are" in choice.inner_text() else "Not so.")
+        assert said.startswith("Right." if "do not change" in choice.inner_text() else "Not so.")
     asked.locator("input").last.press("ArrowUp")
     assert asked.locator(".mha-quiz-said > :visible").count() == 1
     assert page.locator(".mha-quiz fieldset").count() == 30
@@ -294,10 +294,10 @@ def test_guesses_of_a_class_are_counted_by_choice_and_its_curves_drawn(of_a_clas
     page = of_a_class
     said = added(
         page,
-        handed("a", chapter_1_1a="0.8", chapter_1_1b="0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6"),
-        handed("b", chapter_1_1a="0.8"),
-        handed("c", chapter_1_1a="0.1"),
-        handed("c", chapter_1_1a="0.5"),
+        handed("a", chapter_1_1="0.8", chapter_1_2="0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6"),
+        handed("b", chapter_1_1="0.8"),
+        handed("c", chapter_1_1="0.1"),
+        handed("c", chapter_1_1="0.5"),
     )
     assert said.startswith("Guesses of 3 readers.")
     row = page.locator("[data-asked='chapter-1-1']")
@@ -319,10 +319,10 @@ def test_what_is_no_guess_is_named_and_the_rest_is_counted(of_a_class):
     said = added(
         of_a_class,
         "https://elsewhere.org",
-        handed("a", chapter_1_1a="0.8")[:-9],
+        handed("a", chapter_1_1="0.8")[:-9],
         "x#guesses=" + quote('{"reader": 3, "guesses": {}}'),
-        handed("b", chapter_1_1a="<b>0.9</b>", chapter_99_1="no"),
-        handed("c", chapter_1_1a="0.8"),
+        handed("b", chapter_1_1="<b>0.9</b>", chapter_99_1="no"),
+        handed("c", chapter_1_1="0.8"),
     )
     assert said.split("\n\n") == [
         "Guesses of 2 readers.",
@@ -338,18 +338,18 @@ def test_what_is_no_guess_is_named_and_the_rest_is_counted(of_a_class):
 def test_links_are_found_in_whatever_stands_around_them(of_a_class):
     said = added(
         of_a_class,
-        f"Ann: <{handed('a', chapter_1_1a='0.8')}> (hers), {handed('b', chapter_1_1a='0.8')}.",
-        f'"{handed("c", chapter_5_further_1b="it’s (about) two!")}"; see you!',
+        f"Ann: <{handed('a', chapter_1_1='0.8')}> (hers), {handed('b', chapter_1_1='0.8')}.",
+        f'"{handed("c", chapter_5_further_1="it’s (about) two!")}"; see you!',
     )
     assert said.split("\n\n") == ["Guesses of 3 readers.", "Read just now: 3, of 3 new readers."]
     assert answers(of_a_class, "chapter-5-further-1") == ["it’s (about) two!: 1 (100%)"]
 
 
 def test_links_that_a_mail_program_changed_are_read(of_a_class):
-    plain = handed("a", chapter_1_1a="0.8")
-    wrapped = f"https://safe.links/?url={quote(handed('b', chapter_1_1a='0.8'), safe='')}&data=05%7C02%7C0"
-    written = unquote(handed("c", chapter_1_1a="0.8", chapter_5_further_1b="about two"))
-    twice = f"100% sure: {quote(quote(handed('d', chapter_1_1a='0.8'), safe=''), safe='')}"
+    plain = handed("a", chapter_1_1="0.8")
+    wrapped = f"https://safe.links/?url={quote(handed('b', chapter_1_1='0.8'), safe='')}&data=05%7C02%7C0"
+    written = unquote(handed("c", chapter_1_1="0.8", chapter_5_further_1="about two"))
+    twice = f"100% sure: {quote(quote(handed('d', chapter_1_1='0.8'), safe=''), safe='')}"
     broken = (plain[:70], plain[70:90], plain[90:])
     said = added(of_a_class, "Ann wrote:", *broken, wrapped, written, twice)
     assert said.split("\n\n") == [
@@ -361,9 +361,9 @@ def test_links_that_a_mail_program_changed_are_read(of_a_class):
 
 def test_a_link_that_is_opened_in_the_window_of_the_class_is_counted(of_a_class):
     page = of_a_class
-    added(page, handed("a", chapter_1_1a="0.8"))
+    added(page, handed("a", chapter_1_1="0.8"))
     page.evaluate(
-        "(link) => { location.hash = link.split('#')[1]; }", handed("b", chapter_1_1a="0.1")
+        "(link) => { location.hash = link.split('#')[1]; }", handed("b", chapter_1_1="0.1")
     )
     eventually(page, lambda: assert_counts(page, "0.1: 1 (50%)"))
 
@@ -375,8 +375,8 @@ def assert_counts(page, bar):
 def test_of_a_reader_the_newer_guess_to_each_question_counts_whichever_was_pasted_last(of_a_class):
     added(
         of_a_class,
-        handed("a", "2026-10-02T10:00", chapter_1_1a="0.8"),
-        handed("a", "2026-10-01T10:00", chapter_1_1a="0.1", chapter_4_3="7"),
+        handed("a", "2026-10-02T10:00", chapter_1_1="0.8"),
+        handed("a", "2026-10-01T10:00", chapter_1_1="0.1", chapter_4_3="7"),
     )
     assert answers(of_a_class, "chapter-1-1")[2] == "0.8: 1 (100%)"
     assert answers(of_a_class, "chapter-4-3") == ["7: 1 (100%)"], "an older sheet may answer more"
@@ -394,7 +394,7 @@ def test_spellings_of_one_number_are_one_answer(of_a_class):
 
 def test_the_sum_is_there_after_a_look_at_a_chapter_and_gone_once_it_is_cleared(of_a_class):
     page = of_a_class
-    added(page, handed("a", chapter_1_1a="0.8"))
+    added(page, handed("a", chapter_1_1="0.8"))
     page.locator(".mha-class:visible caption a").click()
     page.go_back()
     status = page.locator(".mha-hand-in [role=status]")
