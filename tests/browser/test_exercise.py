@@ -172,7 +172,7 @@ def test_a_guess_comes_back_beside_its_result_and_on_the_page_of_all_until_it_is
     page, said = chapter.page, chapter.page.locator("#said-chapter-6-1")
     assert page.locator(".mha-guessed:visible").count() == 0
     fields = page.get_by_role("group", name="Your guesses")
-    asked = "1. After 600 steps from zero, what is the cosine between a head’s matrix and that of the hidden head?"
+    asked = "1. After 600 steps from zero initialization, what is the cosine between a head’s matrix and that of the hidden head?"
     fields.get_by_role("group", name=asked).get_by_label("0.7").check()
     assert re.sub(r"\s+", " ", said.inner_text()) == f"You said: 0.7 {asked}"
     chapter.open()
@@ -194,7 +194,7 @@ def test_a_guess_comes_back_beside_its_result_and_on_the_page_of_all_until_it_is
 
 def test_a_guess_in_words_is_kept_as_it_is_written(new_visit):
     visit = new_visit("book/laboratory/17_laboratory.html").open()
-    asked = "2. Sixteen heads start at zero. In what do they differ after 500 steps?"
+    asked = "2. Sixteen heads are initialized at zero. How do they differ after 500 steps?"
     visit.page.get_by_label(asked).fill("<b>nothing</b>")
     assert visit.page.locator("#said-chapter-17-2 strong").inner_text() == "<b>nothing</b>"
     assert visit.page.evaluate(KEPT) == {"mha:guess:chapter-17-2": "<b>nothing</b>"}
@@ -316,7 +316,7 @@ def test_a_curve_is_drawn_by_the_keyboard(curve):
     page = curve.page
     group = page.get_by_role("group", name=f"2. {HOW_IT_GOES}")
     page.get_by_label(
-        "1. What is the largest share that a query can give the middle key under softmax?"
+        "1. What is the largest weight that a query can give the middle key under softmax?"
     ).press("Tab")
     for name, key, value in (
         ("−3", "ArrowUp", "0.55"),

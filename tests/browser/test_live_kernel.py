@@ -349,7 +349,7 @@ def test_a_notebook_that_was_run_and_saved_is_opened_with_its_picture_and_its_qu
             said for said in seen.page.get_by_text("model not found").all() if said.is_visible()
         ]
         assert seen.page.evaluate(PICTURES) == [700]
-        assert seen.page.get_by_text("2/λ_max there").is_visible()
+        assert seen.page.get_by_text("2/λ_max at initialization").is_visible()
 
 
 def test_nbconvert_prints_a_run_notebook_with_its_picture_and_without_a_network(
@@ -361,7 +361,7 @@ def test_nbconvert_prints_a_run_notebook_with_its_picture_and_without_a_network(
     page = context.new_page()
     page.goto((folder / "saved.html").as_uri())
     assert page.evaluate(PICTURES) == [700]
-    assert page.get_by_text("2/λ_max there").is_visible()
+    assert page.get_by_text("2/λ_max at initialization").is_visible()
     context.close()
 
 

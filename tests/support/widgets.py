@@ -19,7 +19,7 @@ def own(steps=20):
         mha.GradientDescent(lr=1.0),
         steps,
         {"lr": [0.1, 1.0, 10.0]},
-        tries={"As it starts": {}, "Ten times the step": {"lr": 10}},
+        tries={"Initial settings": {}, "Ten times the step": {"lr": 10}},
     )
 
 
