@@ -87,7 +87,7 @@ FIGURES = (
         "not knowable",
         UNKNOWN,
         FURTHER,
-        "from-a-good-start",
+        "from-a-good-initialization",
         spectral,
         TESTS,
         "descent.npz",

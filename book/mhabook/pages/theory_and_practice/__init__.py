@@ -29,7 +29,7 @@ SECTIONS = {
     "preconditioning/11_further": "move-the-sliders",
     "kernels/13_when_gradient_descent_must_succeed": "see-train-the-values",
     "kernels/13_further": "move-the-sliders",
-    "kernels/14_traps": "see-where-a-query-comes-to-rest",
+    "kernels/14_traps": "see-where-a-query-stops",
     "kernels/14_further": "move-the-sliders",
 }
 """Chapter → the section with the live figure that shows its conditions."""
