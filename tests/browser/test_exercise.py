@@ -172,7 +172,10 @@ def test_a_guess_comes_back_beside_its_result_and_on_the_page_of_all_until_it_is
     page, said = chapter.page, chapter.page.locator("#said-chapter-6-1")
     assert page.locator(".mha-guessed:visible").count() == 0
     fields = page.get_by_role("group", name="Your guesses")
-    asked = "1. After 600 steps from zero initialization, what is the cosine between a head’s matrix and that of the hidden head?"
+    asked = (
+        "1. After 600 steps from zero initialization, what is the cosine between a head’s matrix "
+        "and that of the hidden head?"
+    )
     fields.get_by_role("group", name=asked).get_by_label("0.7").check()
     assert re.sub(r"\s+", " ", said.inner_text()) == f"You said: 0.7 {asked}"
     chapter.open()

@@ -347,7 +347,9 @@ def test_links_are_found_in_whatever_stands_around_them(of_a_class):
 
 def test_links_that_a_mail_program_changed_are_read(of_a_class):
     plain = handed("a", chapter_1_1="0.8")
-    wrapped = f"https://safe.links/?url={quote(handed('b', chapter_1_1='0.8'), safe='')}&data=05%7C02%7C0"
+    wrapped = (
+        f"https://safe.links/?url={quote(handed('b', chapter_1_1='0.8'), safe='')}&data=05%7C02%7C0"
+    )
     written = unquote(handed("c", chapter_1_1="0.8", chapter_5_further_1="about two"))
     twice = f"100% sure: {quote(quote(handed('d', chapter_1_1='0.8'), safe=''), safe='')}"
     broken = (plain[:70], plain[70:90], plain[90:])
