@@ -253,20 +253,18 @@ def _usable(program):
 
 @contextmanager
 def _told(name, compiler):
-    """Say to whoever waits what takes long, and how it can be ended; a page of the book, which shows
-    what its cells write, is to be the same on every machine."""
-    if book_is_asked():
-        yield None
-        return
+    """Say to whoever waits what takes long, and how it can be ended; not on a page of the book, which
+    is the same on every machine."""
     words = (
         f"{compiler} compiles {name}, once for this machine; interrupt it, and compiled=False "
         "trains by numpy\n"
     )
     waiting = Timer(PATIENT, lambda: sys.stderr.write(words))
     waiting.daemon = True
-    waiting.start()
+    if not book_is_asked():
+        waiting.start()
     try:
-        yield waiting
+        yield
     finally:
         waiting.cancel()
 

@@ -50,9 +50,8 @@ def forbid(route, policy):
     [
         (CHAPTER, INLINE),
         (CHAPTER, f"{STRICT}; script-src-elem 'self' blob:; worker-src blob:"),
-        pytest.param(
-            LABORATORY, INLINE, marks=pytest.mark.weekly
-        ),  # it trains for a minute and a half
+        # it trains for a minute and a half
+        pytest.param(LABORATORY, INLINE, marks=pytest.mark.weekly),
     ],
 )
 def test_under_a_policy_that_lets_its_code_run_a_figure_trains_and_answers_are_checked(
