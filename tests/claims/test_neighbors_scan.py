@@ -1,5 +1,5 @@
-"""What the section "From common tokens to distinct ones, and then slowly" says, held against its
-cells."""
+"""What the section "From common tokens to distinct ones, fast and then slowly" says, held against
+its cells."""
 
 from dataclasses import replace
 

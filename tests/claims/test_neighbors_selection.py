@@ -1,4 +1,4 @@
-"""What the section "Does a head turn toward a support vector machine?" says, held against its
+"""What the section "One head and a support vector machine" says, held against its
 cells."""
 
 import numpy as np
