@@ -420,9 +420,10 @@ def require_same_dtype(**arrays: Array) -> None:
     namespace(**arrays)
     if len({a.dtype for a in arrays.values()}) > 1:
         found = ", ".join(f"{name} has {a.dtype}" for name, a in arrays.items())
+        to = "float()" if any(map(is_tensor, arrays.values())) else "astype('float32')"
         raise TypeError(
             f"expected one dtype, got {found}; convert one side, for example with "
-            "data.map(lambda a: a.astype('float32'))"
+            f"data.map(lambda a: a.{to})"
         )
 
 

@@ -18,7 +18,9 @@ from livegrad.arrays import (
     MOST,
     Array,
     is_whole,
+    namespace,
     require_count,
+    require_same_dtype,
     require_seed,
     require_values,
     shown,
@@ -519,8 +521,18 @@ def _require_parts(model, optimizer, **datasets):
         require_values("y", data.y)
         require_steady(name, data)
     require_weights("model", model)
+    for name, data in datasets.items():
+        _require_one_kind(weights(model), {f"{name}.X": data.X, f"{name}.y": data.y})
     _require_rule(optimizer, "expected an update rule such as GradientDescent(lr=0.1)")
     _require_operators(model, optimizer)
+
+
+def _require_one_kind(moving, given):
+    """Check that weights and data are of one library and on one device, and those that are no whole
+    numbers of one dtype: a step would turn the weights into others."""
+    arrays = {**moving, **given}
+    namespace(**arrays)
+    require_same_dtype(**{name: a for name, a in arrays.items() if "float" in str(a.dtype)})
 
 
 def _require_operators(model, rule):

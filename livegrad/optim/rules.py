@@ -11,6 +11,7 @@ fast, and a gradient that the next one overwrites. A rule of any other class see
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from math import inf
 from numbers import Real
 from typing import Any, Protocol, TypeAlias
@@ -44,6 +45,21 @@ def require_rate(lr: LearningRate) -> None:
         raise ValueError(
             f"lr: expected a positive number or a function of the step, got {shown(lr)}"
         )
+    if callable(lr) and not _takes_a_step(lr):
+        raise ValueError(
+            "lr: expected a function of the step alone, as lambda k: 0.1 / (k + 1), got one that "
+            f"takes {signature(lr)}"
+        )
+
+
+def _takes_a_step(function):
+    try:
+        signature(function).bind(0)
+    except TypeError:
+        return False
+    except ValueError:  # of C, without one
+        pass
+    return True
 
 
 def rate(lr: LearningRate, k: int) -> float:

@@ -6,6 +6,7 @@ import pytest
 import mhabook
 import mhalib as mha
 from checks import assert_refused
+from livegrad.examples.logistic_regression import LogisticRegression, clouds
 from mhabook.c01_model import selection
 from mhabook.c02_curvature import bounds, loss_bounds
 from mhabook.c03_first_step import max_margin
@@ -24,6 +25,7 @@ from strategies import direction, problem
 MODEL, X, Y = problem(n=5, T=4, d=3, H=2)
 DATA = mha.data.from_arrays(X, Y)
 STEP = mha.GradientDescent(0.1)
+OWN, OF_OWN = LogisticRegression(np.zeros(2)), clouds()
 mixture, digits, train = mha.data.tokenized_mixture, mha.data.digits, mha.train
 
 
@@ -605,6 +607,43 @@ RUNS = {
         lambda: train(MODEL, DATA, mha.GradientDescent(lambda k: "x"), 2),
         ValueError,
         ["lr: expected a function that returns numbers ≥ 0", "got 'x' at step 0"],
+    ),
+    "lr function of nothing": (
+        lambda: mha.GradientDescent(lambda: 0.1),
+        ValueError,
+        ["lr: expected a function of the step alone", "takes ()"],
+    ),
+    "lr function of more": (
+        lambda: mha.Adam(lambda k, loss: 0.1),
+        ValueError,
+        ["lr: expected a function of the step alone", "takes (k, loss)"],
+    ),
+    "weights in torch, data in numpy": (
+        lambda: train(OWN.map(torch.as_tensor), OF_OWN, STEP, 1),
+        TypeError,
+        ["from one library", "w is torch", "data.X is numpy"],
+    ),
+    "weights in single, data in double precision": (
+        lambda: train(OWN.map(lambda a: a.astype("float32")), OF_OWN, STEP, 1),
+        TypeError,
+        ["expected one dtype", "w has float32", "data.y has float64", "astype("],
+    ),
+    "the same in torch": (
+        lambda: train(
+            OWN.map(torch.as_tensor), OF_OWN.map(torch.as_tensor).map(torch.Tensor.float), STEP, 1
+        ),
+        TypeError,
+        ["expected one dtype", "w has torch.float64", "data.X has torch.float32", "a.float()"],
+    ),
+    "weights without numbers, data with": (
+        lambda: train(
+            OWN.map(lambda a: torch.empty(a.shape, device="meta")),
+            OF_OWN.map(torch.as_tensor),
+            STEP,
+            1,
+        ),
+        TypeError,
+        ["on one device", "w is on meta", "data.X is on cpu"],
     ),
     "whitening a word": (
         lambda: mha.StructureAware(whitening="a"),
