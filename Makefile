@@ -16,6 +16,9 @@ BOOK    = $(shell find book livegrad mhalib -type f -not -path '*.egg-info/*' -n
 JUPYTER = $(shell [ -w "$$HOME" ] || echo 'HOME="$(CURDIR)/$(VENV)"') $(PY) -m jupyterlab \
     $(if $(filter 0,$(shell id -u)),--allow-root)
 
+# Compiled programs are kept beside the tools where the home cannot be written: else each process compiles its own.
+KEPT = $(shell [ -w "$$HOME" ] || echo 'XDG_CACHE_HOME="$(CURDIR)/$(VENV)/cache"')
+
 # Small products on many threads fight each other: one thread is faster, and the same everywhere.
 book $(BUILT) test tests lab edit bench descent results: export OPENBLAS_NUM_THREADS := 1
 book $(BUILT) test tests lab edit bench descent results: export OMP_NUM_THREADS := 1
@@ -34,11 +37,11 @@ more:
 	@sed -nE 's/^([a-z]+):[^#]*#: */  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 book: $(READY)   ## build the book from scratch, warnings as errors
-	@$(PY) book/_ext/build.py
+	@$(KEPT) $(PY) book/_ext/build.py
 
 $(BUILT): $(BOOK) _config.yml _toc.yml requirements.txt $(PROJECTS) | $(READY)
 	@[ ! -e $@ ] || echo "== the book is older than its sources, and is built again"
-	@$(PY) book/_ext/build.py
+	@$(KEPT) $(PY) book/_ext/build.py
 
 notebooks: $(BUILT)  ## the pages of the book as notebooks for Colab and JupyterLab: _build/notebooks
 	@echo "== the notebooks: _build/notebooks"
@@ -54,7 +57,7 @@ test: lint stripped chromium $(BUILT) tests   ## everything that is checked: sty
 
 tests: $(TOOLS) $(BUILT)  #: the tests and every notebook cell
 	@echo "== running the tests and every notebook cell"
-	@$(PY) -m pytest tests/browser _build/notebooks tests \
+	@$(KEPT) $(PY) -m pytest tests/browser _build/notebooks tests \
 	    -n 2 --dist loadfile --no-loadscope-reorder -rs --durations 40 \
 	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300 \
 	    --nbval-sanitize-with book/_ext/nbval_sanitize.cfg $(ARGS)
