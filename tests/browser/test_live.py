@@ -72,31 +72,31 @@ def test_page_carries_the_figure_that_python_makes(place, site):
     assert_alike(carried, made, rel=1e-9)
 
 
-@each
-def test_controls_move_and_the_curve_is_mhalibs(live):
-    """By the mouse to the right and by keys to the left, in turn; one of each kind that this figure
-    has.
+def assert_moves(live, name, move, end):
+    """Moved to that end, or to the other where it stands there, a control draws mhalib's curve."""
+    control = live.made.controls[name]
+    value = (
+        control.values[end] if control.values[end] != control.value else control.values[-1 - end]
+    )
+    move(live, name, value)
+    live.assert_draws(**{name: value})
+    if control.kind == "slider":
+        says = live.input(name).get_attribute("aria-valuetext")
+        assert says == control.texts[control.values.index(value)]
+    live.press_reset()  # and on, while it trains
 
-    test_engine compares both ends of every control.
-    """
+
+@each
+def test_a_slider_moves_and_the_curve_is_mhalibs(live):
+    """By the mouse. test_engine compares both ends of every control."""
+    assert_moves(live, live.slider, Live.drag, -1)
+
+
+@of_a_kind
+def test_controls_of_every_kind_move_by_keys_and_by_the_mouse(live):
     kinds = {control.kind: name for name, control in reversed(live.made.controls.items())}
-    for k, (name, control) in enumerate(
-        (name, live.made.controls[name]) for name in kinds.values()
-    ):
-        move, end = (Live.drag, -1) if k % 2 == 0 else (Live.type, 0)
-        value = (
-            control.values[end]
-            if control.values[end] != control.value
-            else control.values[-1 - end]
-        )
-        move(live, name, value)
-        live.assert_draws(**{name: value})
-        if control.kind == "slider":
-            assert (
-                live.input(name).get_attribute("aria-valuetext")
-                == control.texts[control.values.index(value)]
-            )
-        live.press_reset()  # and on, while it trains
+    for k, name in enumerate(kinds.values()):
+        assert_moves(live, name, *((Live.type, 0) if k % 2 == 0 else (Live.drag, -1)))
 
 
 @of_a_kind

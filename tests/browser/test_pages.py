@@ -333,6 +333,7 @@ def test_words_of_figures_are_readable_in_light(opened):
         assert opened.page.evaluate(LOWEST_CONTRAST) >= 4.5
 
 
+@pytest.mark.of_each_kind
 def test_axe_finds_nothing_serious_but_for_colors(opened):
     assert not axe.serious(opened.page, without=axe.COLORS)
 
@@ -354,9 +355,13 @@ def test_no_figure_offers_to_upload_itself(visit):
     assert count(visit, ".mha-figure .modebar-btn") == 0
 
 
-def test_a_window_at_four_times_its_size_scrolls_one_way_also_with_words_further_apart(visit):
+def test_a_window_at_four_times_its_size_scrolls_one_way(visit):
+    assert not visit.show(width=320).page.evaluate(OVERFLOW)
+
+
+@pytest.mark.of_each_kind
+def test_and_so_it_does_with_words_further_apart(visit):
     page = visit.show(width=320).page
-    assert not page.evaluate(OVERFLOW)
     spaced = page.add_style_tag(content=SPACED)
     at_rest(page)
     found = page.evaluate(OVERFLOW)
