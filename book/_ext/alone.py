@@ -38,13 +38,12 @@ def write(folder: Path) -> int:
 
     Raises ValueError if two figures that differ have one name.
     """
-    plotly = (folder / "_static" / "vendor" / "plotly-cartesian.min.js").read_text("utf-8")
     (folder / "figures").mkdir(exist_ok=True)
     made = {}
     for page in sorted((folder / "book").rglob("*.html")):
         for state in figures(page.read_text("utf-8")):
             spec = state["spec"]
-            text = alone(spec, state["values"], state["_esm"], plotly, without_scripts(spec))
+            text = alone(spec, state["values"], state["_esm"], without_scripts(spec))
             if made.setdefault(spec["name"], text) != text:
                 raise ValueError(
                     f"{page.stem}: another live figure has the title {spec['title']!r}; choose a "

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from base64 import b64decode, b64encode
 from html import unescape
 from itertools import count
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import edition
 import numpy as np
+from vendor import FIGURES
 
 from livegrad.live.modules import link
 from livegrad.live.widget import SAVED, name_of
@@ -71,6 +73,14 @@ def link_script(app):
     script = Path(app.outdir) / "_static" / "page.js"
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(f"(() => {{\n{link(PAGES / 'page.js')}\nlinked();\n}})();\n", "utf-8")
+
+
+def bring_plotly(app):
+    """Lay the plotly.js of live figures beside the other files of others."""
+    vendor = Path(app.outdir) / "_static" / "vendor"
+    shutil.copytree(
+        FIGURES, vendor, ignore=shutil.ignore_patterns("manifest.json"), dirs_exist_ok=True
+    )
 
 
 def load_figures(app, pagename, templatename, context, doctree):
@@ -247,6 +257,7 @@ def setup(app):
     app.add_js_file("book.js")
     app.add_js_file("page.js")
     app.connect("builder-inited", link_script)
+    app.connect("builder-inited", bring_plotly)
     app.connect("linkcheck-process-uri", ask_the_register)
     app.connect("config-inited", take_executed)
     app.connect("html-page-context", load_figures)

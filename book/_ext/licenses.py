@@ -1,13 +1,14 @@
 """Whose files the built book carries in _static, and under which license: every file belongs to a
 work of this list."""
 
-import json
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
+
+from vendor import FIGURES, VENDOR, manifest
 
 STATIC = Path(__file__).parents[1] / "_static"
 
@@ -57,7 +58,7 @@ IN_THEMES = [
 
 def works():
     """List all works of others that the pages carry, by name."""
-    found = [*map(vendored, json.loads((STATIC / "vendor" / "manifest.json").read_text("utf-8")))]
+    found = [*map(vendored, manifest(VENDOR) + manifest(FIGURES))]
     for name, license, patterns in FROM_PACKAGES:
         found.append(
             Work(name, metadata.version(name), license, (*patterns,), f"licenses/{name}.txt")
@@ -69,10 +70,10 @@ def works():
 
 
 def vendored(entry):
-    """A work of book/_static/vendor, as its manifest has it."""
+    """A work that the repository carries, as its manifest has it."""
     names = [f"vendor/{name}" for name in entry["files"]]
     text = next(
-        (name for name in names if "/licenses/" in name), f"vendor/licenses/{entry['name']}.txt"
+        (name for name in names if name.endswith(".txt")), f"vendor/licenses/{entry['name']}.txt"
     )
     return Work(entry["name"], entry["version"], entry["license"], tuple(names), text)
 

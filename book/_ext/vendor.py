@@ -1,8 +1,8 @@
-"""Fetch the third-party files that the book serves itself, as their manifest lists them, or
-with --check verify them.
+"""Fetch the third-party files that the book and live figures bring along, as the manifest of their
+folder lists them, or with --check verify them.
 
-To renew a work, set its version in book/_static/vendor/manifest.json, or add a file and where it
-stands `from` in the package, and run this. It needs npm and the installed wheels; a clone needs
+To renew a work, set its version in its manifest, in book/_static/vendor or livegrad/live/vendor, or
+add a file and where it stands `from` in the package, and run this. It needs npm and the installed wheels; a clone needs
 neither, as the files are committed. What stands `before` a file is a word to the browser: that all
 of plotly.js is needed as soon as it has come, so that it is compiled beside the page, and not while
 the page waits for it. Of a font the ``letters`` are kept; cutting it needs fonttools 4.68.0.
@@ -21,7 +21,8 @@ from importlib import metadata
 from pathlib import Path
 
 VENDOR = Path(__file__).parents[1] / "_static" / "vendor"
-KEPT = {"manifest.json", "paths.js", "licenses/requirejs.txt"}  # written here, not fetched
+FIGURES = Path(__file__).parents[2] / "livegrad" / "live" / "vendor"
+KEPT = {"paths.js", "licenses/requirejs.txt"}  # written for the book, not fetched
 SOURCE_MAP = re.compile(rb"^//# sourceMappingURL=.*\n?", re.MULTILINE)
 
 
@@ -57,15 +58,20 @@ def wheel_files(name, version):
     }
 
 
-def fetch(work):
-    """Write the files of a work, and into its entry what they hash to."""
+def manifest(folder):
+    """The works of a folder, each with its files."""
+    return json.loads((folder / "manifest.json").read_text("utf-8"))
+
+
+def fetch(work, folder):
+    """Write the files of a work into a folder, and into its entry what they hash to."""
     name, version = work["name"], work["version"]
     contents = {"npm": npm_files, "PyPI": wheel_files}[work["source"]](name, version)
     for to, file in work["files"].items():
         found = next((inside for inside in contents if fnmatchcase(inside, file["from"])), None)
         if found is None:
             raise SystemExit(f"{name} {version} has no file {file['from']}")
-        path, content = VENDOR / to, contents[found]
+        path, content = folder / to, contents[found]
         if "letters" in file:
             content = cut(content, file["letters"])
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,15 +100,15 @@ def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def faults(vendor=VENDOR):
-    """List every way in which the files differ from the manifest; an empty list is a clean bill."""
-    works = json.loads((vendor / "manifest.json").read_text())
+def faults(folder, kept=()):
+    """List every way in which the files differ from the manifest, but for those ``kept``; an empty
+    list is a clean bill."""
     listed = {
-        name: file["sha256"] for work in works for name, file in work["files"].items()
-    } | dict.fromkeys(KEPT)
+        name: file["sha256"] for work in manifest(folder) for name, file in work["files"].items()
+    } | dict.fromkeys({"manifest.json", *kept})
     present = {
-        path.relative_to(vendor).as_posix(): sha256(path)
-        for path in vendor.rglob("*")
+        path.relative_to(folder).as_posix(): sha256(path)
+        for path in folder.rglob("*")
         if path.is_file()
     }
     said = [
@@ -116,20 +122,26 @@ def faults(vendor=VENDOR):
     return [f"{name}: {fault}" for names, fault in said for name in sorted(names)]
 
 
+def renew(folder):
+    """Fetch all works of a folder, and write their hashes into its manifest."""
+    works = manifest(folder)
+    for work in works:
+        print(f"{work['name']} {work['version']} from {work['source']}", flush=True)
+        fetch(work, folder)
+    words = re.sub(
+        r'\{\s*("from"[^{}]*\S)\s*\}',
+        lambda file: f"{{{' '.join(file[1].split())}}}",
+        json.dumps(works, indent=2),
+    )
+    (folder / "manifest.json").write_text(words + "\n")
+
+
 def main():
-    works = json.loads((VENDOR / "manifest.json").read_text())
     if sys.argv[1:] != ["--check"]:
-        for work in works:
-            print(f"{work['name']} {work['version']} from {work['source']}", flush=True)
-            fetch(work)
-        words = re.sub(
-            r'\{\s*("from"[^{}]*\S)\s*\}',
-            lambda file: f"{{{' '.join(file[1].split())}}}",
-            json.dumps(works, indent=2),
-        )
-        (VENDOR / "manifest.json").write_text(words + "\n")
-    found = faults()
-    print("\n".join(found) or f"{VENDOR.name}: every file is the one of the manifest")
+        renew(VENDOR)
+        renew(FIGURES)
+    found = faults(VENDOR, KEPT) + faults(FIGURES)
+    print("\n".join(found) or "every file is the one of its manifest")
     raise SystemExit(bool(found))
 
 

@@ -7,9 +7,9 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import plotly.offline
 import pytest
 
+from livegrad.live.widget import PLOTLY
 from visits import frames
 from widgets import CLOSE, FINISHED, MADE, MOUNT
 
@@ -111,7 +111,7 @@ def test_a_figure_that_asks_the_kernel_for_plotly_gets_it_unless_it_is_closed(op
     page.evaluate("() => { window.former = shown; }")
     page.evaluate(CLOSE)
     page.evaluate(MOUNT)
-    page.evaluate(ANSWER, plotly.offline.get_plotlyjs())
+    page.evaluate(ANSWER, PLOTLY.read_text("utf-8"))
     page.wait_for_function(FINISHED)
     page.evaluate(CLOSE)
     assert_nothing_left(page)
@@ -125,7 +125,7 @@ def test_an_answer_that_a_busy_kernel_gives_late_is_taken(open_widget):
     assert page.locator(".mha-live").get_attribute("data-state") == "loading"
     assert "a running kernel sends" in page.locator(".mha-live-summary").inner_text()
     page.evaluate("() => { window.former = shown; }")
-    page.evaluate(ANSWER, plotly.offline.get_plotlyjs())
+    page.evaluate(ANSWER, PLOTLY.read_text("utf-8"))
     page.wait_for_function(FINISHED)
     assert "in 20 steps" in page.locator(".mha-live-summary").inner_text()
 

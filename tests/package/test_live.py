@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
-import plotly.offline
 import pytest
 from py_mini_racer import MiniRacer
 
@@ -23,6 +22,7 @@ from engines import LIVE, exposed
 from livegrad.live.drawing import places
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control
+from livegrad.live.widget import PLOTLY
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
 from mhabook.c08_digits import figure as c08
@@ -442,7 +442,7 @@ def test_plotly_is_sent_when_it_is_asked_for(monkeypatch):
     assert not sent
     figure._handle_custom_msg({"want": "plotly"}, [])
     ((content, (buffer,)),) = sent
-    assert content == {"plotly": True} and buffer.decode() == plotly.offline.get_plotlyjs()
+    assert content == {"plotly": True} and buffer == PLOTLY.read_bytes()
 
 
 def test_a_run_that_stops_at_its_start_says_why():

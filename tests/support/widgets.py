@@ -2,10 +2,9 @@
 
 import json
 
-import plotly.offline
-
 import mhabook
 import mhalib as mha
+from livegrad.live.widget import PLOTLY
 from mhabook.start import figure_surface
 
 
@@ -108,7 +107,7 @@ def fill(place, kind, with_plotly=True, change=lambda source: source):
     place.set_content(f"<style>{widget._css}</style>")
     place.add_script_tag(content=WATCHED)
     if with_plotly:
-        place.add_script_tag(content=plotly.offline.get_plotlyjs())
+        place.add_script_tag(content=PLOTLY.read_text("utf-8"))
     source = change(widget._esm).replace("export default", "return")
     place.add_script_tag(
         content=f"window.made = (() => {{ {source} }})(); window.state = {json.dumps(state)};"

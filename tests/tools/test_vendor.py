@@ -1,7 +1,6 @@
-"""The third-party files that the book serves itself are those of the manifest, no more, no
-fewer."""
+"""The third-party files that the book and live figures bring along are those of the manifests, no
+more, no fewer."""
 
-import json
 import shutil
 from importlib import metadata
 from pathlib import Path
@@ -12,17 +11,17 @@ import pytest
 from scripts import load
 
 vendor = load("book/_ext/vendor.py")
-MANIFEST = json.loads((vendor.VENDOR / "manifest.json").read_text())
+MANIFEST = vendor.manifest(vendor.VENDOR) + vendor.manifest(vendor.FIGURES)
 
 
 def test_files_are_those_of_the_manifest(tmp_path):
-    assert vendor.faults() == []
+    assert vendor.faults(vendor.VENDOR, vendor.KEPT) + vendor.faults(vendor.FIGURES) == []
     copy = Path(shutil.copytree(vendor.VENDOR, tmp_path / "vendor"))
     (copy / "require.js").write_text("changed")
     (copy / "anywidget.js").unlink()
     (copy / "paths.js").unlink()
     (copy / "extra.js").write_text("")
-    assert vendor.faults(copy) == [
+    assert vendor.faults(copy, vendor.KEPT) == [
         "anywidget.js: listed, but not there",
         "paths.js: listed, but not there",
         "extra.js: there, but not listed",
@@ -31,15 +30,14 @@ def test_files_are_those_of_the_manifest(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["anywidget", "ipywidgets"])
-def test_the_pages_widget_code_is_that_of_the_installed_package(name, monkeypatch, tmp_path):
+def test_the_pages_widget_code_is_that_of_the_installed_package(name, tmp_path):
     work = next(work for work in MANIFEST if work["name"] == name)
     assert work["version"] == metadata.version(name)
-    monkeypatch.setattr(vendor, "VENDOR", tmp_path)
     fetched = {to: file | {"sha256": ""} for to, file in work["files"].items()}
-    vendor.fetch(work | {"files": fetched})
+    vendor.fetch(work | {"files": fetched}, tmp_path)
     assert fetched == work["files"]
     with pytest.raises(SystemExit, match=f"^{name} {work['version']} has no file nothing$"):
-        vendor.fetch(work | {"files": {"x": {"from": "nothing"}}})
+        vendor.fetch(work | {"files": {"x": {"from": "nothing"}}}, tmp_path)
 
 
 def test_the_pages_plotly_is_that_of_the_wheel():
@@ -48,7 +46,9 @@ def test_the_pages_plotly_is_that_of_the_wheel():
 
 
 def test_every_package_has_its_license_text():
-    texts = {path.name for path in (vendor.VENDOR / "licenses").glob("*.txt")}
+    texts = {
+        path.name for folder in (vendor.VENDOR, vendor.FIGURES) for path in folder.rglob("*.txt")
+    }
     names = "mathjax", "plotly", "requirejs", "jupyter-widgets", "anywidget", "fontawesome"
     assert texts >= {f"{name}.txt" for name in names}
 
@@ -56,7 +56,8 @@ def test_every_package_has_its_license_text():
 def test_scripts_name_no_source_map():
     assert not [
         path.name
-        for path in vendor.VENDOR.rglob("*.js")
+        for folder in (vendor.VENDOR, vendor.FIGURES)
+        for path in folder.rglob("*.js")
         if b"sourceMappingURL=" in path.read_bytes()[-300:]
     ]
 
