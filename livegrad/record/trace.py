@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from itertools import pairwise
 from math import prod
@@ -329,8 +330,8 @@ class Traced(Recorded, NDArrayOperatorsMixin):
             return partial(_method, name, self)
         # Not by `refuse`: hasattr, or getattr with a default, is not to fail under `strictly`.
         raise UntraceableName(
-            f"{_line()}: a recorded array has no .{name}; it has + − * / ** @, slices, "
-            f"comparisons, .T .mT .shape, and as methods or as np.… {listed()}"
+            f"{_line()}: a recorded array has no .{name}; it has + − * / ** @, slices, comparisons, "
+            f".T .mT .shape, and functions of numpy; {instead(name)}"
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "Traced":
@@ -675,9 +676,37 @@ def function(
     return register
 
 
-def listed() -> str:
-    """The names of what a formula may call, as part of a sentence."""
-    return ", ".join(sorted({*FUNCTIONS, *OF_MASKS}))
+WRITTEN = {
+    "cosh": "(np.exp(x) + np.exp(-x)) / 2",
+    "cumsum": "np.tril(np.ones((n, n))) @ x",
+    "exp2": "np.exp(np.log(2) * x)",
+    "expand_dims": "x[:, None]",
+    "hstack": "np.concatenate([x, y], axis=1)",
+    "inner": "np.einsum or x @ y",
+    "log10": "np.log(x) / np.log(10)",
+    "log2": "np.log(x) / np.log(2)",
+    "prod": "np.exp(np.log(x).sum()), of positive numbers",
+    "reciprocal": "1 / x",
+    "result_type": "in np.exp, np.log and the like what a function of scipy computes",
+    "sinh": "(np.exp(x) - np.exp(-x)) / 2",
+    "squeeze": "x[:, 0] or x.reshape(n)",
+    "std": "np.sqrt(np.square(x - x.mean()).mean())",
+    "take": "x[k] for a whole number k",
+    "tan": "np.sin(x) / np.cos(x)",
+    "tensordot": "np.einsum or x @ y",
+    "var": "np.square(x - x.mean()).mean()",
+    "vstack": "np.concatenate([x, y])",
+}
+"""What to write for functions of numpy that are not recorded."""
+
+
+def instead(name: str) -> str:
+    """What to write for a function that is not recorded, or which three have names like it, as the
+    end of a sentence."""
+    if name in WRITTEN:
+        return f"write {WRITTEN[name]}"
+    near = get_close_matches(name, sorted({*FUNCTIONS, *OF_MASKS}), 3)
+    return f"near it: {', '.join(near)}" if near else "livegrad/README.md lists them"
 
 
 def _applied(name, args, options):
@@ -716,8 +745,8 @@ def _call(said, name, args, options):
         )
     if name not in FUNCTIONS and name not in OF_MASKS:
         refuse(
-            f"{said} is not among the functions that are recorded: {listed()}; "
-            "livegrad/record/README.md says how to add one"
+            f"{said} is not among the functions that are recorded; "
+            f"{instead(name.removeprefix('linalg.'))}; livegrad/record/README.md says how to add one"
         )
     try:
         return _applied(name, args, options)

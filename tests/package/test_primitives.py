@@ -15,7 +15,7 @@ import mhalib as mha
 from checks import assert_close
 from livegrad.record import array, evaluate, gradient, primitive, primitives
 from livegrad.record.javascript import printed
-from livegrad.record.trace import Untraceable
+from livegrad.record.trace import WRITTEN, Untraceable
 
 X = np.linspace(-2.0, 2.0, 7)
 README = Path(primitives.__file__).with_name("README.md")
@@ -179,6 +179,17 @@ def test_what_would_be_wrong_in_silence_is_refused_and_leaves_nothing(
         primitive(*arguments, **options)
     with pytest.raises(Untraceable, match="is not among the functions that are recorded"):
         np.cosh(array("x", (2,)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cosh", "cumsum", "exp2", "log10", "log2", "prod", "reciprocal", "sinh", "std", "tan", "var"],
+)
+def test_what_is_to_be_written_is_recorded_and_is_the_function(name):
+    formula = WRITTEN[name].partition(", of")[0]
+    numbers = np.array([0.5, 2.0, 3.0])
+    value = eval(formula, {"np": np, "x": array("x", (3,)), "n": 3})
+    assert_close(evaluate([value], {"x": numbers})[0], getattr(np, name)(numbers), 1e-13)
 
 
 def test_the_page_on_one_screen_runs_as_it_stands():
