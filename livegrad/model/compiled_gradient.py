@@ -165,6 +165,11 @@ class Gradient:
             for name, (part, shape) in self._parts.items()
         }
 
+    def at(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """The loss and its derivatives for all weights in one array."""
+        self._theta[:] = theta
+        return self._ask(), self._slope.copy()
+
 
 class Compiled:
     """Loss and derivatives by a program, called as the ``Evaluator`` is; what is not finite is
@@ -182,6 +187,12 @@ class Compiled:
         if not np.isfinite(loss + sum(slope.sum() for slope in slopes.values())):
             return self._evaluator(inputs)
         return [loss, *slopes.values()]
+
+    def at(self, theta: np.ndarray, X: Array, y: Array) -> tuple[Any, np.ndarray] | None:
+        """The same for all weights in one array; None where it is numpy's to say."""
+        self._gradient.load(X, y)
+        loss, slope = self._gradient.at(theta)
+        return (loss, slope) if np.isfinite(loss + slope.sum()) else None
 
     def is_right(self, inputs: Mapping[str, np.ndarray]) -> bool:
         """Whether it gives what numpy gives."""

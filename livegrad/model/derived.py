@@ -2,17 +2,25 @@
 weights are its tensors."""
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from livegrad.arrays import Array, derivable, is_tensor, torch_gradient, torch_hvp
-from livegrad.model.compiled_gradient import Executor, compiled_or
+from livegrad.model.algebra import Algebra
+from livegrad.model.compiled_gradient import Compiled, Executor, compiled_or
 from livegrad.model.weights import attributes, probe, require_left
 from livegrad.model.workspace import Workspace
 from livegrad.record.derivatives import gradient
 from livegrad.record.numeric import Evaluator, evaluate, origin
 from livegrad.record.trace import HIDDEN, Traced, array, strictly
+
+OF_EVERY_MODEL = [
+    *(f"__{name}__" for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "neg", "pow")),
+    *("__truediv__", "__rtruediv__", "_apply", "_with", "arrays", "with_arrays"),
+]
+"""What a model may not write anew, if its weights are to move in one array."""
 
 
 def derived_loss_and_grad(model: Any, X: Array, y: Array) -> tuple[Any, Any]:
@@ -109,17 +117,19 @@ class Derived(Workspace):
         if _on_torch(theta):
             loss, slopes = torch_gradient(_loss_of(theta, X, y), theta.arrays())
             return loss, theta.with_arrays(**slopes)
-        shapes = X.shape, y.shape
-        if shapes not in self._executors:
-            self._executors[shapes] = self._executor(X, y)
-        loss, *slopes = self._executors[shapes](_values("theta", theta) | {"X": X, "y": y})
+        loss, *slopes = self._executor(X, y)(_values("theta", theta) | {"X": X, "y": y})
         return loss, _filled(theta, slopes)
 
     def _executor(self, X, y) -> Executor:
         """What gives loss and derivatives of so many samples: compiled, if that pays, or by
         numpy."""
-        evaluator = Evaluator(_loss_and_slopes(self.model, X, y, _inputs("theta", self.model)))
-        return compiled_or(evaluator, self.model, X, y, self._steps, self._compiled)
+        shapes = X.shape, y.shape
+        if shapes not in self._executors:
+            evaluator = Evaluator(_loss_and_slopes(self.model, X, y, _inputs("theta", self.model)))
+            self._executors[shapes] = compiled_or(
+                evaluator, self.model, X, y, self._steps, self._compiled
+            )
+        return self._executors[shapes]
 
     def confirm(self, theta: Any, loss: float, k: int, rows: Any = None) -> None:
         """Check at a recorded step that the loss is still the recorded one.
@@ -129,9 +139,9 @@ class Derived(Workspace):
         """
         with np.errstate(all="ignore"):
             X, y = (self.X, self.y) if rows is None else (self.X[rows], self.y[rows])
-            now = float(theta.loss(X, y))
+            now = float(self.unpack(theta).loss(X, y))
         precision = max(
-            np.finfo(str(a.dtype).removeprefix("torch.")).eps for a in theta.arrays().values()
+            np.finfo(str(a.dtype).removeprefix("torch.")).eps for a in self.model.arrays().values()
         )
         if np.isfinite(now) and not np.isclose(loss, now, rtol=precision**0.5, atol=precision):
             raise ArithmeticError(
@@ -144,10 +154,61 @@ class Derived(Workspace):
     def origin(self, theta: Any) -> str | None:
         """Where the gradient at θ stops being finite: file, line and operation; None where nothing
         is recorded."""
-        if _on_torch(theta):
+        if _on_torch(self.model):
             return None
         slopes = _loss_and_slopes(self.model, self.X, self.y, _inputs("theta", self.model))[1:]
-        return origin(slopes, _values("theta", theta) | {"X": self.X, "y": self.y})
+        return origin(slopes, _values("theta", self.unpack(theta)) | {"X": self.X, "y": self.y})
+
+
+class Flat(Derived):
+    """The same for rules that move every number by itself: θ is one array with all weights, one
+    after the other, so that a step is a few operations of numpy, however many weights there are."""
+
+    def __init__(self, model: Any, X: Array, y: Array) -> None:
+        super().__init__(model, X, y)
+        self._shapes = {name: a.shape for name, a in model.arrays().items()}
+        ends = np.cumsum([prod(shape) for shape in self._shapes.values()]).tolist()
+        self._cuts = ends[:-1]
+
+    def pack(self, model: Any) -> np.ndarray:
+        """All weights of a model in one array."""
+        return np.concatenate([a.ravel() for a in model.arrays().values()])
+
+    def unpack(self, theta: np.ndarray) -> Any:
+        """The model of θ; owns its arrays."""
+        return self.model.with_arrays(**{k: a.copy() for k, a in self._views(theta).items()})
+
+    def _views(self, theta):
+        parts = np.split(theta, self._cuts)
+        return {
+            name: part.reshape(shape)
+            for (name, shape), part in zip(self._shapes.items(), parts, strict=True)
+        }
+
+    def _asked(self, theta, X, y):
+        executor = self._executor(X, y)
+        if isinstance(executor, Compiled) and (found := executor.at(theta, X, y)):
+            return found
+        weights = {f"theta_{name}": a for name, a in self._views(theta).items()}
+        loss, *slopes = executor(weights | {"X": X, "y": y})
+        slope = np.concatenate([a.ravel() for a in slopes])
+        return loss, slope.astype(theta.dtype, copy=False)
+
+
+def flat_or_not(space: Workspace) -> Workspace:
+    """The workspace for rules that move every number by itself: on one array, if the model's
+    weights are numpy's, of one dtype, and its arithmetic is that of every model."""
+    if type(space) is not Derived:
+        return space
+    model, kind = space.model, type(space.model)
+    arrays = model.arrays().values()
+    if (
+        any(getattr(kind, name) is not getattr(Algebra, name) for name in OF_EVERY_MODEL)
+        or any(type(a) is not np.ndarray for a in arrays)
+        or len({a.dtype for a in arrays}) > 1
+    ):
+        return space
+    return Flat(model, space.X, space.y).for_steps(space._steps, space._compiled)
 
 
 def _loss_and_slopes(model, X, y, theta):

@@ -105,7 +105,10 @@ class Vector(Algebra):
         ``entrywise`` says that the update rule moves every number by its own gradient alone:
         weights that are equal stay equal, and may be computed as one.
         """
-        return self.workspace(X, y).for_steps(steps, compiled)
+        from livegrad.model.derived import flat_or_not
+
+        space = self.workspace(X, y).for_steps(steps, compiled)
+        return flat_or_not(space) if entrywise else space
 
 
 def _is_newer(kind, name, than):

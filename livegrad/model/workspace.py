@@ -69,7 +69,7 @@ class Workspace:
         """What a recorded step says about the batch, name → number: the loss, which is not computed
         again if its gradient was just asked at θ."""
         last, loss = self._last
-        return {"loss": float(loss if theta is last else theta.loss(self.X, self.y))}
+        return {"loss": float(loss if theta is last else self.unpack(theta).loss(self.X, self.y))}
 
     def norms(self, theta: Any, model: Any) -> dict[str, float]:
         """What a recorded step says of the size of the weights, name → number, given θ and its

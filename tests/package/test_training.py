@@ -3,10 +3,12 @@ early."""
 
 import pickle
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
+import livegrad as lg
 import mhalib as mha
 from checks import assert_close
 from mhalib.models.classifier_workspace import ClassifierWorkspace
@@ -340,3 +342,43 @@ def test_steps_to_record_may_come_from_an_iterator():
         START, DATA, mha.GradientDescent(0.1), steps=20, record=(k for k in (20, 0, 10))
     )
     assert path.steps.tolist() == [0, 10, 20]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(lg.Vector):
+    w: np.ndarray
+    b: np.ndarray
+
+    def loss(self, X, y):
+        return np.square(np.tanh(X @ self.w + self.b) - y).mean()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OnTheSphere(Curve):
+    def __sub__(self, other):
+        moved = super().__sub__(other)
+        return moved.with_arrays(w=moved.w / np.linalg.norm(moved.w))
+
+
+POINTS = lg.Samples(np.arange(12.0).reshape(4, 3) / 10, np.array([0.5, -0.5, 0.2, 0.1]))
+RULES = {
+    "descent": lg.GradientDescent(0.5),
+    "momentum": lg.Momentum(0.5, beta=0.9),
+    "Adam": lg.Adam(0.1),
+    "AdamW": lg.AdamW(0.1),
+}
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_steps_on_all_weights_in_one_array_are_those_on_models_bit_by_bit(rule):
+    theta = Curve(np.full(3, 0.1), np.array(0.2))
+    path, state = mha.train(theta, POINTS, rule, 20, compiled=False), rule.start(theta)
+    for k in range(20):
+        theta, state = rule.step(theta, theta.loss_and_grad(POINTS.X, POINTS.y)[1], state, k)
+    assert (path[-1].w == theta.w).all() and (path[-1].b == theta.b).all()
+    assert path[-1].b.shape == () and path[3].w is not path[4].w
+
+
+def test_a_model_with_arithmetic_of_its_own_moves_by_it():
+    path = mha.train(OnTheSphere(np.eye(3)[0], np.array(0.0)), POINTS, RULES["descent"], 5)
+    assert np.linalg.norm(path[-1].w) == pytest.approx(1, rel=1e-15) and path[-1].w[1] != 0
