@@ -172,7 +172,7 @@ def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
     assert "About 5 of 15 minutes" in notes and "Ask how large the negative curvature is" in notes
     moved = summary.inner_text()
     frame.locator("input[type=range]").first.press("PageDown")  # the key of a presenter
-    page.locator("section.present.figure").wait_for()
+    page.locator("section.present.text").wait_for()
     page.keyboard.press("PageUp")
     page.locator("section.present.live").wait_for()
     assert summary.inner_text() == moved, "the figure stands as it was left"
