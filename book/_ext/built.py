@@ -18,7 +18,7 @@ HTML = Path(__file__).parents[2] / "_build" / "html"
 # What a page has for its readers alone: fields, code bars, menus, links to the place itself, what
 # scripts fill.
 OF_THE_PAGE = (
-    ".headerlink, .mha-known, .mha-guessed, .mha-guesses, .mha-exercise, .mha-idea figcaption, "
+    ".headerlink, .mha-guessed, .mha-guesses, .mha-exercise, .mha-idea figcaption, "
     "script, noscript, summary, .tag_remove-input > .cell_input, .tag_hide-input details, "
     ".tag_hide-cell"
 )

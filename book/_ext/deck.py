@@ -5,7 +5,7 @@ slide is
 
 - ``question``: the title of a chapter, its first paragraph, and its first figure if that comes with it,
 - ``guesses``: what a chapter asks to predict, with the answers in the notes,
-- ``idea``: the drawn picture of its idea,
+- ``idea``: the drawn picture of its idea; ``picture-2``: the second drawn picture of the page,
 - ``seen``: what the chapter has shown,
 - the label of a statement, the number of a figure (``figure-2``), the id of a section,
 - or the name of a live figure, which trains on the slide.
@@ -56,7 +56,11 @@ def slide(name, part, shows):
     """One slide of a part of the lecture."""
     page, label = name.split("/")
     file = built.file_of(page)
-    body, kind, notes = KINDS[label](page) if label in KINDS else labelled(page, label)
+    numbered = re.fullmatch(r"picture-(\d+)", label)
+    if numbered:
+        body, kind, notes = drawn(page, int(numbered[1]))
+    else:
+        body, kind, notes = KINDS[label](page) if label in KINDS else labelled(page, label)
     ask = f"<p><b>{escape(shows[label])}</b></p>" if label in shows else ""
     where = f"Chapter {page}" if page.isdigit() else course.title(file)
     share = max(1, round(part["minutes"] / len(part["slides"])))
@@ -84,11 +88,11 @@ def question(page):
     first = found.find("p", recursive=False)
     before = [
         each
-        for each in found.find_all("figure", class_="mha-figure")
+        for each in found.find_all("figure", class_=["mha-figure", "mha-idea"])
         if each.find_parent("section") is found
     ]
-    drawn = picture(file, before[0]) if before else ""
-    body = f"<h1>{escape(course.title(file))}</h1>{taken(first, file, HERE)}{drawn}"
+    shown = picture(file, before[0]) if before else ""
+    body = f"<h1>{escape(course.title(file))}</h1>{taken(first, file, HERE)}{shown}"
     return body, "question", following(first, file)
 
 
@@ -113,12 +117,32 @@ def asked(page):
 
 
 def idea(page):
-    file, found = built.file_of(page), section(page, "the-idea")
-    drawing = found.find("figure", class_="mha-idea")
-    if drawing is None:
+    found = section(page, "the-idea")
+    if found.find("figure", class_="mha-idea") is None:
         raise ValueError(f"{page}/idea: the section {found['id']} has no drawn picture")
-    said = words(found.find_all("p", recursive=False), file)
-    return f"{heading(found, file)}{taken(drawing, file, HERE)}", "idea", said
+    return drawn(page, len(found.find_all_previous("figure", class_="mha-idea")) + 1)
+
+
+def drawn(page, number):
+    """A drawn picture of a page, counted from 1, below the heading of its section; what leads to it
+    goes into the notes.
+
+    Raises ValueError where the page has fewer.
+    """
+    file = built.file_of(page)
+    drawings = built.page(file).find_all("figure", class_="mha-idea")
+    if not 1 <= number <= len(drawings):
+        raise ValueError(f"{page}/picture-{number}: the page {file} has {len(drawings)} of them")
+    drawing, before = drawings[number - 1], []
+    cell = drawing.find_parent("div", class_="cell")
+    for each in cell.find_previous_siblings():
+        if {"cell", "proof"} & set(each.get("class", ())):
+            break
+        if is_text(each):
+            before.insert(0, each)
+    found = drawing.find_parent("section")
+    body = f"{heading(found, file)}{picture(file, drawing)}"
+    return body, "idea", words(before, file) + following(cell, file)
 
 
 def seen(page):
@@ -153,13 +177,11 @@ def labelled(page, label):
 def statement(found, file):
     """A statement below the sentence that leads to it; its sources and its proof go into the
     notes."""
-    before = found.find_previous_sibling()
-    leads = before is not None and before.name == "p" and not before.find("strong", recursive=False)
-    lead = f'<div class="lead">{taken(before, file, HERE)}</div>' if leads else ""
+    led = "".join(str(taken(each, file, HERE)) for each in leading(found))
+    lead = f'<div class="lead">{led}</div>' if led else ""
     shown = taken(found, file, HERE)
     sources = [each for each in shown.find_all("p") if SOURCES.match(each.get_text())]
-    marks = [each for each in shown.find_all("strong") if MARK.fullmatch(each.get_text(strip=True))]
-    for each in sources + marks:
+    for each in sources:
         each.extract()
     after = found.find_next_sibling()
     proof = after if after is not None and "dropdown" in after.get("class", ()) else None
@@ -168,16 +190,40 @@ def statement(found, file):
 
 
 SOURCES = re.compile(r"\s*(It has the shape of|This is the counterpart of)")
-MARK = re.compile(r"\[(ours|paper|recalled|second-hand)\]")
+# what a page says to its readers alone
+TO_READERS = re.compile(r"\s*(Reading time: |Here are the answers\.)")
+
+
+def is_text(part):
+    """Is it a paragraph or a displayed formula?"""
+    return part.name == "p" or is_formula(part)
+
+
+def is_formula(part):
+    return part.name == "div" and "math" in part.get("class", ())
+
+
+def leading(found):
+    """The sentence before a statement, with the displayed formulas in it."""
+    parts = []
+    for each in found.find_previous_siblings():
+        inside = not parts or is_formula(parts[0])
+        sentence = each.name == "p" and inside and not each.find("strong", recursive=False)
+        if not (sentence or is_formula(each)):
+            break
+        parts.insert(0, each)
+    return parts
 
 
 def following(found, file):
-    """The paragraphs behind a part of a page, up to the next heading, figure or statement."""
+    """The paragraphs and formulas behind a part of a page, up to the next heading, figure or
+    statement; those that lead to a drawn picture are among its notes."""
     behind = []
     for each in found.find_next_siblings() if found is not None else ():
-        if each.name != "p":
-            break
-        if "mha-guessed" not in each.get("class", ()):
+        if not is_text(each):
+            leads_on = each.name == "div" and each.find("figure", class_="mha-idea")
+            return "" if leads_on else words(behind, file)
+        if "mha-guessed" not in each.get("class", ()) and not TO_READERS.match(each.get_text()):
             behind.append(each)
     return words(behind, file)
 
@@ -187,14 +233,17 @@ def words(parts, file):
     made = []
     for part in parts:
         part = taken(part, file, HERE)
-        for formula in part.find_all(attrs={"data-tex": True}):
-            formula.replace_with(f" {formula['data-tex'].strip()} ")
-        made.append(f"<p>{escape(' '.join(part.get_text(' ').split()))}</p>")
+        formulas = part.find_all(attrs={"data-tex": True})
+        for formula in [part, *formulas] if is_formula(part) else formulas:
+            formula.string = formula["data-tex"].strip()
+        made.append(f"<p>{escape(' '.join(part.get_text().split()))}</p>")
     return "".join(made)
 
 
 def picture(file, figure):
-    """A still figure as an image, from the folder of pictures."""
+    """A drawn picture, or a still figure as an image, from the folder of pictures."""
+    if "mha-idea" in figure["class"]:
+        return taken(figure, file, HERE)
     number = figure["id"].removeprefix("figure-")
     source = f"../../figures/{Path(file).name}-{number}.svg"
     return f'<img src="{source}" alt="{escape(figure["aria-label"])}">'

@@ -71,6 +71,8 @@ what processors round in different ways. Text: CC BY 4.0. Code: MIT.
 """
 QUOTED_TABLE = re.compile(r"(?:^(?:> ?)+\|.*\n?)+", re.MULTILINE)
 FORMULA = re.compile("(?P<lead>^[> ]*)?\ue000(?P<number>\\d+)\ue001", re.MULTILINE)
+# what a page says to readers who have no kernel
+ELSEWHERE = re.compile(r"\s\(open\sthis\spage\sin\sColab\sor\swith\s`make\slab`\)")
 new_tag = BeautifulSoup("", "html.parser").new_tag
 AS_SET = re.compile(r"(?s)<mjx-container.*?</mjx-container>")
 """A formula as it is set: thousands of elements on a page, whose TeX stands beside them."""
@@ -217,7 +219,7 @@ class Markdown(MarkdownConverter):
     def __call__(self, pieces: list[Tag]) -> str:
         """The pieces one below the other."""
         text = "\n\n".join(self.convert_soup(piece) for piece in pieces)
-        text = re.sub(r"(?m)[ \t]+$", "", text)
+        text = re.sub(r"(?m)[ \t]+$", "", ELSEWHERE.sub("", text))
         text = QUOTED_TABLE.sub(self._table, text)
         return FORMULA.sub(self._formula, re.sub(r"\n{3,}", "\n\n", text)).strip()
 
@@ -283,24 +285,33 @@ def flow(element: Tag, solution: str = "") -> Iterator[tuple[Tag, str]]:
 def cells(
     article: Tag, source: NotebookNode, outputs: dict[str, list[NotebookNode]], markdown: Markdown
 ) -> Iterator[NotebookNode]:
-    """The cells of the runnable edition: a text from heading to heading or to the next code."""
-    code, text = iter([cell for cell in source.cells if cell.cell_type == "code"]), Text(markdown)
+    """The cells of the runnable edition: a text from heading to heading or to the next code.
+
+    A cell of which the page has no trace stands behind the one before it, so that a text leads to
+    the code that a reader sees below it.
+    """
+    code, text = [cell for cell in source.cells if cell.cell_type == "code"], Text(markdown)
+
+    def removed():
+        while code and "remove-cell" in code[0].metadata.get("tags", ()):
+            yield code_cell(code.pop(0), BeautifulSoup(), "", [], markdown)
+
     for piece, solution in flow(article):
         if "cell" in piece.get("class", []):
             yield from text.cell()
             if "call" in piece.attrs:
                 yield guesses_cell(piece)
                 continue
-            # the page has no trace of it
-            while "remove-cell" in (cell := next(code)).metadata.get("tags", ()):
-                yield code_cell(cell, BeautifulSoup(), "", [], markdown)
+            yield from removed()
+            cell = code.pop(0)
             yield code_cell(cell, piece, solution, outputs[cell.id], markdown)
+            yield from removed()
         else:
             if piece.name in ("h1", "h2", "h3"):
                 yield from text.cell()
             text.add(piece, solution)
     yield from text.cell()
-    yield from (code_cell(cell, BeautifulSoup(), "", [], markdown) for cell in code)
+    yield from removed()
 
 
 class Text:
@@ -349,7 +360,9 @@ def code_cell(
         folded(made).source = f"# @title {title_of(cell, piece, solution)}\n{code}"
     if solution:
         return made
-    made.outputs = [picture(image) for image in piece.select("[role=img][png]")]
+    made.outputs = [
+        one for image in piece.select("[role=img][png]") for one in pictured(image, markdown)
+    ]
     if any("text/markdown" in one.get("data", ()) for one in printed):
         made.outputs = [
             new_output(
@@ -381,10 +394,17 @@ def on_demand(source: str, printed: list[NotebookNode]) -> str:
     return f"{SWITCH}\nif show_solution:\n{textwrap.indent(source, '    ')}"
 
 
-def picture(drawing: Tag) -> NotebookNode:
-    """What a cell shows in place of a drawing: its picture, as wide as on the page."""
+def pictured(drawing: Tag, markdown: Markdown) -> Iterator[NotebookNode]:
+    """What a cell shows in place of a drawing: its picture, as wide as on the page, below its title
+    and above the sentence that reads it."""
+    figure = drawing.find_parent("figure")
+    title = figure.select("figcaption:not(:has(a))")  # under an idea it is a link to the picture
+    if title:
+        yield new_output("display_data", {"text/markdown": f"**{markdown(title)}**"})
     data = {"image/png": drawing["png"], "text/plain": drawing["aria-label"]}
-    return new_output("display_data", data, metadata={"image/png": {"width": int(drawing["wide"])}})
+    yield new_output("display_data", data, metadata={"image/png": {"width": int(drawing["wide"])}})
+    if read := figure.select(".mha-live-summary"):
+        yield new_output("display_data", {"text/markdown": markdown(read)})
 
 
 def folded(cell: NotebookNode) -> NotebookNode:

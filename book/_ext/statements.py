@@ -4,7 +4,8 @@ import re
 from functools import cache
 
 STATEMENT = re.compile(
-    r'(<div class="proof \w+ admonition" id="([^"]+)">\s*<p class="admonition-title">.*?)(</p>\s*<section[^>]*>\s*<p>)'
+    r'(<div class="proof \w+ admonition" id="([^"]+)">\s*'
+    r'(?:<span id="index-\d+"></span>)?<p class="admonition-title">.*?)(</p>\s*<section[^>]*>\s*<p>)'
     # A formula keeps the bracket behind it in a box of its own.
     r"(?:<strong>\[((?:(?!</p>).)*?)\]((?:</span>)*)</strong>\s*)?",
     re.DOTALL,

@@ -39,6 +39,9 @@ class AttentionLayer(Vector):
 
     .. math:: f(X) = \sum_h S_h X W^V_h W^O_h, \qquad S_h = \mathrm{kernel}(X W^Q_h, X W^K_h)
 
+    It trains compiled where there is a compiler, in NumPy's double precision, on tokens of up to 64
+    numbers.
+
     Raises TypeError if the weights differ in library or dtype or are not floating point, or the
     kernel is none; ValueError if shapes do not fit, an axis is empty, or an entry is not finite.
 
@@ -48,9 +51,6 @@ class AttentionLayer(Vector):
     WV : (H, D, w) value matrices; the width w is usually d
     WO : (H, w, m) output matrices
     kernel : ``mha.softmax``, or ``mha.gaussian`` or another ``Gaussian(c)``
-
-    It trains compiled where there is a compiler, in NumPy's double precision, on tokens of up to 64
-    numbers.
 
     Source: Song et al. 2024 (model second-hand; the Gaussian with c = ½ is this book's default).
 

@@ -47,6 +47,12 @@ class MultiHeadAttention(Vector):
 
     .. math:: \Phi(X) = H^{-1/2} \sum_h \langle U_h, \mathrm{softmax}(X W_h X^\top)\, X \rangle
 
+    A ``Path`` of it has the curves ``loss``, ``grad_norm``, ``accuracy``, ``norm_W`` = (1/H) Σ‖W_h‖
+    and ``norm_U`` = H^{−1/2} Σ‖U_h‖; ``attention_score``, where the data say which tokens are
+    relevant; and with a test set ``test_loss`` and ``test_accuracy``. It trains compiled where there
+    is a compiler, in NumPy's double precision, on tokens of up to 24 numbers, or 50 for a single
+    head.
+
     Raises TypeError if W and U differ in library or dtype, or are not floating point; ValueError if
     shapes do not fit, an axis is empty (H = 0 among them), or an entry is not finite.
 
@@ -54,12 +60,6 @@ class MultiHeadAttention(Vector):
     ----------
     W : (H, d, d) key–query products
     U : (H, T, d) decoders (the value matrix is absorbed)
-
-    A ``Path`` of it has the curves ``loss``, ``grad_norm``, ``accuracy``, ``norm_W`` = (1/H) Σ‖W_h‖
-    and ``norm_U`` = H^{−1/2} Σ‖U_h‖; ``attention_score``, where the data say which tokens are
-    relevant; and with a test set ``test_loss`` and ``test_accuracy``. It trains compiled where there
-    is a compiler, in NumPy's double precision, on tokens of up to 24 numbers, or 50 for a single
-    head.
 
     Source: Deora et al. 2023, Section 2 [recalled].
 

@@ -41,6 +41,9 @@ class AttentionRegression(Vector):
 
     .. math:: f(x_i) = A \sum_j \pi_{ij} x_j, \qquad \pi_i = \mathrm{softmax}_j(x_i^\top B x_j)
 
+    A ``Path`` of it has the curves ``loss``, ``grad_norm``, ``effective_tokens``, ``norm_A``,
+    ``norm_B`` and ``excess``. A minibatch is one of queries: all tokens stay their context.
+
     Raises TypeError if A and B differ in library or dtype, or are not floating point; ValueError if
     shapes do not fit, an axis is empty, or an entry is not finite.
 
@@ -48,9 +51,6 @@ class AttentionRegression(Vector):
     ----------
     A : (p, d) output matrix
     B : (d, d) key–query product
-
-    A ``Path`` of it has the curves ``loss``, ``grad_norm``, ``effective_tokens``, ``norm_A``,
-    ``norm_B`` and ``excess``. A minibatch is one of queries: all tokens stay their context.
 
     Source: Goel et al. 2026 [paper]; that every token attends to all, itself included, is this
     book's choice.

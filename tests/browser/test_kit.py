@@ -5,7 +5,8 @@ that opens from disk, quizzes that check themselves, and what a class guessed, s
 import json
 import re
 import shutil
-from functools import partial
+from functools import cache, partial
+from itertools import pairwise
 from urllib.parse import quote, unquote
 
 import pytest
@@ -61,15 +62,63 @@ def left(fault):
     )
 
 
-def notes_of(k, name):
-    """The notes of a slide of week k."""
+@cache
+def slides_of(k):
+    """The slides of week k by their names, without title, plan and sheet."""
     page = BeautifulSoup(
         (BUILD / "kit" / f"week-{k}" / "slides.html").read_text("utf-8"), "html.parser"
     )
     names = [name for part in WEEKS[k]["lecture"] for name in part["slides"]]
-    return (
-        page.select(".slides > section")[2 + names.index(name)].select_one(".notes").get_text(" ")
+    return dict(zip(names, page.select(".slides > section")[2:-1], strict=True))
+
+
+def notes_of(k, name):
+    """The notes of a slide of week k."""
+    return slides_of(k)[name].select_one(".notes").get_text(" ")
+
+
+@pytest.mark.parametrize("k", WEEKS)
+def test_a_statement_keeps_its_mark_and_what_is_said_to_readers_alone_is_left_out(k):
+    for name, slide in slides_of(k).items():
+        for title in slide.select(".proof > .admonition-title"):
+            assert title.select_one(".mha-known"), name
+        assert not re.search("Reading time:|Here are the answers", notes_of(k, name)), name
+
+
+def test_a_sentence_of_a_statement_keeps_its_mark_and_a_lead_its_formulas():
+    factorization = slides_of(5)["10/prop-factorization"]
+    assert "nonconvex matrix factorization [paper]" in factorization.get_text()
+    for slide in (factorization, slides_of(2)["2/cor-1-self-bounded"]):
+        first, formula, *_ = slide.select(".lead > *")
+        assert first.name == "p" and formula["class"][0] == "math"
+
+
+def test_a_picture_stands_on_its_slide_and_its_words_in_its_notes():
+    for k, name in ((4, "7"), (5, "9"), (5, "10"), (6, "12"), (6, "14")):
+        assert slides_of(k)[f"{name}/question"].select_one(".mha-idea svg"), name
+    assert "picture" not in notes_of(3, "3/def-ntk")
+    said = ("The picture is a sketch", "In the next picture")
+    for (k, name), words in zip(((3, "3/picture-2"), (4, "5/picture-2")), said, strict=True):
+        assert slides_of(k)[name].select_one(".mha-idea svg") and words in notes_of(k, name)
+    assert said[1] not in notes_of(4, "5/idea")
+
+
+def test_a_slide_that_leads_to_the_next_figure_comes_before_it():
+    for k in WEEKS:
+        for slide, after in pairwise(slides_of(k).values()):
+            if slide["class"] == ["text"] and "The next figure" in slide.get_text():
+                assert after["class"][0] in ("figure", "live")
+
+
+def test_notes_have_formulas_in_tex_and_no_holes_around_them():
+    html = (
+        '<p>the <em>query</em>, and <span class="math" data-tex="x"></span>: Deora '
+        '[<a href="#b">2023</a>].</p><div class="math" data-tex="y=x"></div>'
     )
+    parts = BeautifulSoup(html, "html.parser").find_all(True, recursive=False)
+    said = "<p>the query, and x: Deora [2023].</p><p>y=x</p>"
+    assert deck.words(parts, "book/start/softmax") == said
+    assert r"\tfrac12\cdot0.1\cdot2^2=0.2" in notes_of(3, "4/idea")
 
 
 def test_notes_of_a_statement_are_its_proof_and_those_of_guesses_what_is_true():
@@ -123,7 +172,7 @@ def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
     assert "About 5 of 15 minutes" in notes and "Ask how large the negative curvature is" in notes
     moved = summary.inner_text()
     frame.locator("input[type=range]").first.press("PageDown")  # the key of a presenter
-    page.locator("section.present.figure").wait_for()
+    page.locator("section.present.text").wait_for()
     page.keyboard.press("PageUp")
     page.locator("section.present.live").wait_for()
     assert summary.inner_text() == moved, "the figure stands as it was left"
@@ -188,7 +237,9 @@ def test_a_control_of_a_slide_keeps_its_own_keys_and_gives_the_others_up(on_live
     page.wait_for_function(f"() => Reveal.getIndices().h === {before + 1}")
 
 
-@pytest.mark.parametrize("name", ["2/nothing", "99/question", "1/predict-1", "softmax/idea"])
+@pytest.mark.parametrize(
+    "name", ["2/nothing", "99/question", "1/predict-1", "softmax/idea", "1/picture-9"]
+)
 def test_a_part_that_no_page_has_is_named(name):
     with pytest.raises(ValueError, match=re.escape(name.split("/")[0])):
         deck.slide(name, WEEKS[1]["lecture"][0], {})
@@ -209,6 +260,7 @@ def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_the
         ".mha-exercise, script"
     )
     assert all(len(each.get_text()) > 80 for each in solved.select(".solution"))
+    assert "mhabook.say" not in solved.get_text()
 
 
 def test_a_packed_week_opens_from_disk_with_all_that_it_needs(chromium, tmp_path):

@@ -101,6 +101,18 @@ def test_every_name_of_their_modules_is_shown(module):
     assert not missing, f"the pages do not show, of {module.__name__}: {', '.join(missing)}"
 
 
+def test_parameters_end_with_the_last_of_them():
+    """Sphinx would set a paragraph behind them as one more, in bold letters."""
+    for thing in SHOWN:
+        doc = f"{inspect.getdoc(thing)}\n\n"
+        for listed in re.findall(
+            r"(?s)Parameters\n-+\n(.*?)\n\n(?=Raises |Source: |\w+\n--|\Z)", doc
+        ):
+            rows = [row for row in listed.split("\n") if row.strip()]
+            odd = [row for row in rows if not re.match(r" |[\w, *]+ : ", row)]
+            assert not odd, f"{thing}: {odd}"
+
+
 @pytest.mark.parametrize(
     "module", sorted({statement.function.__module__ for statement in mhabook.ledger})
 )

@@ -90,6 +90,11 @@ BAD = {
         markdown(THEOREM.replace("[ours]", "")),
         markdown("```{prf:definition} Margin\nA number.\n```"),
         markdown(NESTED),
+        markdown(THEOREM.replace("It is", "**[ours]** it is")),
+    ],
+    "unclosed_fences": [
+        markdown(THEOREM.replace("```{", "````{")),
+        markdown(NESTED.removesuffix("::::")),
     ],
     "broken_dropdowns": [markdown("```{prf:proof}\n:class: dropdown\nSo.\n```")],
     "pictures_without_alt": [markdown("![](curve.png)"), markdown("```{figure} curve.png\n```")],

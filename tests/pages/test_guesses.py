@@ -72,6 +72,15 @@ def test_nearly_every_guess_with_choices_has_its_answer_among_them_and_a_sentenc
         assert re.fullmatch(r"(?:(?!\. ).)+\.", guess["why"]), guess["why"]
 
 
+def test_what_a_reason_quotes_stands_in_the_book():
+    book = notebooks.BOOK
+    files = [*notebooks.paths(), *book.glob("mhabook/**/*.py"), *book.glob("*/*.md")]
+    texts = "".join(path.read_text("utf-8") for path in files)
+    for guess in (guess for group in GROUPS.values() for guess in group.values()):
+        for quoted in re.findall("“(.*?)”", guess.get("why", "")):
+            assert quoted in texts, quoted
+
+
 @pytest.mark.parametrize("group", GROUPS)
 def test_the_guesses_of_a_page_are_numbered_from_one(group):
     assert list(GROUPS[group]) == [str(k + 1) for k in range(len(GROUPS[group]))]

@@ -8,6 +8,7 @@ import json
 import posixpath
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urldefrag
 
@@ -36,6 +37,7 @@ MARKUP = {
     "a target": r"^\([\w-]+\)=\s*$",
     "TeX's own brackets": r"\\[()\[\]]",
     "a mark of a formula": "[\ue000\ue001]",
+    "a way to where it is": "open this page in Colab",
     "HTML": r'<(?!/?(details|summary|b)>|a id="[\w.-]+"></a>|/a>)/?[a-z]',
 }
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -80,6 +82,7 @@ def test_no_markup_of_the_source_is_left(page):
         "<div>x</div>",
         "{cite:t}`deora2023`",
         '<a href="#l">x</a>',
+        "open this page in Colab or with `make lab`",
     ],
 )
 def test_markup_that_is_left_is_found(planted):
@@ -111,7 +114,9 @@ def test_each_statement_proof_exercise_and_solution_of_the_page_is_there(page):
 
 @every_page
 def test_every_code_cell_of_the_source_is_there_in_its_order(page):
-    top, *cells = notebooks.code(notebook(page))
+    """And none that the page leaves out comes between a text and its code."""
+    read = notebook(page)
+    top, *cells = notebooks.code(read)
     cells = [cell for cell in cells if not cell["id"].startswith("guesses-")]
     sources = notebooks.code(notebooks.read(ROOT / f"{page.name}.ipynb"))
     assert top["id"] == "set-up"
@@ -119,6 +124,9 @@ def test_every_code_cell_of_the_source_is_there_in_its_order(page):
     for cell, source in zip(cells, sources, strict=True):
         assert same_code(cell, source)
         assert "assert" not in notebooks.source(cell)
+    left_out = {cell["id"] for cell in sources[1:] if "remove-cell" in notebooks.tags(cell)}
+    for before, cell in pairwise(read["cells"]):
+        assert cell["id"] not in left_out or before["cell_type"] == "code", cell["id"]
 
 
 def same_code(cell, source):
@@ -219,6 +227,22 @@ def test_a_result_has_the_number_of_its_cell_and_a_picture_the_width_that_it_has
                     Image.open(io.BytesIO(base64.b64decode("".join(picture)))).width
                     == paint.SCALE * width
                 )
+
+
+@every_page
+def test_a_picture_stands_below_the_title_that_it_has_on_the_page(page):
+    shown = [
+        "".join(output["data"].get("text/markdown", "")).replace("\\", "")
+        for cell in notebooks.code(notebook(page))
+        for output in cell["outputs"]
+        if "data" in output
+    ]
+    drawn = article(page).select("figure:has(> figcaption):has(.mha-picture)")
+    for figure in [each for each in drawn if not each.find_parent(class_="solution")]:
+        title = figure.select_one("figcaption").get_text()
+        at = shown.index(f"**{title}**")
+        read = figure.select_one(".mha-live-summary")
+        assert read is None or shown[at + 2] == read.get_text()
 
 
 @every_page

@@ -10,6 +10,8 @@ import ast
 import re
 
 from notebooks import (
+    FENCE,
+    closes,
     code,
     directives,
     lines,
@@ -248,6 +250,22 @@ def unmarked_statements(notebook):
             called = f"{kind} {title or option(body, 'label')}"
             if not MARK.search(title + body):
                 offences.append(f"{called}: no mark")
+            if re.search(r"(?m)^\*\*\[[^\]]*\]\*\* +[a-z]", body):
+                offences.append(f"{called}: no sentence without its mark")
+    return offences
+
+
+def unclosed_fences(notebook):
+    """What a cell begins it ends: a proposition without its end would hold its own proof."""
+    offences = []
+    for cell in (cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"):
+        fences = []
+        for row in source(cell).splitlines():
+            if fences and closes(row, fences[-1]):
+                fences.pop()
+            elif opening := FENCE.match(row):
+                fences.append(opening["fence"])
+        offences += [f"{name(cell)}: no end of {fence}" for fence in fences]
     return offences
 
 

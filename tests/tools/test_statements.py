@@ -2,6 +2,8 @@
 
 from types import SimpleNamespace
 
+import pytest
+
 import mhabook
 from scripts import load
 from visits import BUILD
@@ -39,8 +41,10 @@ def test_a_mark_may_end_in_a_formula():
     assert body.count("in the ledger") == 2 and "<strong>" not in body
 
 
-def test_a_definition_has_no_row():
-    body = marked(BOX.format("def-head", "<strong>[recalled]</strong> "))
+@pytest.mark.parametrize("index", ["", '<span id="index-0"></span>'])
+def test_a_definition_has_no_row(index):
+    box = BOX.format("def-head", "<strong>[recalled]</strong> ")
+    body = marked(box.replace('<p class="admonition', f'{index}<p class="admonition'))
     assert '<span class="mha-known">recalled</span>' in body and "ledger" not in body
 
 
