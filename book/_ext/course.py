@@ -361,7 +361,7 @@ def work(file, label):
         if whole:
             words.append(whole[2])
         elif solving and cell["cell_type"] == "markdown":
-            words.append(text)
+            words.append(text.partition("{solution-end}")[0])
         elif solving and "remove-cell" not in cell["metadata"].get("tags", []):
             lines += len(text.splitlines())
         solving = solving and "{solution-end}" not in text

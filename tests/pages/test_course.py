@@ -135,7 +135,7 @@ def test_a_sheet_brings_the_text_of_its_problems_with_it():
 
 
 def test_an_exercise_takes_five_times_its_reading_and_two_minutes_a_line_of_its_solution():
-    assert course.work("book/start/sheets", "ex-sheet-weights") == 10
+    assert course.work("book/start/sheets", "ex-sheet-weights") == 5
     assert course.work("book/start/softmax", "ex-softmax-gap") >= 5
     assert (
         course.effort(5) == "*about 5 minutes, 1 point*"
