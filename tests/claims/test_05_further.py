@@ -120,6 +120,11 @@ def test_the_closed_form_is_what_two_steps_of_training_give(again, data, first_m
     assert abs(W - again[list(again.steps).index(2)].W[0]).max() < 1e-12 * abs(W).max()
 
 
+@page.after("check-adam")
+def test_under_adam_the_two_losses_agree(by_adam, data, pair):
+    assert abs(by_adam.loss[-1] / pair.loss(data.X, data.y) - 1) < 1e-9
+
+
 @page.after("waits")
 def test_attention_waits_longer_with_more_heads_only_at_a_constant_step(waits):
     constant, *others = waits.values()

@@ -106,11 +106,6 @@ def test_64_heads_are_one_head_with_two_step_sizes(many, one):
     assert abs(8 * many.U - one.U).max() < 1e-12
 
 
-@page.after("check-adam")
-def test_under_adam_the_two_losses_agree(adam, data, pair):
-    assert abs(adam.loss[-1] / pair.loss(data.X, data.y) - 1) < 1e-9
-
-
 @page.after("waits")
 def test_with_the_same_step_the_wait_grows_like_the_root_or_faster(heads, waits):
     same, *others = waits.values()

@@ -58,14 +58,46 @@ def test_on_tokens_stretched_a_little_ten_times_the_steps_bring_plain_descent_ne
     assert (np.diff(plain[60:]) > 0).any()
 
 
-@page.after("train")
-def test_the_largest_curvature_grows_until_the_step_size_is_too_large_for_it(data, start, plain):
+def plain_run(data, start, plain, record):
+    """Plain descent on tokens that are stretched a little: the data, and the layers at the steps
+    of ``record``."""
     little = mha.data.linear_regression(n=200, d=3, p=3, kappa=16)
     back = data.truth.root @ np.linalg.inv(little.truth.root)
     there = mha.AttentionRegression(start.A @ back, back.T @ start.B @ back)
-    run = mha.train(there, little, plain, 300, record=[60, 200, 300])
-    early, later, last = (mha.landscape.spectrum(model, little).values[-1] for model in run.models)
+    return little, mha.train(there, little, plain, record[-1], record=record).models
+
+
+@page.after("train")
+def test_the_largest_curvature_grows_until_the_step_size_is_too_large_for_it(data, start, plain):
+    little, models = plain_run(data, start, plain, [60, 200, 300])
+    early, later, last = (mha.landscape.spectrum(model, little).values[-1] for model in models)
     assert early < later < 2 / plain.lr < last
+
+
+def largest_curvature_in_B(model, data, move=1e-4):
+    """The largest eigenvalue of the Hessian with respect to B alone."""
+
+    def gradient(step):
+        moved = mha.AttentionRegression(model.A, model.B + step.reshape(model.B.shape))
+        return moved.loss_and_grad(data.x, data.y)[1].B.ravel()
+
+    steps = move * np.eye(model.B.size)
+    hessian = np.array([gradient(step) - gradient(-step) for step in steps]) / (2 * move)
+    return np.linalg.eigvalsh((hessian + hessian.T) / 2)[-1]
+
+
+@page.after("train")
+def test_it_is_nearly_that_in_B_and_grows_like_the_square_of_A_along_the_largest_variance(
+    data, start, plain
+):
+    little, models = plain_run(data, start, plain, [100, 200])
+    longest = np.linalg.eigh(little.truth.root)[1][:, -1]
+    sizes = [np.linalg.norm(model.A @ longest) for model in models]
+    largest = [mha.landscape.spectrum(model, little).values[-1] for model in models]
+    assert sizes[1] > 1.1 * sizes[0]
+    assert np.isclose(largest[1] / largest[0], (sizes[1] / sizes[0]) ** 2, rtol=0.05)
+    for model, value in zip(models, largest, strict=True):
+        assert np.isclose(largest_curvature_in_B(model, little), value, rtol=0.1)
 
 
 @page.after("train")
@@ -88,6 +120,9 @@ def test_the_curvature_of_the_table_is_that_of_the_layer_of_two_numbers():
         assert np.isclose(
             2 * excess(variance, a + move[0], b + move[1]) / 1e-8, curvature, rtol=1e-2
         )
+    variance, a, b = 3.0, 0.7, 0.2
+    below, at, above = (excess(variance, a, b + step) for step in (-0.1, 0, 0.1))
+    assert np.isclose((above - 2 * at + below) / 0.1**2, variance**3 * a**2, rtol=1e-9)
     assert len(idea.descent(idea.VARIANCES)) > 3 * len(idea.descent((1.0, 1.0)))
 
 
