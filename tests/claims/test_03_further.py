@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import mhabook
-from mhabook.c03_first_step import ntk
+import mhalib as mha
+from mhabook.c03_first_step import margins, ntk
 from mhabook.c03_first_step.max_margin import ntk_margin
 from page import Page
 
@@ -54,6 +55,66 @@ def test_noise_keeps_the_order_of_the_starts_and_zero_loses_most_in_every_datase
     assert (lost[0] > np.maximum(*lost[1:])).all()
 
 
+@page.after("say-fresh")
+def test_random_rows_gain_little_one_random_row_more_and_the_step_most(gain):
+    assert (gain["random"] > 0).all()
+    assert (10 * gain["random"] < gain["after"]).all()
+    assert (gain["row"] < gain["after"]).all()
+    assert 4 * gain["random"].mean() < gain["row"].mean() < gain["after"].mean() / 2
+
+
+@page.after("say-fresh")
+def test_a_longer_random_decoder_beats_the_step_in_some_data_sets(anew):
+    longer = margins.over_datasets(
+        lambda data, seed: 5 * ntk.gaussian_of_equal_norm(data, 1, seed), sigma=0.0
+    )
+    assert 0 < (longer > anew["after"]).sum() < len(longer) / 2
+
+
+def test_in_more_than_half_of_the_data_sets_a_step_of_one_head_sets_all_labels_right():
+    zero, rule = mha.MultiHeadAttention.zeros(H=1, T=10, d=12), mha.GradientDescent(lr=2.0)
+    drawn = [mha.data.tokenized_mixture(60, 10, 12, 5, 0.2, 2.0, 0.0, seed) for seed in range(20)]
+    right = [
+        (mha.train(zero, data, rule, steps=1)[-1].margins(data.X, data.y) > 0).all()
+        for data in drawn
+    ]
+    assert 10 < sum(right) < 20
+
+
+def test_noisy_samples_are_never_a_pair():
+    """Of a hundred samples with one distracting token each: without noise they hold a pair, and
+    with mirrors."""
+    quiet, noisy = (
+        mha.data.tokenized_mixture(n=100, T=4, d=4, M=2, zeta=0.75, S=1.0, sigma=sigma, seed=0)
+        for sigma in (0.0, 0.1)
+    )
+    assert ntk.has_a_pair(quiet)
+    assert ntk.has_a_pair(ntk.mirrored(noisy))
+    assert not ntk.has_a_pair(noisy)
+
+
+@page.after("noise-and-samples")
+def test_under_noise_margins_fall_with_more_samples_and_at_zero_to_nothing(fall):
+    assert all((np.diff(line) < 0).all() for line in fall.values())
+    assert (margins.over_datasets(margins.STARTS["zero"], 0.5, n=400, samples=5) == 0).all()
+
+
+def test_with_equal_rows_gradients_span_fewer_dimensions_than_there_are_samples_and_four_random_decoders_more():
+    many = mha.data.tokenized_mixture(n=800, T=10, d=12, M=5, zeta=0.2, S=2.0, sigma=0.5)
+    ranks = {
+        name: np.linalg.matrix_rank(make(many, 0).features(many.X))
+        for name, make in margins.STARTS.items()
+    }
+    assert ranks["first phase"] == 12 + 12**2 and ranks["Gaussian"] == 588
+
+
+@page.after("data")
+def test_the_samples_contain_no_pair_and_have_the_margin_of_samples_that_do(data, zero):
+    right = ntk.mixture_margins(T=10, zeta=0.2, S=2.0, M=5).U
+    assert not ntk.has_a_pair(data)
+    assert ntk_margin(zero, data).margin == pytest.approx(right, rel=1e-9)
+
+
 @page.after("nearest-end")
 def test_the_walk_in_the_hull_closes_in_on_the_largest_margin(least, most, exact):
     assert least < exact < most < 1.001 * least
@@ -90,8 +151,8 @@ def test_margins_approach_the_exact_one_from_above_and_those_of_the_witness_scat
 ):
     assert excess.min() > 0 and no_chance.min() > -1e-12
     assert excess.mean(axis=1)[-1] < excess.mean(axis=1)[0] / 8
-    margins = data.y * (step.features(data.X) @ ntk.witness(step, data.truth).ravel())
-    assert margins.min() < ntk.mixture_margins(**sizes).both < margins.max()
+    of_witness = data.y * (step.features(data.X) @ ntk.witness(step, data.truth).ravel())
+    assert of_witness.min() < ntk.mixture_margins(**sizes).both < of_witness.max()
 
 
 @page.after("figure-saturated")
