@@ -67,10 +67,11 @@ lint: $(TOOLS)   ## style of the code, who imports whom, and types
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check --quiet . || { echo "laid out otherwise: run ruff format ."; exit 1; }
 	@said=$$(PYTHONPATH=.:book $(BIN)/lint-imports --no-cache --no-logo) || { echo "$$said"; exit 1; }
-	@$(PY) -m basedpyright >/dev/null || $(PY) -m basedpyright
-	@for package in livegrad mhalib mhabook; do \
+	@$(PY) -m basedpyright >$(VENV)/types.txt & checking=$$!; \
+	for package in livegrad mhalib mhabook; do \
 	    said=$$(PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=.:book $(BIN)/basedpyright --verifytypes $$package \
-	        --ignoreexternal) || { echo "$$said" | grep -B1 error; exit 1; }; done
+	        --ignoreexternal) || { echo "$$said" | grep -B1 error; exit 1; }; done; \
+	wait $$checking || { cat $(VENV)/types.txt; exit 1; }
 	@$(BIN)/shellcheck $$(grep -lsE '^#!.*sh$$' .ci/*)
 	@.ci/javascript
 
