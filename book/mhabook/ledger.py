@@ -21,6 +21,8 @@ BREAK = "\n      "
 """Between a statement and what was found, where a line has no room for both."""
 TOLERANCE: float = 1e-4
 """A right side up to this is an error that is allowed, of what should be equal."""
+TINY: float = float(np.finfo(float).tiny)
+"""What a relative error is divided by where its size is 0, and so is the error."""
 AMPLE: float = 0.9
 """Errors that leave so much of what is allowed unused are as good as each other, and as none."""
 NUMBER = re.compile(

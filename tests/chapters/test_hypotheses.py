@@ -10,11 +10,16 @@ import pytest
 
 import mhabook
 import notebooks
+from mhabook.c01_model.instances import confident
+from mhabook.c03_first_step import ntk
+from mhabook.c05_heads.collapse import RULES
+from mhabook.c05_heads.late_steps import NO_NOISE
 from mhabook.c10_structure.stationary import flat_saddles
 from mhabook.c11_data_and_compute.scaling import Law
 from mhabook.c15_landscapes.statements import missed_saddle
 from mhalib.attention import gaussian
-from mhalib.models import AttentionRegression
+from mhalib.data import from_arrays
+from mhalib.models import AttentionRegression, MultiHeadAttention
 from plain import says, spelled
 
 # What the arguments of a check cannot violate: it builds them so, or takes no argument for it.
@@ -55,6 +60,13 @@ def flipped():
     return {
         "data": SimpleNamespace(X=data.X, y=data.y * np.where(np.arange(len(data)) == 0, -1, 1))
     }
+
+
+def several_tokens(T, R, size=1.0):
+    """Tokens in ℝ² of length around R, and two heads of a size."""
+    rng = np.random.default_rng(0)
+    data = from_arrays(R * rng.standard_normal((3, T, 2)), np.array([1.0, -1.0, 1.0]))
+    return {"model": size * MultiHeadAttention.random(2, T, 2), "data": data}
 
 
 # What violates a condition, alone, where the row's first instance is changed so.
@@ -138,6 +150,17 @@ VIOLATED = [
         {"values": [-1.0, 2, 2], "down": 1.0, "up": 0.0},
     ),
 ]
+# Data whose patterns are not known violate what a row asks of patterns.
+VIOLATED += [
+    (id, conditions, {"data": several_tokens(4, 1.0)["data"]})
+    for id, conditions in (
+        ("prop-ntk-margins", ntk.PATTERNS),
+        ("thm-exact-margin", f"{ntk.PATTERNS}; ψ = ψ₀, no sampling noise"),
+        ("prop-zero-margin", f"{ntk.ORTHOGONAL}; {ntk.PAIR}"),
+        ("prop-saturated", ntk.PATTERNS),
+        ("prop-pull", f"{NO_NOISE}; relevant tokens are μ_y"),
+    )
+]
 # Inequalities of a text that are no hypotheses: over which indices its formulas go, and its cases.
 CASES = {"prop-late-factor": {"i,j≤ℓ", "i≤j≤ℓ", "i≤ℓ", "p≠d"}}
 # The statements whose text has every condition of their row in the row's own characters. The others
@@ -165,6 +188,8 @@ def fitted():
     return AttentionRegression(instance["A"], instance["B"])(instance["x"])
 
 
+# Rows whose errors are relative to the decoders or to the tokens.
+FROM_ZERO = ["prop-first-step", "prop-equal-heads", "lemma-uniform-features"]
 EDGES = [
     edge("prop-flat-saddles", s_kept=0.0),
     edge("prop-flat-saddles", s_kept=1.0, size=1.0),
@@ -189,6 +214,22 @@ EDGES = [
     edge("prop-rising", keys=np.array([0.0, 1, 2]), values=np.array([0.0, 1e-3, 5]), y=4.99),
     edge("prop-missed-saddle", values=np.array([-1.0, 1e-17, 1e-17]), down=1.0, up=1e-17),
     edge("prop-missed-saddle", values=np.array([-1e-9, 1.0, 1.0]), down=1.0, up=1.0),
+    edge("lemma-logistic", z=np.array([745.0, 800.0])),
+    edge("lemma-log-lipschitz", **confident(800.0), other=confident(1e4)["model"]),
+    edge("lemma-1-derivatives", X=np.zeros((3, 2)), W=np.eye(2), U=np.ones((3, 2))),
+    edge("lemma-1-derivatives", X=np.eye(3, 2), W=np.eye(2), U=np.zeros((3, 2))),
+    edge("prop-equal-rows", U=np.ones((1, 2)), teacher=np.eye(1, 2), teachers=np.ones((9, 1, 2))),
+    # One token, none that is not 0, short ones, and long ones, which saturate.
+    *(
+        edge("lemma-1-blocks", **several_tokens(T, R))
+        for T, R in ((1, 1), (3, 0), (3, 1e-5), (3, 1e4))
+    ),
+    *(edge(id, **several_tokens(3, R, 0.0)) for id in FROM_ZERO for R in (0, 1)),
+    *(
+        edge("thm-collapse", data=several_tokens(T, R)["data"], rule=rule)
+        for T, R in ((1, 0.3), (4, 0))
+        for rule in RULES
+    ),
 ]
 
 

@@ -12,6 +12,7 @@ from mhabook.c02_curvature import bounds, loss_bounds
 from mhabook.c03_first_step import max_margin
 from mhabook.c04_convergence import starts
 from mhabook.c04_convergence import statements as convergence
+from mhabook.c05_heads import collapse
 from mhabook.c06_planted import statements as planted
 from mhabook.c09_tilting import finite_context
 from mhabook.c09_tilting import statements as tilting
@@ -26,6 +27,7 @@ MODEL, X, Y = problem(n=5, T=4, d=3, H=2)
 DATA = mha.data.from_arrays(X, Y)
 STEP = mha.GradientDescent(0.1)
 OWN, OF_OWN = LogisticRegression(np.zeros(2)), clouds()
+EQUAL = mha.data.from_arrays(np.repeat(X[:, :1], 3, axis=1), Y)
 mixture, digits, train = mha.data.tokenized_mixture, mha.data.digits, mha.train
 
 
@@ -184,6 +186,18 @@ MODELS = {
         ValueError,
         ["two heads or more"],
     ),
+    **{
+        f"no gradient in W but rounding, {rule!r}": (
+            lambda data=data, rule=rule: collapse.collapse(data, rule, 7),
+            ValueError,
+            ["data: expected samples whose tokens differ"],
+        )
+        for data, rule in (
+            (EQUAL, mha.GradientDescent(0.3)),
+            (EQUAL, mha.Adam(0.03)),
+            (mha.data.from_arrays(np.where([True, False, False], 0.3, X), Y), mha.Adam(0.03)),
+        )
+    },
     "all tokens relevant": (
         lambda: selection.selection(np.ones(3), np.ones(3, bool)),
         ValueError,

@@ -134,6 +134,24 @@ def leaning(
     return {"model": MultiHeadAttention(np.zeros((H, 2, 2)), U), "data": from_arrays(X, np.ones(1))}
 
 
+def one_reads(u: float, T: int = 4, R: float = 1.5, mean: float = 0.0) -> Instance:
+    """Two heads: the decoder of the first has norm u as in ``opposite_tokens``, the second is
+    saturated and reads nothing.
+
+    So bounds in which the heads enter by their mean and by their largest are told apart.
+    """
+    instance = opposite_tokens(u, T, R, 2, mean)
+    W, U = instance["model"].W.copy(), instance["model"].U.copy()
+    W[1, 0, 0], U[1] = 40 / R**2, 0
+    return instance | {"model": MultiHeadAttention(W, U)}
+
+
+def with_both_labels(instance: Instance) -> Instance:
+    """An instance of one sample, with the sample twice, once with either label."""
+    X = np.repeat(instance["data"].X, 2, axis=0)
+    return instance | {"data": from_arrays(X, np.array([1.0, -1.0]))}
+
+
 def valley(distance: float = 1.0, T: int = 4, R: float = 1.0, H: int = 1) -> Instance:
     """Two models (W, U) and (−W, −U) with the same logit, so that the loss has a hump halfway
     between them."""

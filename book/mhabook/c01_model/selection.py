@@ -16,7 +16,7 @@ from mhabook.c01_model.instances import (
     token_radius,
     tokens_fit,
 )
-from mhabook.ledger import Check, Checks, statement
+from mhabook.ledger import TINY, Check, Checks, statement
 from mhalib.attention import softmax
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.models import MultiHeadAttention
@@ -96,7 +96,7 @@ def selection(scores: Array, relevant: Array, gap: float | None = None) -> Check
     chapter=FURTHER,
     assumptions=f"{TOKENS}; decoder entries independent with mean 0 and variance 1",
     random=problem,
-    extremal=(equal_tokens,),
+    extremal=(equal_tokens, lambda: equal_tokens(T=2, H=8)),
     broken=lambda seed: short(seed, equal_tokens),
     breaks=TOKENS,
     hypotheses=tokens_fit,
@@ -169,8 +169,8 @@ def first_step(model: MultiHeadAttention, data: Dataset) -> Checks:
     # else sets a scale.
     errors = {
         "attention is uniform": abs(model.attention(data.X) - 1 / model.sizes[1]).max(),
-        "Φ = 0": abs(model(data.X)).max() / size,
-        "∇_W L = 0": abs(grad.W).max() / size**3,
-        "∇_U L = −mean(y x̄)/(2√H)": abs(grad.U - row).max() / size,
+        "Φ = 0": abs(model(data.X)).max() / max(size, TINY),
+        "∇_W L = 0": abs(grad.W).max() / max(size**3, TINY),
+        "∇_U L = −mean(y x̄)/(2√H)": abs(grad.U - row).max() / max(size, TINY),
     }
     return tuple(Check(float(error), 1e-12, f"{claim} at θ = 0") for claim, error in errors.items())

@@ -14,6 +14,7 @@ from mhabook.c01_model.instances import (
     Heads,
     between,
     equal_tokens,
+    one_reads,
     opposite_tokens,
     problem,
     radius_or_given,
@@ -21,7 +22,7 @@ from mhabook.c01_model.instances import (
     tokens_fit,
 )
 from mhabook.c02_curvature.derivatives import logit_hessian
-from mhabook.ledger import Check, Checks, statement
+from mhabook.ledger import TINY, Check, Checks, statement
 from mhalib.data import Dataset
 from mhalib.losses import Logistic, logistic
 from mhalib.models import MultiHeadAttention
@@ -62,7 +63,7 @@ def gradient_constant(model: Heads, R: float) -> float:
 
 def hessian_constant(model: Heads, R: float, deviation: float = 1.0) -> float:
     """B = √T R³ (r + √(r² + 4))/2, where ‖∇²Φ‖ ≤ B/√H. Source: Proposition 1 (ours, attained at U =
-    0).
+    0, T even).
 
     r = c R² u for any c with E|Y − EY| ≤ c max q²: ``deviation`` = 1 is the easy one, 4/(3√3) the
     best.
@@ -110,11 +111,12 @@ def self_bounded_slope(z: Array, loss: Loss = logistic) -> Checks:
     slope, curvature = abs(loss.slope(z)), loss.curvature(z)
     worst = {
         "|ℓ′| ≤ 1": slope,
-        "|ℓ′|/ℓ ≤ 1": slope / loss(z),
+        # From a margin of 746 on, ℓ, ℓ′ and ℓ″ are 0 in double precision.
+        "|ℓ′|/ℓ ≤ 1": slope / np.maximum(loss(z), TINY),
         # ℓ″ ≥ 0 in this form, because a right side of 0 leaves a check no room for rounding.
         "1 − ℓ″ ≤ 1": 1 - curvature,
         "4ℓ″ ≤ 1": 4 * curvature,
-        "ℓ″/|ℓ′| ≤ 1": curvature / slope,
+        "ℓ″/|ℓ′| ≤ 1": curvature / np.maximum(slope, TINY),
     }
     return tuple(Check(float(np.max(ratio)), 1.0, claim) for claim, ratio in worst.items())
 
@@ -147,8 +149,12 @@ DEVIATION = 4 / 27**0.5
     chapter=FURTHER,
     assumptions="s is a probability vector",
     random=_bounded_variable,
-    # ±1 with mean m has E|Y − EY| = 2m(1 − m²), which is largest at m = 1/√3.
-    extremal=(lambda: {"q": np.array([-1.0, 1.0]), "s": np.array([1 - 3**-0.5, 1 + 3**-0.5]) / 2},),
+    # ±1 with mean m has E|Y − EY| = 2m(1 − m²), which is largest at m = 1/√3. A variable that is
+    # mostly 0 has more than E q² in the place of max q² allows.
+    extremal=(
+        lambda: {"q": np.array([-1.0, 1.0]), "s": np.array([1 - 3**-0.5, 1 + 3**-0.5]) / 2},
+        lambda: {"q": np.array([0.0, 1.0]), "s": np.array([0.9, 0.1])},
+    ),
     broken=lambda seed: {"q": np.array([-1.0, 1.0]), "s": np.array([1.0, between(seed, 1, 2)])},
     breaks="the weights sum to 1",
     hypotheses=lambda q, s: {
@@ -183,9 +189,14 @@ def gradient_bound(model: MultiHeadAttention, data: Dataset, R: float | None = N
     chapter=FURTHER,
     assumptions=TOKENS,
     random=problem,
-    extremal=(equal_tokens, lambda: opposite_tokens(u=1e3)),
+    extremal=(
+        equal_tokens,
+        lambda: opposite_tokens(u=1e3),
+        lambda: equal_tokens(T=2, H=8),
+        lambda: one_reads(1e3),
+    ),
     # Opposite tokens have ‖∇Φ‖ = √T R r; the factor √(1 + r²) leaves 1/(2r²) = 9.9e-8 at r = 2250.
-    slack=(1e-9, 1e-7),
+    slack=(1e-9, 1e-7, 1e-9, 1e-7),
     broken=lambda seed: short(seed, equal_tokens),
     breaks=TOKENS,
     hypotheses=tokens_fit,
@@ -213,15 +224,21 @@ def _simple(model, R, power):
     assumptions=TOKENS,
     random=problem,
     # R = 1.5, so the second instance has R²u = 1: the kink of max(1, R⁴‖U_h‖²).
-    extremal=(equal_tokens, lambda: opposite_tokens(u=1 / 1.5**2), lambda: opposite_tokens(u=1e3)),
-    slack=(1e-9, 1e-9, 1e-9),
+    extremal=(
+        equal_tokens,
+        lambda: opposite_tokens(u=1 / 1.5**2),
+        lambda: opposite_tokens(u=1e3),
+        lambda: one_reads(2**0.5 / 1.5**2),
+        lambda: one_reads(1e3, T=2),
+    ),
+    slack=(1e-9, 1e-9, 1e-9, 1e-9, 1e-9),
     broken=lambda seed: short(seed, equal_tokens),
     breaks=TOKENS,
     hypotheses=tokens_fit,
 )
 def sharp_gradient_bound(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
-    """max_i ‖∇Φ(X_i)‖ ≤ √T R √((1/H) Σ_h max(1, R⁴‖U_h‖²)): attained for every R²u, by equal or
-    opposite tokens.
+    """max_i ‖∇Φ(X_i)‖ ≤ √T R √((1/H) Σ_h max(1, R⁴‖U_h‖²)): attained for every R²u where T is
+    even, by equal or opposite tokens.
 
     Source: this book.
     """
@@ -234,7 +251,7 @@ def sharp_gradient_bound(model: MultiHeadAttention, data: Dataset, R: float | No
 
 
 def hessian_bound(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Check:
-    """max_i ‖∇²Φ(X_i)‖₂ ≤ B/√H.  Source: Proposition 1 (ours, attained at U = 0).
+    """max_i ‖∇²Φ(X_i)‖₂ ≤ B/√H.  Source: Proposition 1 (ours, attained at U = 0, T even).
 
     Examples
     --------
@@ -257,13 +274,23 @@ def hessian_bound(model: MultiHeadAttention, data: Dataset, R: float | None = No
     chapter=CHAPTER,
     assumptions=TOKENS,
     random=problem,
-    extremal=(opposite_tokens, lambda: opposite_tokens(u=0.01)),
+    # The last two use 4/(3√3) of the first bound, at two heads with unequal decoders, too, and all
+    # but 1/r = 4.4e-5 of the second.
+    extremal=(
+        opposite_tokens,
+        lambda: opposite_tokens(u=0.01),
+        lambda: opposite_tokens(T=2),
+        lambda: opposite_tokens(H=8),
+        lambda: opposite_tokens(u=1e4, mean=3**-0.5),
+        lambda: one_reads(1e4, mean=3**-0.5),
+    ),
+    slack=(1e-9, None, 1e-9, 1e-9, 5e-5, 5e-5),
     broken=lambda seed: short(seed, opposite_tokens),
     breaks=TOKENS,
     hypotheses=tokens_fit,
 )
 def hessian_bounds(model: MultiHeadAttention, data: Dataset, R: float | None = None) -> Checks:
-    """‖∇²Φ‖₂ ≤ B/√H and B ≤ √T R³ (1 + r).  Source: Proposition 1 (ours, attained at U = 0).
+    """‖∇²Φ‖₂ ≤ B/√H and B ≤ √T R³ (1 + r).  Source: Proposition 1 (ours, attained at U = 0, T even).
 
     Short decoders pin √T R³. The factor of r is not the best: the sharper bound has 4/(3√3) there.
     """
@@ -282,10 +309,14 @@ def hessian_bounds(model: MultiHeadAttention, data: Dataset, R: float | None = N
     chapter=FURTHER,
     assumptions=TOKENS,
     random=problem,
-    extremal=(opposite_tokens, lambda: opposite_tokens(u=1e4, mean=3**-0.5)),
+    extremal=(
+        opposite_tokens,
+        lambda: opposite_tokens(u=1e4, mean=3**-0.5),
+        lambda: one_reads(1e4, mean=3**-0.5),
+    ),
     # At mean 1/√3 the mixed block has 1 − 1/3 = 2/3 of its bound, so (1 − 4/9)/r′² = 1.9e-9 stays
     # unused at r′ = 17,320.
-    slack=(1e-9, 2e-9),
+    slack=(1e-9, 2e-9, 2e-9),
     broken=lambda seed: short(seed, opposite_tokens),
     breaks=TOKENS,
     hypotheses=tokens_fit,

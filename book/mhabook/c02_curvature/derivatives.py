@@ -9,7 +9,7 @@ have no cancellation.
 import numpy as np
 
 from livegrad.arrays import Array, namespace
-from mhabook.ledger import Check, Checks, statement
+from mhabook.ledger import TINY, Check, Checks, statement
 from mhalib.attention import softmax
 from mhalib.models import MultiHeadAttention
 
@@ -141,12 +141,13 @@ def derivative_formulas(X: Array, W: Array, U: Array, seed: int, normalize: floa
     }
     errors = {
         f"error of the formula for {name}": abs(formula.sum() - normalize * value.imag / step.imag)
-        / size
+        / max(size, TINY)
         for name, (formula, value, size) in cases.items()
     }
     bend = logit(X, W, U + dU) - 2 * logit(X, W, U) + logit(X, W, U - dU)
     # The logit is at most √T R ‖U‖, which sets the size of rounding in the three terms.
-    errors["second derivative in U"] = abs(bend) / (T**0.5 * R * (u + np.linalg.norm(dU)))
+    size = T**0.5 * R * (u + np.linalg.norm(dU))
+    errors["second derivative in U"] = abs(bend) / max(size, TINY)
     return tuple(Check(float(error), 1e-12, f"{claim} ≤ 1e-12") for claim, error in errors.items())
 
 

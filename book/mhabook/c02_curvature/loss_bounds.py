@@ -20,8 +20,10 @@ from mhabook.c01_model.instances import (
     ridge,
     several_heads,
     short,
+    token_radius,
     tokens_fit,
     valley,
+    with_both_labels,
 )
 from mhabook.c02_curvature.bounds import (
     CHAPTER,
@@ -33,7 +35,7 @@ from mhabook.c02_curvature.bounds import (
     smoothness_constant,
 )
 from mhabook.c02_curvature.derivatives import logit_hessian
-from mhabook.ledger import Check, Checks, statement
+from mhabook.ledger import TINY, Check, Checks, statement
 from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
@@ -82,10 +84,15 @@ def loss_hessian(
     chapter=FURTHER,
     assumptions=f"{TOKENS}; logistic loss",
     random=problem,
-    extremal=(equal_tokens, confident, lambda: confident(-30.0)),
+    extremal=(
+        equal_tokens,
+        confident,
+        lambda: confident(-30.0),
+        lambda: with_both_labels(confident()),
+    ),
     # ``confident`` has R²u = zR/√(TH) = 8.7e-4, and G the factor √(1 + R⁴u²) = 1 + 3.7e-7, of which
     # equal tokens use nothing.
-    slack=(None, 4e-7, 4e-7),
+    slack=(None, 4e-7, 4e-7, None),
     # At margin 0 the loss (1 − z)²/2 is ½ and its slope −1: the gradient is G, and the bound G/2.
     broken=lambda seed: equal_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
     breaks="the loss is logistic: (1 − z)²/2 instead",
@@ -110,7 +117,12 @@ def self_bounded_gradient(
     chapter=FURTHER,
     assumptions=f"{TOKENS}; logistic loss",
     random=problem,
-    extremal=(equal_tokens, opposite_tokens, lambda: equal_tokens(R=1e-6)),
+    extremal=(
+        equal_tokens,
+        opposite_tokens,
+        lambda: equal_tokens(R=1e-6),
+        lambda: opposite_tokens(R=3.0),
+    ),
     # For R = 1e-6 the term B/√H is 4R/√(TH) = 1.2e-6 of G²/4, and equal tokens do not use it.
     slack=(None, None, 2e-6),
     broken=lambda seed: short(seed, equal_tokens),
@@ -134,7 +146,8 @@ def smoothness(model: MultiHeadAttention, data: Dataset, R: float | None = None)
     chapter=FURTHER,
     assumptions=f"{TOKENS}; logistic loss",
     random=problem,
-    extremal=(opposite_tokens,),
+    extremal=(opposite_tokens, lambda: with_both_labels(leaning())),
+    slack=(1e-9, 0.002),
     broken=lambda seed: short(seed, opposite_tokens),
     breaks=TOKENS,
     hypotheses=tokens_fit,
@@ -155,7 +168,7 @@ def weak_convexity(model: MultiHeadAttention, data: Dataset, R: float | None = N
     chapter=CHAPTER,
     assumptions=f"{TOKENS}; logistic loss",
     random=problem,
-    extremal=(opposite_tokens, leaning),
+    extremal=(opposite_tokens, leaning, lambda: with_both_labels(leaning())),
     # ``leaning`` has R²u = zR/(0.01 √(TH)) = 0.003; B counts half of it, and its decoders, the same
     # on all tokens, use nothing.
     slack=(None, 0.002),
@@ -291,7 +304,7 @@ def quasi_convexity(
     random=several_heads,
     broken=several_heads,
     breaks="it is the logit that is differentiated: the loss instead",
-    false_claim=lambda model, data: _blocks(model, lambda m: loss_gradient(m, data)),
+    false_claim=lambda model, data: _blocks(model, data, lambda m: loss_gradient(m, data)),
     hypotheses=lambda **_: {},
 )
 def block_diagonal(model: MultiHeadAttention, data: Dataset) -> Checks:
@@ -307,19 +320,21 @@ def block_diagonal(model: MultiHeadAttention, data: Dataset) -> Checks:
         raise ValueError(
             "model: expected two heads or more, got one, which has no mixed derivatives"
         )
-    return _blocks(model, lambda m: m.features(data.X)[0])
+    return _blocks(model, data, lambda m: m.features(data.X)[0])
 
 
-def _blocks(model, gradient):
-    hessian, H = numerical_hessian(gradient, model), model.sizes[0]
+def _blocks(model, data, gradient):
+    # Short tokens need a longer step, or the change of a score xᵀWx is lost in rounding.
+    step = 1e-4 / max(min(token_radius(data.X), 1) ** 2, TINY)
+    hessian, H = numerical_hessian(gradient, model, step), model.sizes[0]
     # The same differences as in ``hessian``, so the truncation error is on both sides: what is left
     # is rounding over the step, about 1e-12.
     alone = [
-        numerical_hessian(gradient, MultiHeadAttention(W[None], U[None])) / H**0.5
+        numerical_hessian(gradient, MultiHeadAttention(W[None], U[None]), step) / H**0.5
         for W, U in zip(model.W, model.U, strict=True)
     ]
     head = np.repeat(np.arange(H), len(hessian) // H)
-    own, largest = head[:, None] == head, abs(hessian).max()
+    own, largest = head[:, None] == head, max(abs(hessian).max(), TINY)
     norm, norms = np.linalg.norm(hessian, 2), [np.linalg.norm(block, 2) for block in alone]
     return (
         Check(
@@ -330,5 +345,9 @@ def _blocks(model, gradient):
             1e-9,
             "block h = H^{−1/2} ∇²Φ_h",
         ),
-        Check(float(abs(norm - max(norms)) / norm), 1e-9, "‖∇²Φ‖₂ = H^{−1/2} max_h ‖∇²Φ_h‖₂"),
+        Check(
+            float(abs(norm - max(norms)) / max(norm, TINY)),
+            1e-9,
+            "‖∇²Φ‖₂ = H^{−1/2} max_h ‖∇²Φ_h‖₂",
+        ),
     )

@@ -11,7 +11,7 @@ import numpy as np
 from livegrad.arrays import Array, namespace, require_count, require_seed
 from mhabook.c01_model.instances import ZERO, from_zero, problem, token_radius
 from mhabook.c03_first_step.max_margin import FURTHER
-from mhabook.ledger import Check, Checks, statement
+from mhabook.ledger import TINY, Check, Checks, statement
 from mhalib.data import Dataset, tokenized_mixture
 from mhalib.data.mixture import Mixture, MixtureDraws
 from mhalib.models import MultiHeadAttention
@@ -150,8 +150,8 @@ def uniform_features(model: MultiHeadAttention, data: Dataset) -> Check:
     U = np.repeat(X.mean(axis=1)[:, None, None], T, axis=2)  # (n, 1, T, d)
     errors = [
         abs(found[..., : d * d].reshape(W.shape) - W).max()
-        / (R**3 * abs(model.U).sum(axis=(1, 2)).max()),
-        abs(found[..., d * d :].reshape(len(X), H, T, d) - U).max() / R,
+        / max(R**3 * abs(model.U).sum(axis=(1, 2)).max(), TINY),
+        abs(found[..., d * d :].reshape(len(X), H, T, d) - U).max() / max(R, TINY),
     ]
     return Check(float(max(errors)), 1e-12, "√H ∇_U Φ = 1x̄ᵀ and √H ∇_W Φ = (Σ x_t u_tᵀ)C")
 
@@ -331,8 +331,11 @@ def _fair(seed):
     assumptions="the signs ε_h are independent and fair",
     random=_fair,
     # √(2 log(2/δ)) = √2 is the largest |Z| of two heads, met with chance ½: 1 − e/4 = 0.32 of δ
-    # stays unused.
-    extremal=(lambda: _fair(1) | {"H": 2, "delta": 2 / exp(1)},),
+    # stays unused. With more heads the exponent counts: with 1.5 for 2 the chance would be 1.1 δ.
+    extremal=(
+        lambda: _fair(1) | {"H": 2, "delta": 2 / exp(1)},
+        lambda: _fair(1) | {"H": 24, "delta": 10**-4.5},
+    ),
     slack=(0.33,),
     # One coin for all heads leaves |Z| = √8 for certain, above √(2 log 20) = 2.45.
     broken=lambda seed: _fair(seed) | {"H": 8, "delta": 0.1},

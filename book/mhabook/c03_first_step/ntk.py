@@ -167,9 +167,15 @@ def with_patterns(data: Dataset, longer: float) -> Dataset:
     return replace(data, X=X, truth=replace(data.truth, nu=longer * data.truth.nu))
 
 
+def _is_mixture(data):
+    return hasattr(data.truth, "mu")
+
+
 def _patterned(data, quiet=True):
     """Whether patterns are orthogonal and of one norm, and, if asked, whether every token is one of
-    them."""
+    them; data without known patterns have none."""
+    if not _is_mixture(data):
+        return dict.fromkeys(PATTERNS.split("; ") if quiet else [ORTHOGONAL], False)
     patterns = np.concatenate([data.truth.mu, data.truth.nu])
     S2 = float(data.truth.mu[1] @ data.truth.mu[1])
     shown = np.sqrt(((data.X[:, :, None] - patterns) ** 2).sum(axis=-1)).min(axis=2)
@@ -187,6 +193,8 @@ def _is_first_phase(model):
 
 def _has_no_sampling_noise(model, data):
     """Whether ψ = ±ψ₀."""
+    if not _is_mixture(data):
+        return False
     row, psi_0 = model.U[0, 0], signal(data.truth)
     return bool(
         # The first head may have drawn the sign −1.
@@ -366,7 +374,8 @@ def _at_zero(seed, **given):
     broken=lambda seed: _at_zero(seed) | {"data": small_mixture(seed, n=1)},
     breaks="the data hold a pair that differs in the label's pattern alone",
     hypotheses=lambda model, data: (
-        _patterned(data, quiet=False) | {"θ = 0": not model.norm(), PAIR: has_a_pair(data)}
+        _patterned(data, quiet=False)
+        | {"θ = 0": not model.norm(), PAIR: _is_mixture(data) and has_a_pair(data)}
     ),
 )
 def zero_margin(model: MultiHeadAttention, data: Dataset) -> Checks:

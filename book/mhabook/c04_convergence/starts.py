@@ -262,13 +262,13 @@ def parallel(steps: int, margin: float = -1.0, R: float = 1e-6, per_head: bool =
     return {"start": start, "direction": reading(1.0, R=R), "data": data, "steps": steps, "lr": lr}
 
 
-def bilinear(size: float, R: float = 1.5) -> Instance:
+def bilinear(size: float, R: float = 1.5, T: int = 4) -> Instance:
     """Zero parameters, and a second model from which the logit's quadratic part at zero is seen at
     its largest."""
-    instance = opposite_tokens(R=R, H=1)
+    instance = opposite_tokens(R=R, H=1, T=T)
     sign, side = instance["data"].X[0, :, 0] / R, size / R**2
-    W, U = np.zeros((1, 2, 2)), np.zeros((1, 4, 2))
-    W[:, 0, 0], U[:, :, 0] = side, side * sign / 2
+    W, U = np.zeros((1, 2, 2)), np.zeros((1, T, 2))
+    W[:, 0, 0], U[:, :, 0] = side, side * sign / T**0.5
     return instance | {"other": MultiHeadAttention(W, U)}
 
 

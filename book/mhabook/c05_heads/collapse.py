@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from mhabook.c01_model.instances import ZERO, from_zero, problem, token_radius
-from mhabook.ledger import Check, Checks, statement
+from mhabook.ledger import TINY, Check, Checks, statement
 from mhalib.data import Dataset, from_arrays, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, GradientDescent, Momentum, Rule
@@ -62,9 +62,11 @@ def equal_heads(model: MultiHeadAttention, data: Dataset) -> Checks:
     (_, grad), (_, grad_1) = (each.loss_and_grad(data.X, data.y) for each in (model, one))
     u, scale = np.linalg.norm(one.U), T**0.5 * R
     errors = {
-        "Φ is that of one head": abs(model(data.X) - one(data.X)).max() / (scale * u),
-        "H ∇_{W_h} L = ∇_W L of one head": abs(H * grad.W - grad_1.W).max() / (scale * R**2 * u),
-        "√H ∇_{U_h} L = ∇_Ũ L of one head": abs(H**0.5 * grad.U - grad_1.U).max() / scale,
+        "Φ is that of one head": abs(model(data.X) - one(data.X)).max() / max(scale * u, TINY),
+        "H ∇_{W_h} L = ∇_W L of one head": abs(H * grad.W - grad_1.W).max()
+        / max(scale * R**2 * u, TINY),
+        "√H ∇_{U_h} L = ∇_Ũ L of one head": abs(H**0.5 * grad.U - grad_1.U).max()
+        / max(scale, TINY),
     }
     return tuple(Check(float(error), 1e-12, claim) for claim, error in errors.items())
 
@@ -139,7 +141,10 @@ def collapse(
     And the two runs have the same losses, logits, attention weights, and norms (1/H) Σ‖W_h‖ and
     (1/√H) Σ‖U_h‖. In each check lhs is the largest difference in the run, relative to the largest
     value in it, and rhs 1e-11. Source: this book.
+
+    Raises ValueError where ∇_W L is nothing but rounding, which no verdict could be built on.
     """
+    _require_keys_that_differ(data, rule)
     model = MultiHeadAttention.zeros(H, *data.X.shape[1:]) if start is None else start
     state, errors, sizes = rule.start(model), [], []
     for k, one in enumerate(one_head_path(data, rule, H, steps)):
@@ -148,11 +153,25 @@ def collapse(
         sizes.append([abs(single).max() for _, single in pairs])
         model, state = rule.step(model, model.loss_and_grad(data.X, data.y)[1], state, k)
     # Relative to the largest in the run, because W, U and the logits start at 0.
-    relative = (np.max(errors, axis=0) / np.max(sizes, axis=0)).tolist()
+    relative = (np.max(errors, axis=0) / np.maximum(np.max(sizes, axis=0), TINY)).tolist()
     return tuple(
         Check(error, 1e-11, f"{claim} after every step")
         for error, claim in zip(relative, CLAIMS, strict=True)
     )
+
+
+def _require_keys_that_differ(data, rule):
+    """Where all tokens of a sample are equal in a coordinate, ∇_W L is 0 up to rounding, and Adam
+    makes steps of it."""
+    (_, T, _), R = data.X.shape, token_radius(data.X)
+    used = data.X[..., data.X.any(axis=(0, 1))]
+    shared = np.ptp(used, axis=1).max(axis=0) <= 1e-4 * R
+    # One token has weight 1 exactly, and a zero coordinate the gradient 0.
+    if T > 1 and shared.size and (shared.any() if isinstance(rule, Adam) else shared.all()):
+        raise ValueError(
+            "data: expected samples whose tokens differ, under Adam in each coordinate that is not "
+            "0, got equal ones, where the gradient in W is rounding"
+        )
 
 
 def _measured(model, data):

@@ -82,6 +82,8 @@ def _against(seed):
 
 
 def _no_noise(data, **_):
+    if not hasattr(data.truth, "mu"):
+        return {NO_NOISE: False, "relevant tokens are μ_y": False}
     mu = data.truth.mu[(data.y > 0).astype(int)][:, None]
     between = data.truth.mu[1] - data.truth.mu[0]
     away = np.where(data.relevant[..., None], data.X - mu, 0.0)

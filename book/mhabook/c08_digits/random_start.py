@@ -225,8 +225,14 @@ def first_order_ratios(
         problem(seed) | {"lr": 10.0 ** np.random.default_rng([seed, 83]).uniform(-2, 1)}
     ),
     # At margin −30 |ℓ′| is 1 up to e^{−30}, so that every step is as long as a step can be.
-    extremal=(lambda: confident(-30.0) | {"lr": 0.1},),
-    slack=(4e-7,),
+    # Long decoders on opposite tokens, and a step too short to change them, use R²u.
+    extremal=(
+        lambda: confident(-30.0) | {"lr": 0.1},
+        lambda: confident(-30.0, T=2) | {"lr": 0.1},
+        lambda: confident(-30.0, H=12) | {"lr": 0.1},
+        lambda: opposite_tokens(u=50.0) | {"lr": 1e-6},
+    ),
+    slack=(4e-7, 4e-7, 4e-7, None),
     broken=lambda seed: confident(-30.0, R=0.1) | {"lr": 0.1, "R": between(seed, 0.01, 0.05)},
     breaks=TOKENS,
     hypotheses=tokens_fit,
