@@ -205,7 +205,7 @@ def _close_runs(start, data, lr, steps, R=None):
     # ‖∇Φ‖ = G: all but 4e-6 of the factor before the exponential is used.
     extremal=(
         lambda: _alone(starts.slope(12.0, 5.0, 5)),
-        lambda: _copies(_alone(starts.slope(12.0, 5.0, 5)), 3),
+        lambda: _copies(_alone(starts.slope(12.0, 5.0, 5)), 2),
     ),
     slack=(4e-6, 4e-6),
     broken=lambda seed: (
