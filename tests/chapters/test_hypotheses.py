@@ -187,6 +187,7 @@ EDGES = [
     edge("prop-balance-decays", U=I2, V=I2, N=np.ones((2, 2))),
     edge("prop-balance-decays", U=Z2, V=Z2, N=Z2),
     *(edge("prop-fitted-noise", U=I2, V=v * np.diag([1.0, 0.0])) for v in (0.0, 0.5)),
+    edge("prop-fitted-noise", U=I2, V=0.7 * I2),
     edge("prop-values-allow", data=zero_tokens()),
     edge("prop-mean-curvature", H=Z2),
     edge("prop-interlacing", H=np.zeros((3, 3)), frame=np.eye(3, 2)),
@@ -298,6 +299,12 @@ def test_a_statement_is_computed_right_up_to_the_edge_of_its_hypotheses(id, chan
     instance = statement.random(0) | changes
     assert all(statement.hypotheses(**instance).values())
     assert statement.on(instance).holds, statement.on(instance)
+
+
+@pytest.mark.parametrize("V", [0.71 * I2, 0.31 * np.eye(3), 0.1 * np.eye(4)])
+def test_noise_that_no_grid_integrates_is_refused(V):
+    with pytest.raises(ValueError, match="V: expected a matrix .d, d. with ‖V‖ ≤ 0.8"):
+        mhabook.ledger["prop-fitted-noise"].on({"U": V, "V": V})
 
 
 @pytest.mark.parametrize("seed", range(20))

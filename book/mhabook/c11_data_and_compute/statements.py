@@ -442,6 +442,10 @@ def _apart(s):
     return s[-1] > 0 and len(set(s)) == len(s)
 
 
+_FIT = {1: (60, 0.8), 2: (26, 0.7), 3: (8, 0.3)}
+"""d → nodes in each direction, and the largest ‖V‖ that they integrate to 1e-5."""
+
+
 def _fitted(seed, largest=None, d=None):
     """U (p, d) and V (d, d) with the same right singular vectors, in any order."""
     rng = np.random.default_rng([seed, 114])
@@ -476,12 +480,19 @@ def fitted(U: Array, V: Array, scores: float = 1.0) -> Checks:
     quadrature.
 
     Each lhs is a relative error, rhs 1e-5; of Γ, whose terms are of order 1, 1e-9 counts as
-    rounding. Where ‖V‖ nears 1 no grid is wide enough: instances have ‖V‖ < 0.7.
+    rounding.
 
-    Source: this book.
+    Raises ValueError for d > 3, or a ‖V‖ for which no grid of ours is wide enough. Source: this
+    book.
     """
+    nodes, largest = _FIT.get(len(V), (0, 0.0))
+    if not (nodes and np.linalg.norm(V, 2) <= largest):
+        raise ValueError(
+            f"V: expected a matrix (d, d) with ‖V‖ ≤ 0.8, 0.7 or 0.3 for d = 1, 2 or 3, which the "
+            f"quadrature integrates, got d = {len(V)} and ‖V‖ = {np.linalg.norm(V, 2):.3g}"
+        )
     d = len(V)
-    x, weights = quadrature(np.eye(d), {1: 60, 2: 20}.get(d, 8))
+    x, weights = quadrature(np.eye(d), nodes)
     b = scores * x @ V
     # query z = x_a, token x_j
     tilt = weights[:, None] * np.exp(b @ x.T - (b**2).sum(axis=1)[:, None] / 2)
