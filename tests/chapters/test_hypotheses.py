@@ -19,6 +19,7 @@ from mhabook.c11_data_and_compute.scaling import Law
 from mhabook.c15_landscapes.statements import missed_saddle
 from mhalib.attention import gaussian
 from mhalib.data import from_arrays
+from mhalib.data.sequences import SequenceDataset
 from mhalib.models import AttentionRegression, MultiHeadAttention
 from plain import says, spelled
 
@@ -188,9 +189,33 @@ def fitted():
     return AttentionRegression(instance["A"], instance["B"])(instance["x"])
 
 
+def zero_tokens():
+    data = mhabook.ledger["prop-values-allow"].random(0)["data"]
+    return SequenceDataset(np.zeros_like(data.X), data.y)
+
+
+I2, Z2 = np.eye(2), np.zeros((2, 2))
 # Rows whose errors are relative to the decoders or to the tokens.
 FROM_ZERO = ["prop-first-step", "prop-equal-heads", "lemma-uniform-features"]
 EDGES = [
+    edge("prop-population-loss", sigma=0.0),
+    edge("prop-population-loss", A=I2, B=I2, M=I2, Sigma=I2, sigma=0.0),
+    edge("prop-population-loss", A=Z2, M=Z2, sigma=0.0),
+    *(edge("prop-mean-error", U=I2, V=v * I2) for v in (0.0, 0.66, 0.7, 0.705, 0.7071)),
+    edge("prop-mean-error", U=I2, V=np.array([[0.5, 0.5], [0.0, 0.0]]) * 0.999),
+    edge("lemma-exact-error", n=1),
+    edge("prop-factorization", A=I2, B=I2, M=I2, Sigma=I2),
+    edge("prop-factorization", A=Z2, B=I2, M=Z2, Sigma=I2),
+    edge("prop-conserved", U=I2, V=I2, N=I2),
+    edge("prop-conserved", U=Z2, V=Z2, N=I2),
+    edge("prop-balance-decays", U=I2, V=I2, N=I2),
+    edge("prop-balance-decays", U=I2, V=I2, N=np.ones((2, 2))),
+    edge("prop-balance-decays", U=Z2, V=Z2, N=Z2),
+    *(edge("prop-fitted-noise", U=I2, V=v * np.diag([1.0, 0.0])) for v in (0.0, 0.5)),
+    edge("prop-fitted-noise", U=I2, V=0.7 * I2),
+    edge("prop-values-allow", data=zero_tokens()),
+    edge("prop-mean-curvature", H=Z2),
+    edge("prop-interlacing", H=np.zeros((3, 3)), frame=np.eye(3, 2)),
     edge("prop-flat-saddles", s_kept=0.0),
     edge("prop-flat-saddles", s_kept=1.0, size=1.0),
     edge("prop-flat-saddles", s_left=1e-9),
@@ -210,6 +235,10 @@ EDGES = [
     edge("prop-late-factor", target=np.diag([2.0, 1.0, 1.0]), turn=np.eye(3), lr=2 / 3),
     edge("prop-late-factor", target=np.eye(2, 4) * [2, 1, 0, 0], turn=np.eye(4), lr=2 / 3),
     edge("prop-late-factor", target=np.eye(4, 2) * [2, 1], turn=np.eye(2), lr=2 / 3),
+    # the solution lies on the grid: the second task of chapter 14, and two more
+    edge("prop-rising", keys=np.array([-2.0, 2]), values=np.array([1.0, 2]), y=1.5),
+    edge("prop-rising", keys=np.array([0.0, 1]), values=np.array([0.0, 1]), y=0.5),
+    edge("prop-rising", keys=np.arange(3.0), values=np.arange(3.0), y=1.0),
     edge("prop-rising", keys=np.array([0.0, 1e-3]), values=np.array([0.0, 1.0]), y=1e-6),
     edge("prop-rising", keys=np.array([0.0, 1, 2]), values=np.array([0.0, 1e-3, 5]), y=4.99),
     edge("prop-missed-saddle", values=np.array([-1.0, 1e-17, 1e-17]), down=1.0, up=1e-17),
@@ -311,6 +340,12 @@ def test_a_statement_is_computed_right_up_to_the_edge_of_its_hypotheses(id, chan
     instance = statement.random(0) | changes
     assert all(statement.hypotheses(**instance).values())
     assert statement.on(instance).holds, statement.on(instance)
+
+
+@pytest.mark.parametrize("V", [0.71 * I2, 0.31 * np.eye(3), 0.1 * np.eye(4)])
+def test_noise_that_no_grid_integrates_is_refused(V):
+    with pytest.raises(ValueError, match="V: expected a matrix .d, d. with ‖V‖ ≤ 0.8"):
+        mhabook.ledger["prop-fitted-noise"].on({"U": V, "V": V})
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -115,7 +115,7 @@ def _instance(seed, least=1):
 def factorization(A: Array, B: Array, M: Array, Sigma: Array) -> Check:
     """½‖(A Σ Bᵀ − M) Σ^{1/2}‖² = ½‖U Vᵀ − M Σ^{1/2}‖² with U = A Σ^{1/2} and V = Σ^{1/2} B Σ^{1/2}.
 
-    lhs is the relative error, rhs 1e-12.  Source: this book.
+    lhs is the error relative to ‖UVᵀ‖² + ‖MΣ^{1/2}‖², rhs 1e-12.  Source: this book.
     """
     return _factorized(A, B, M, Sigma, B)
 
@@ -126,8 +126,10 @@ def _factorized(A, B, M, Sigma, inside):
     U, V = A @ root, root @ inside @ root
     want = excess(A, B, Sigma, M)
     found = np.linalg.norm(U @ V.T - M @ root) ** 2 / 2
+    # At an optimum both sides are rounding of these squares.
+    size = np.linalg.norm(U @ V.T) ** 2 + np.linalg.norm(M @ root) ** 2
     return Check(
-        float(abs(found - want) / (abs(want) + found)),
+        float(abs(found - want) / max(size, 1e-300)),
         1e-12,
         "½‖(AΣBᵀ − M)Σ^{1/2}‖² = ½‖UVᵀ − MΣ^{1/2}‖²",
     )

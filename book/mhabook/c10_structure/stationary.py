@@ -68,14 +68,17 @@ def conserved(U: Array, V: Array, N: Array, balance: float = 0.0, lr: float = 0.
         + lr**2 * (np.linalg.norm(dU) + np.linalg.norm(dV)) ** 2
     )
     flow = dU.T @ U + U.T @ dU - dV.T @ V - V.T @ dV
-    scale = np.linalg.norm(U) * np.linalg.norm(dU) + np.linalg.norm(V) * np.linalg.norm(dV)
+    # Relative to the terms of ∇L, too, which cancel where L is stationary.
+    scale = np.linalg.norm(U) * np.linalg.norm(U @ V.T - N) * np.linalg.norm(V)
     return (
         Check(
-            float(np.linalg.norm(found - want) / size),
+            float(np.linalg.norm(found - want) / max(size, 1e-300)),
             1e-12,
             "D(Z − η∇L) = D(Z) + η²(G_UᵀG_U − G_VᵀG_V)",
         ),
-        Check(float(np.linalg.norm(flow) / scale), 1e-12, "dD/dt = 0 along the flow of L"),
+        Check(
+            float(np.linalg.norm(flow) / max(scale, 1e-300)), 1e-12, "dD/dt = 0 along the flow of L"
+        ),
     )
 
 
@@ -94,14 +97,18 @@ def conserved(U: Array, V: Array, N: Array, balance: float = 0.0, lr: float = 0.
 def balance_decays(U: Array, V: Array, N: Array, balance: float = 1.0) -> Check:
     """Along the flow (U, V)' = −∇Q the imbalance obeys ½ d‖D‖²/dt = −‖UD‖² − ‖VD‖².
 
-    lhs is the relative error, rhs 1e-12.  Source: this book.
+    lhs is the error relative to ‖UD‖² + ‖VD‖² + ‖U‖‖E‖‖V‖‖D‖, rhs 1e-12.  Source: this book.
     """
     dU, dV = gradient(U, V, N, balance)
     D = imbalance(U, V)
     change = -(U.T @ dU + dU.T @ U - V.T @ dV - dV.T @ V)
     want = -(np.linalg.norm(U @ D) ** 2 + np.linalg.norm(V @ D) ** 2)
+    # The terms with E cancel; the floor keeps out 0/0, where D = 0.
+    size = -want + np.prod([np.linalg.norm(one) for one in (U, U @ V.T - N, V, D)])
     return Check(
-        float(abs((D * change).sum() - want) / abs(want)), 1e-12, "½ d‖D‖²/dt = −‖UD‖² − ‖VD‖²"
+        float(abs((D * change).sum() - want) / max(size, 1e-300)),
+        1e-12,
+        "½ d‖D‖²/dt = −‖UD‖² − ‖VD‖²",
     )
 
 

@@ -442,10 +442,14 @@ def _apart(s):
     return s[-1] > 0 and len(set(s)) == len(s)
 
 
-def _fitted(seed, largest=None):
+_FIT = {1: (60, 0.8), 2: (26, 0.7), 3: (8, 0.3)}
+"""d → nodes in each direction, and the largest ‖V‖ that they integrate to 1e-5."""
+
+
+def _fitted(seed, largest=None, d=None):
     """U (p, d) and V (d, d) with the same right singular vectors, in any order."""
     rng = np.random.default_rng([seed, 114])
-    d, p = int(rng.integers(1, 3)), int(rng.integers(1, 4))
+    d, p = d or int(rng.integers(1, 3)), int(rng.integers(1, 4))
     left, right, turn = (np.linalg.qr(rng.standard_normal((size, size)))[0] for size in (p, d, d))
     v = rng.uniform(0.2, 1, d) * (largest or rng.uniform(0.2, 0.7))
     u, k = rng.uniform(0.4, 2, min(p, d)), min(p, d)
@@ -461,6 +465,8 @@ def _fitted(seed, largest=None):
     assumptions="x, z ~ N(0, I_d); ‖V‖ < 1; the same right singular vectors; the scores are "
     "those of V",
     random=_fitted,
+    extremal=(lambda: _fitted(0, 0.1, 3),),
+    slack=(),
     broken=lambda seed: _fitted(seed, 0.4) | {"scores": 1.5},
     breaks="the scores are those of V: half as large again",
     hypotheses=lambda U, V, scores=1.0: {
@@ -473,13 +479,20 @@ def fitted(U: Array, V: Array, scores: float = 1.0) -> Checks:
     """E Γ(x) = 0 and E_x‖U Γ(x)‖² = Ψ with Γ(x) = E_z[e^{zᵀVx − ‖Vᵀz‖²/2}(x − Vᵀz)zᵀ], all means by
     quadrature.
 
-    Each lhs is a relative error, rhs 1e-5. Where ‖V‖ nears 1 no grid is wide enough: instances have
-    ‖V‖ < 0.7.
+    Each lhs is a relative error, rhs 1e-5; of Γ, whose terms are of order 1, 1e-9 counts as
+    rounding.
 
-    Source: this book.
+    Raises ValueError for d > 3, or a ‖V‖ for which no grid of ours is wide enough. Source: this
+    book.
     """
+    nodes, largest = _FIT.get(len(V), (0, 0.0))
+    if not (nodes and np.linalg.norm(V, 2) <= largest):
+        raise ValueError(
+            f"V: expected a matrix (d, d) with ‖V‖ ≤ 0.8, 0.7 or 0.3 for d = 1, 2 or 3, which the "
+            f"quadrature integrates, got d = {len(V)} and ‖V‖ = {np.linalg.norm(V, 2):.3g}"
+        )
     d = len(V)
-    x, weights = quadrature(np.eye(d), 20 if d == 2 else 60)
+    x, weights = quadrature(np.eye(d), nodes)
     b = scores * x @ V
     # query z = x_a, token x_j
     tilt = weights[:, None] * np.exp(b @ x.T - (b**2).sum(axis=1)[:, None] / 2)
@@ -488,8 +501,13 @@ def fitted(U: Array, V: Array, scores: float = 1.0) -> Checks:
     mean, square = np.tensordot(weights, g, 1), weights @ (g**2).sum(axis=(1, 2))
     found = weights @ ((U @ g) ** 2).sum(axis=(1, 2))
     _, v, axes = np.linalg.svd(V)
+    v = np.maximum(v, 1e-15)  # Ψ reads the size of a column of U as s/v
     want = fitted_noise(np.linalg.norm(U @ axes.T, axis=0) * v, v)
     return (
-        Check(float(np.linalg.norm(mean) / sqrt(square)), 1e-5, "E Γ(x) = 0"),
-        Check(float(abs(found / want - 1)), 1e-5, "E‖U Γ(x)‖² = Ψ(s, v)"),
+        Check(float(np.linalg.norm(mean) / max(sqrt(square), 1e-9)), 1e-5, "E Γ(x) = 0"),
+        Check(
+            float(abs(found - want) / max(want, 1e-18 * np.linalg.norm(U) ** 2, 1e-300)),
+            1e-5,
+            "E‖U Γ(x)‖² = Ψ(s, v)",
+        ),
     )

@@ -333,8 +333,12 @@ def _shifted(seed, kernel, queries):
     chapter=FURTHER,
     assumptions="one head",
     random=lambda seed: _one_head(seed, tokens=2),
-    extremal=tuple((lambda kernel=kernel: all_ranks(4, 4, 3, kernel)) for kernel in KERNELS),
-    slack=(1e-9, 1e-9),
+    extremal=tuple(
+        (lambda sizes=sizes, kernel=kernel: all_ranks(*sizes, kernel))
+        for sizes in ((4, 4, 3), (5, 5, 5))
+        for kernel in KERNELS
+    ),
+    slack=(1e-9,) * 4,
     broken=lambda seed: _wide(seed),
     breaks="softmax: the Gaussian kernel with its bound",
     false_claim=lambda layer, data: _ranks(layer, data, data.X.shape[1] - 1),

@@ -317,14 +317,15 @@ def _moved(seed):
     }
 
 
-def _pushed(kernel, at, along, away=0.0, radius=0.0):
-    """Numbers W^Q, W^K at ``at`` that move ``along``, W^Q displaced by ``away``: one token, or two
-    opposite ones."""
+def _pushed(kernel, at, along, away=0.0, radius=0.0, d=1, n=1):
+    """Multiples of e₁ᵀ (d,) as W^Q, W^K, at ``at``, that move ``along``, W^Q displaced by ``away``:
+    n equal tokens, or under softmax two opposite ones."""
 
     def pair(q, k):
-        return AttentionLayer(*(np.full((1, 1, 1), float(w)) for w in (q, k, 0, 0)), kernel)
+        rows = [w * np.eye(1, d)[None] for w in (q, k, 0.0)]
+        return AttentionLayer(*rows, np.zeros((1, d, 1)), kernel)
 
-    X = np.ones((1, 1, 1)) if kernel is gaussian else np.array([[[1.0], [-1.0]]])
+    X = np.ones((1, n, 1)) if kernel is gaussian else np.array([[[1.0], [-1.0]]])
     return {
         "layer": pair(*at),
         "X": X,
@@ -344,6 +345,11 @@ _FASTEST = (
     # λ₁ of softmax at the end of a ball, then its λ₂
     lambda: _pushed(softmax, (0.7, 0.0), (0, 1), 0.4, 0.4),
     lambda: _pushed(softmax, (0.0, 0.0), (_HALF, _HALF)),
+    # In four dimensions 2c̄ is ½, and a softmax score is halved. Only λ₁ is attained by n tokens.
+    lambda: _pushed(gaussian, (_HALF, -_HALF), (_HALF, -_HALF), d=4, n=3),
+    lambda: _pushed(gaussian, (0.3, 0.3), (_HALF, -_HALF), d=4),
+    lambda: _pushed(softmax, (0.7, 0.0), (0, 1), 0.4, 0.4, d=4),
+    lambda: _pushed(softmax, (0.0, 0.0), (_HALF, _HALF), d=4),
 )
 
 
@@ -356,7 +362,7 @@ _FASTEST = (
     assumptions="one head; at most r from the center; a = 1",
     random=_moved,
     extremal=_FASTEST,
-    slack=(1e-9, 1e-9, 1e-9, 1e-9),
+    slack=(1e-9,) * 8,
     broken=lambda seed: _pushed(softmax, (0.1 * seed, 0.0), (0, 1), 4.0, 0.4),
     breaks="the ball of radius r: at the distance 10r",
     hypotheses=lambda layer, X, along, away, radius: {
@@ -538,6 +544,14 @@ def _opposed(seed):
     }
 
 
+def _alike(N):
+    """Samples of one token each, e_i, with the same query, key and value: XXᵀ is I, and all J are
+    equal."""
+    columns = (w * np.ones((1, N, 1)) for w in (0.5, -0.3, 1.0))
+    layer, X = AttentionLayer(*columns, np.ones((1, 1, 1)), gaussian), np.eye(N)[:, None]
+    return {"layer": layer, "data": SequenceDataset(X, np.arange(1.0, N + 1)[:, None, None])}
+
+
 @statement(
     id="thm-queries",
     title="Training the queries while their Jacobians have full rank",
@@ -552,7 +566,10 @@ def _opposed(seed):
             "layer": AttentionLayer.random(2, 1, 1, kernel=gaussian),
             "data": random_sequences(1, 1, 2, 1),
         },
+        lambda: _alike(2),
+        lambda: _alike(3),
     ),
+    slack=(1e-9,) * 3,
     broken=_opposed,
     breaks="λ_min is 0 without full row rank: one token in two samples, and the eigenvalue that "
     "is not 0",

@@ -130,7 +130,7 @@ def _outside(sets, inside):
     """The largest distance of points from the sets that shall hold them, over the size of the
     set."""
     return max(
-        distance_to_hull(points, one) / float(np.linalg.norm(points, axis=1).max())
+        distance_to_hull(points, one) / max(float(np.linalg.norm(points, axis=1).max()), 1e-300)
         for points, some in zip(sets, inside, strict=True)
         for one in some
     )
@@ -147,16 +147,23 @@ def _apart(seed):
     }
 
 
-def _halfway():
+def _halfway(d=1):
     """A query in the middle of two keys, whose values are orthogonal."""
     return {
-        # Both weights are e^{−cg²/4}, and since the values are orthogonal, the weight of the second
-        # is all of the distance.
-        "q": np.zeros(1),
-        "keys": np.array([[-2.0], [2.0]]),
+        # Both weights are e^{−cg²/4√d}, and since the values are orthogonal, the weight of the
+        # second is all of the distance.
+        "q": np.zeros(d),
+        "keys": np.array([[-2.0], [2.0]]) * np.eye(1, d),
         "values": np.eye(2),
         "kernel": gaussian,
     }
+
+
+def _center(n):
+    """A query in the center of n near keys, all equally far from each other, with orthogonal
+    values."""
+    keys = 0.1 * np.eye(n)
+    return {"q": keys.mean(axis=0), "keys": keys, "values": np.eye(n), "kernel": gaussian}
 
 
 def _least_distance(keys):
@@ -173,7 +180,8 @@ def _least_distance(keys):
     chapter=FURTHER,
     assumptions="Gaussian kernel; one head; pairwise distances are at least g",
     random=_apart,
-    extremal=(_halfway,),
+    extremal=(_halfway, lambda: _halfway(4), lambda: _center(3)),
+    slack=(1e-9, 1e-9),
     broken=lambda seed: _halfway() | {"g": 6 + 4 * np.random.default_rng([seed, 143]).random()},
     breaks="pairwise distances are at least g: a larger g",
     hypotheses=lambda keys, kernel, g=0.0, **_: {

@@ -176,20 +176,20 @@ def _timed(instance, kernel, steps):
     }
 
 
-def _coming(others=(), y=1e3):
+def _coming(others=(), y=1e3, d=1, steps=400):
     """A key with the value 1, and a target so large that the residual stays the same; a second key
     at −4."""
     values = np.array([1.0, *others])[:, None]
     return _timed(
         {
-            "q": np.zeros(1),
-            "keys": np.array([[4.0], [-4.0]])[: len(values)],
+            "q": np.zeros(d),
+            "keys": np.array([[4.0], [-4.0]])[: len(values)] * np.eye(1, d),
             "values": values,
             "y": np.array([y]),
             "near": 3.99,
         },
         gaussian,
-        400,
+        steps,
     )
 
 
@@ -208,7 +208,7 @@ def _may_wait(q, keys, values, kernel, near, **_):
     source="this book",
     chapter=FURTHER,
     random=_far,
-    extremal=(_coming,),
+    extremal=(_coming, lambda: _coming(d=4, steps=100)),
     assumptions="Gaussian kernel; one query; ℓ₀ > ℓ; ℓ ≥ (2c̄)^{−1/2}",
     broken=lambda seed: _coming((0.0,), 1e3 + seed),
     breaks="the Gaussian kernel: softmax",
@@ -447,6 +447,11 @@ def _equal_slopes():
     }
 
 
+def _far_right():
+    # Of the least key is e⁻²⁴ left, and of the slopes the least, between the other two.
+    return {"q": 12.0, "keys": np.arange(3.0), "values": np.array([0.0, 10.0, 11.0]), "y": 5.0}
+
+
 def _not_rising(seed):
     """In turn a Gaussian query right of the keys, and a target above the mean of two values at the
     largest key."""
@@ -489,7 +494,7 @@ def _may_rise(keys, values, y, kernel=softmax, **_):
     assumptions="softmax; d = m = 1; n ≥ 2; the keys are distinct; (u_j − u_i)/(k_j − k_i) ≥ χ > "
     "0; y lies strictly between the smallest and the largest value",
     random=_rising,
-    extremal=(_equal_slopes,),
+    extremal=(_equal_slopes, _far_right),
     broken=_not_rising,
     hypotheses=_may_rise,
     breaks="softmax: the Gaussian kernel, right of the keys; the keys are distinct: two at one "
@@ -499,8 +504,9 @@ def rising(q: float, keys: Array, values: Array, y: float, kernel: Kernel = soft
     """χ Var_S(k) ≤ o′(q), χ the least slope between two keys, and > 0; and −φ′ points to the one
     place where o = y.
 
-    The second is asked on ``GRID``, in units of one over the least distance of two keys: φ has no
-    other stationary point, and flow from every start tends to that place.
+    The second is asked on ``GRID``, in units of one over the least distance of two keys, where o is
+    not y up to rounding: φ has no other stationary point, and flow from every start tends to that
+    place.
 
     Raises ValueError for wrong shapes, or keys that are all equal.  Source: this book.
     """
@@ -527,9 +533,9 @@ def _astray(line, y, grid):
     met = [one.q for one in line.minima(y, grid) if not one.spurious]
     if len(met) != 1:
         return float(len(grid))
-    return float(
-        (np.sign((y - line.output(grid)) * line.trend(grid)) != np.sign(met[0] - grid)).sum()
-    )
+    away = y - line.output(grid)
+    wrong = np.sign(away * line.trend(grid)) != np.sign(met[0] - grid)
+    return float((wrong & (abs(away) > 1e-14 * abs(line.values).max())).sum())
 
 
 def _columns(keys, values):
@@ -587,6 +593,21 @@ def _largest_key(q=40.0):
     }
 
 
+def _two_large_keys():
+    """o = A₂, the largest mean, up to e⁻⁴⁰ and what the two keys differ by."""
+    return {
+        "q": 1.0,
+        "keys": np.array([-40.0, 0.0, 1e-3]),
+        "values": np.array([1.0, 3.0, 2.0]),
+        "y": 4.0,
+    }
+
+
+def _late_rise():
+    """A third value, and no second one, that lifts a mean above A₁: no minimum is promised."""
+    return {"q": 1.0, "keys": np.arange(4.0), "values": np.array([-10.0, 2.01, 0.0, 1.0]), "y": 6.0}
+
+
 def _other_side(seed):
     """Values that fall with the keys, and a query that looks at the least key."""
     rng = np.random.default_rng([seed, 149])
@@ -607,7 +628,8 @@ def _other_side(seed):
     chapter=CHAPTER,
     assumptions="d = m = 1; softmax; the keys are distinct; q ≥ 0; max_i A_i < y",
     random=_one_side,
-    extremal=(_largest_key,),
+    # at the end q = 0, o = A_n
+    extremal=(_largest_key, lambda: _largest_key(0.0), _two_large_keys, _late_rise),
     broken=_other_side,
     breaks="q ≥ 0: a query on the other side",
     hypotheses=lambda q, keys, values, y: {

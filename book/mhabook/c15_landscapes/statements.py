@@ -59,9 +59,10 @@ def mean_curvature(H: Array, moments: Sequence[tuple[float, float]] = NORMAL) ->
     seen = np.einsum("kp,pq,kq->k", points, H, points)
     mean = chance @ seen
     size, spread = (H**2).sum(), chance @ (seen - mean) ** 2
+    floor = max(size, 1e-300)  # keeps out 0/0
     return (
-        Check(float(abs(mean - np.trace(H)) / size), 1e-10, "E vᵀHv = tr H"),
-        Check(float(abs(spread - 2 * size) / size), 1e-10, "Var vᵀHv = 2‖H‖²"),
+        Check(float(abs(mean - np.trace(H)) / floor), 1e-10, "E vᵀHv = tr H"),
+        Check(float(abs(spread - 2 * size) / floor), 1e-10, "Var vᵀHv = 2‖H‖²"),
     )
 
 
@@ -70,10 +71,10 @@ def _framed(seed):
     return {"H": H, "frame": np.linalg.qr(rng.standard_normal((len(H), 2)))[0]}
 
 
-def _eigenvectors():
-    """The plane of the two lowest eigenvectors: ν_1 = μ_1 and ν_2 = μ_2."""
+def _eigenvectors(chosen=slice(2)):
+    """The plane of the two lowest eigenvectors, ν_1 = μ_1 and ν_2 = μ_2, or of two others."""
     H = _hessian(0, least=3)[1]
-    return {"H": H, "frame": np.linalg.eigh(H)[1][:, :2]}
+    return {"H": H, "frame": np.linalg.eigh(H)[1][:, chosen]}
 
 
 def _stretched(seed):
@@ -90,7 +91,7 @@ def _stretched(seed):
     chapter=CHAPTER,
     assumptions="v_1, v_2 are orthonormal; p ≥ 3",
     random=_framed,
-    extremal=(_eigenvectors,),
+    extremal=(_eigenvectors, lambda: _eigenvectors(slice(-2, None))),
     broken=_stretched,
     breaks="v_1, v_2 are orthonormal: three times as long",
     hypotheses=lambda H, frame: {
@@ -112,7 +113,8 @@ def interlacing(H: Array, frame: Array) -> Checks:
         "ν_2 ≤ μ_p": seen[1] - full[-1],
     }
     return tuple(
-        Check(float(1 + most / abs(full).max()), 1 + 1e-12, claim) for claim, most in over.items()
+        Check(float(1 + most / max(abs(full).max(), 1e-300)), 1 + 1e-12, claim)
+        for claim, most in over.items()
     )
 
 
@@ -296,14 +298,14 @@ def _constant_values(seed, kernel):
     return {"layer": layer, "data": SequenceDataset(X, np.zeros((1, 3, 1))), "seed": seed, "t": 1e3}
 
 
-def _one_token():
-    """One token whose query runs away from its key's far side: every inequality of the proof is one
-    of numbers."""
-    one = np.ones((1, 1, 1))
-    layer = AttentionLayer(0 * one, -one, one, one, gaussian)
+def _one_token(N=1, n=1, d=1, H=1):
+    """Equal tokens and heads whose query runs away from its key's far side: every inequality of the
+    proof is one of numbers."""
+    X, first = np.ones((N, n, 1)), np.tile(np.eye(1, d), (H, 1, 1))
+    layer = AttentionLayer(0 * first, -first, first, first.mT, gaussian)
     # At t = 2 are q = −2 and k = −1, with δ = Δ = 1: their distance is exactly tδ − Δ.
-    direction = layer.with_arrays(WQ=-one, WK=0 * one, WV=0 * one, WO=0 * one)
-    return {"layer": layer, "data": SequenceDataset(one, 0 * one), "direction": direction, "t": 2.0}
+    direction = (-1 * layer.with_arrays(WQ=first)).only(("WQ",))
+    return {"layer": layer, "data": SequenceDataset(X, 0 * X), "direction": direction, "t": 2.0}
 
 
 def _far_enough(layer, data, t, seed=0, direction=None):
@@ -319,7 +321,8 @@ def _far_enough(layer, data, t, seed=0, direction=None):
     chapter=FURTHER,
     assumptions="the kernel is Gaussian; only W^Q and W^K move; tδ ≥ Δ",
     random=_going_far,
-    extremal=(_one_token,),
+    extremal=(_one_token, lambda: _one_token(2, 3, 4, 2)),
+    slack=(1e-9, 1e-9),
     broken=lambda seed: _constant_values(seed, (softmax, normalized_gaussian)[seed % 2]),
     breaks="the kernel: softmax, and the Gaussian with normalized rows",
     hypotheses=_far_enough,
