@@ -302,7 +302,7 @@ TRUTH = {
         lambda: root(lambda x: convergence.share_lost(x) - 0.25, 0, 1),
         "\\approx0.864$",
     ],
-    "ex-4-convex": ["the constants are $\\frac12$", "$\\frac12$, $1$ and $0$"],
+    "ex-4-convex": ["the constants are $\\frac12$", "$\\frac12$, $1$, and $0$"],
     "ex-4-stationary": [(share_used, ROUNDED)],
     "ex-4-begin": [training_bound_begins],
     "ex-4-share": [
