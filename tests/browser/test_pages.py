@@ -395,6 +395,7 @@ def test_panels_of_a_figure_stand_one_below_the_other_on_a_phone_and_as_they_wer
     assert len(there) == len(shares) and all(there)
 
 
+@pytest.mark.of_each_kind
 def test_words_of_figures_are_readable_in_dark(dark):
     assert dark.page.evaluate("() => document.documentElement.dataset.theme") == "dark"
     if count(dark, ".mha-figure"):
