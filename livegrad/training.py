@@ -29,6 +29,7 @@ from livegrad.arrays import (
 from livegrad.console import printed
 from livegrad.model.contract import require_weights
 from livegrad.model.given_gradient import require_end, require_gradient, require_samples
+from livegrad.model.vector import Vector
 from livegrad.model.weights import weights, with_weights
 from livegrad.model.workspace import Workspace
 from livegrad.optim import ENTRYWISE, GradientDescent, Rule
@@ -521,8 +522,9 @@ def _require_parts(model, optimizer, **datasets):
         require_values("y", data.y)
         require_steady(name, data)
     require_weights("model", model)
-    for name, data in datasets.items():
-        _require_one_kind(weights(model), {f"{name}.X": data.X, f"{name}.y": data.y})
+    if type(model).loss_and_grad is Vector.loss_and_grad:  # others may read data of any kind
+        for name, data in datasets.items():
+            _require_one_kind(weights(model), {f"{name}.X": data.X, f"{name}.y": data.y})
     _require_rule(optimizer, "expected an update rule such as GradientDescent(lr=0.1)")
     _require_operators(model, optimizer)
 
