@@ -176,9 +176,8 @@ def test_folded_code_says_what_it_does(page):
 
 @pytest.fixture(scope="module")
 def shell():
-    """A Python as a notebook's, in which the book's packages are missing."""
+    """A Python as a notebook's."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "mhabook", None)
         patch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # whose place it takes
         shell = InteractiveShell.instance(colors="nocolor")
         yield shell
@@ -186,7 +185,8 @@ def shell():
 
 
 @every_page
-def test_a_cell_that_is_run_too_early_says_so(page, shell, capsys):
+def test_a_cell_that_is_run_too_early_says_so(page, shell, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mhabook", None)  # the book's packages are missing
     _, *cells = notebooks.code(notebook(page))
     solutions = {cell["id"] for cell in cells if writer.SWITCH in notebooks.source(cell)}
     folded = {cell["id"] for cell in cells if "cellView" in cell["metadata"]}
