@@ -17,6 +17,7 @@ import numpy as np
 from livegrad.arrays import (
     MOST,
     Array,
+    in_precision,
     is_whole,
     namespace,
     require_count,
@@ -534,7 +535,7 @@ def _require_one_kind(moving, given):
     numbers of one dtype: a step would turn the weights into others."""
     arrays = {**moving, **given}
     namespace(**arrays)
-    require_same_dtype(**{name: a for name, a in arrays.items() if "float" in str(a.dtype)})
+    require_same_dtype(**{name: a for name, a in arrays.items() if in_precision(a)})
 
 
 def _require_operators(model, rule):
