@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from itertools import pairwise
 from math import prod
@@ -705,6 +704,8 @@ def instead(name: str) -> str:
     end of a sentence."""
     if name in WRITTEN:
         return f"write {WRITTEN[name]}"
+    from difflib import get_close_matches  # for the words of an error alone
+
     near = get_close_matches(name, sorted({*FUNCTIONS, *OF_MASKS}), 3)
     return f"near it: {', '.join(near)}" if near else "livegrad/README.md lists them"
 

@@ -32,7 +32,7 @@ BUILT = {
     "prop-late-factor": ["infinitely many samples"],
     "cor-2-test-loss": [
         "every token has norm at most R",
-        "θ₀, η and K do not depend on them",
+        "θ₀, η, and K do not depend on them",
         "|Φ(X;θ₀)| ≤ B_Φ",
         "‖θ*‖ = 1",
         "D₀ = (B_Φ + ½ + log K)/γ",

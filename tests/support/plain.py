@@ -47,16 +47,12 @@ def spelled(text):
 
 
 def says(text, condition):
-    """Whether a text states a condition: the same characters, as a whole, with other spaces, or
-    commas before "and", at most."""
-    wanted = [re.escape(sign) for sign in re.sub(r"\s", "", _without_commas(condition))]
+    """Whether a text states a condition: the same characters, as a whole, with other spaces at
+    most."""
+    wanted = [re.escape(sign) for sign in re.sub(r"\s", "", spelled(condition))]
     return bool(
-        re.search(r"(?<![\w^/+·-])" + r"\s*".join(wanted) + r"(?![\w^/+·-])", _without_commas(text))
+        re.search(r"(?<![\w^/+·-])" + r"\s*".join(wanted) + r"(?![\w^/+·-])", spelled(text))
     )
-
-
-def _without_commas(text):
-    return re.sub(r",\s+(and|or)\b", r" \1", spelled(text))
 
 
 def _formula(tex):

@@ -40,7 +40,7 @@ FURTHER = "multihead/07_further"
 SOURCE = "this book, after Deora et al. 2023, Theorem 2"
 HEADS = f"{convergence.HEADS}; B is that at radius 5D₀"
 INDEPENDENT = "the samples are independent and identically distributed"
-CHANCE = f"{INDEPENDENT}; θ₀, η and K do not depend on them"
+CHANCE = f"{INDEPENDENT}; θ₀, η, and K do not depend on them"
 SEPARATED = "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0"
 
 

@@ -6,7 +6,7 @@ from math import inf, sqrt
 import numpy as np
 
 from livegrad.arrays import Array, namespace, require, require_same_dtype
-from mhabook.ledger import Check, Checks, Instance, statement
+from mhabook.ledger import TINY, Check, Checks, Instance, statement
 from mhalib.attention import softmax
 from mhalib.models.regression import excess
 
@@ -239,7 +239,7 @@ def _population_loss(A, B, M, Sigma, sigma, turned):
 
     root, least = symmetric_power(Sigma, 0.5), sigma**2 * p / 2
     product, target = A @ root @ (root @ B @ root).T, M @ root
-    size = max(np.linalg.norm(product) ** 2 + np.linalg.norm(target) ** 2 + least, 1e-300)
+    size = max(np.linalg.norm(product) ** 2 + np.linalg.norm(target) ** 2 + least, TINY)
     found, factors = mean(A, B), np.linalg.norm(product - target) ** 2 / 2
     claims = (
         (found, excess(A, B, Sigma, M), 1e-12, "E‖y − AΣBᵀx‖²/2 = ½‖(AΣBᵀ − M)Σ^{1/2}‖² + σ²p/2"),

@@ -5,7 +5,7 @@ import numpy as np
 
 from livegrad.arrays import Array, require, require_same_dtype
 from mhabook.c09_tilting.statements import symmetric_power
-from mhabook.ledger import Check, statement
+from mhabook.ledger import TINY, Check, statement
 from mhalib.models.regression import excess
 
 CHAPTER = "preconditioning/10_descent_that_knows_the_structure"
@@ -129,7 +129,7 @@ def _factorized(A, B, M, Sigma, inside):
     # At an optimum both sides are rounding of these squares.
     size = np.linalg.norm(U @ V.T) ** 2 + np.linalg.norm(M @ root) ** 2
     return Check(
-        float(abs(found - want) / max(size, 1e-300)),
+        float(abs(found - want) / max(size, TINY)),
         1e-12,
         "½‖(AΣBᵀ − M)Σ^{1/2}‖² = ½‖UVᵀ − MΣ^{1/2}‖²",
     )

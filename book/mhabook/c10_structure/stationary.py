@@ -7,7 +7,7 @@ import numpy as np
 
 from livegrad.arrays import Array
 from mhabook.c10_structure.factorization import FURTHER, gradient, hessian, optimum
-from mhabook.ledger import Check, Checks, statement
+from mhabook.ledger import TINY, Check, Checks, statement
 
 
 def imbalance(U: Array, V: Array) -> np.ndarray:
@@ -72,12 +72,12 @@ def conserved(U: Array, V: Array, N: Array, balance: float = 0.0, lr: float = 0.
     scale = np.linalg.norm(U) * np.linalg.norm(U @ V.T - N) * np.linalg.norm(V)
     return (
         Check(
-            float(np.linalg.norm(found - want) / max(size, 1e-300)),
+            float(np.linalg.norm(found - want) / max(size, TINY)),
             1e-12,
             "D(Z − η∇L) = D(Z) + η²(G_UᵀG_U − G_VᵀG_V)",
         ),
         Check(
-            float(np.linalg.norm(flow) / max(scale, 1e-300)), 1e-12, "dD/dt = 0 along the flow of L"
+            float(np.linalg.norm(flow) / max(scale, TINY)), 1e-12, "dD/dt = 0 along the flow of L"
         ),
     )
 
@@ -106,7 +106,7 @@ def balance_decays(U: Array, V: Array, N: Array, balance: float = 1.0) -> Check:
     # The terms with E cancel; the floor keeps out 0/0, where D = 0.
     size = -want + np.prod([np.linalg.norm(one) for one in (U, U @ V.T - N, V, D)])
     return Check(
-        float(abs((D * change).sum() - want) / max(size, 1e-300)),
+        float(abs((D * change).sum() - want) / max(size, TINY)),
         1e-12,
         "½ d‖D‖²/dt = −‖UD‖² − ‖VD‖²",
     )

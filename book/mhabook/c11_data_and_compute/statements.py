@@ -10,7 +10,7 @@ from livegrad.arrays import Array, is_positive, require
 from mhabook.c09_tilting.statements import quadrature, symmetric_power
 from mhabook.c10_structure.factorization import optimum
 from mhabook.c10_structure.population import PopulationRegression
-from mhabook.ledger import Check, Checks, statement
+from mhabook.ledger import TINY, Check, Checks, statement
 from mhalib.data.regression import RegressionDataset
 from mhalib.models.regression import AttentionRegression, excess
 from mhalib.optim.structured import StructureAware
@@ -506,7 +506,7 @@ def fitted(U: Array, V: Array, scores: float = 1.0) -> Checks:
     return (
         Check(float(np.linalg.norm(mean) / max(sqrt(square), 1e-9)), 1e-5, "E Γ(x) = 0"),
         Check(
-            float(abs(found - want) / max(want, 1e-18 * np.linalg.norm(U) ** 2, 1e-300)),
+            float(abs(found - want) / max(want, 1e-18 * np.linalg.norm(U) ** 2, TINY)),
             1e-5,
             "E‖U Γ(x)‖² = Ψ(s, v)",
         ),

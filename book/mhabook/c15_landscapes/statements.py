@@ -11,7 +11,7 @@ import numpy as np
 
 from livegrad import landscape
 from livegrad.arrays import Array
-from mhabook.ledger import Check, Checks, statement
+from mhabook.ledger import TINY, Check, Checks, statement
 from mhalib.attention import gaussian, normalized_gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
@@ -59,7 +59,7 @@ def mean_curvature(H: Array, moments: Sequence[tuple[float, float]] = NORMAL) ->
     seen = np.einsum("kp,pq,kq->k", points, H, points)
     mean = chance @ seen
     size, spread = (H**2).sum(), chance @ (seen - mean) ** 2
-    floor = max(size, 1e-300)  # keeps out 0/0
+    floor = max(size, TINY)
     return (
         Check(float(abs(mean - np.trace(H)) / floor), 1e-10, "E vᵀHv = tr H"),
         Check(float(abs(spread - 2 * size) / floor), 1e-10, "Var vᵀHv = 2‖H‖²"),
@@ -113,7 +113,7 @@ def interlacing(H: Array, frame: Array) -> Checks:
         "ν_2 ≤ μ_p": seen[1] - full[-1],
     }
     return tuple(
-        Check(float(1 + most / max(abs(full).max(), 1e-300)), 1 + 1e-12, claim)
+        Check(float(1 + most / max(abs(full).max(), TINY)), 1 + 1e-12, claim)
         for claim, most in over.items()
     )
 
