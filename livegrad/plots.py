@@ -1,8 +1,8 @@
 """Arrays to plotly figures with alt text. Nothing is computed here that is not drawn.
 
 Every function returns a ``plotly.graph_objects.Figure`` whose ``layout.meta["alt"]`` says in words
-what it shows; pass ``alt=`` to say it better. Colors are told apart by color-blind readers and in
-both themes of the book.
+what it shows; pass ``alt=`` to say it better. Colors are told apart by color-blind readers, and each
+has a twin for dark pages (livegrad/live/colors.css).
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,9 @@ __all__ = [
     "DIVERGING",
     "GRAY",
     "HERE",
+    "INK",
     "MINIMUM",
+    "ORDERED",
     "SEQUENTIAL",
     "SPURIOUS",
     "START",
@@ -39,17 +41,22 @@ __all__ = [
     "transparent",
 ]
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+INK = "#222832"  # what is measured
+GRAY = "#848D9A"  # what was, and what is there to compare with
+COLORS = ("#0B57B5", "#B35900", "#147D57", "#92157A", INK, GRAY)
+"""Blue, amber, green, violet, ink, and gray: of lines that nothing else tells apart."""
+ORDERED = ("#222832", "#333A44", "#444B57", "#545C69", "#656E7B", "#76808E", "#8791A0")
+"""Seven colors in an order, from dark to light; on a dark page from light to dark."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-GRAY = "#888888"  # what is there to compare with
 # of what has a sign, white is zero; elsewhere dark is low
-DIVERGING, SEQUENTIAL = "RdBu", "Cividis"
-START = {"symbol": "circle", "color": COLORS[2]}
+DIVERGING, SEQUENTIAL = "RdBu", [[0.0, "#6F7885"], [1.0, "#FFFFFF"]]
+# On a heat map, which is the same on dark pages, a path and its ends have a black that stays.
+START = {"symbol": "circle-open", "color": "#111111"}
 # where a run stands, or ends; its path has the color
-HERE = {"symbol": "circle", "color": COLORS[1]}
+HERE = {"symbol": "circle", "color": "#111111"}
 # a global one: the loss is zero, or the least possible
-MINIMUM = {"symbol": "diamond", "color": COLORS[4]}
-SPURIOUS = {"symbol": "x", "color": COLORS[3]}  # a minimum that is not global
+MINIMUM = {"symbol": "star", "color": "#147D57"}
+SPURIOUS = {"symbol": "x", "color": "#111111"}  # a minimum that is not global
 
 
 def finish(figure: go.Figure, alt: str, title: str | None = None, height: int = 380) -> go.Figure:

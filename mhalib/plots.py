@@ -1,15 +1,23 @@
 """Arrays to plotly figures with alt text. Nothing is computed here that is not drawn.
 
 Every function returns a ``plotly.graph_objects.Figure`` whose ``layout.meta["alt"]`` says in words
-what it shows; pass ``alt=`` to say it better. Colors are told apart by color-blind readers and in
-both themes of the book.
+what it shows; pass ``alt=`` to say it better. A color says what a line is: ``ATTENTION`` (softmax too,
+where kernels are compared), ``DECODER`` and values, ``FOUND`` what is to be found, ``GAUSSIAN``,
+``HEADS`` an order of numbers of heads; all else that is measured has ink, and what it is compared with
+is gray.
 """
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
+from livegrad import plots
 from livegrad.arrays import shown, to_numpy
 from livegrad.foreign import marks
 from livegrad.plots import (
@@ -18,12 +26,13 @@ from livegrad.plots import (
     DIVERGING,
     GRAY,
     HERE,
+    INK,
     MINIMUM,
+    ORDERED,
     SEQUENTIAL,
     SPURIOUS,
     START,
     aloud,
-    curves,
     drawable,
     finish,
     grid,
@@ -38,22 +47,31 @@ from livegrad.plots import (
 from livegrad.training import Path
 
 __all__ = [
+    "ATTENTION",
     "COLORS",
     "DASHES",
+    "DECODER",
     "DIVERGING",
+    "FOUND",
+    "GAUSSIAN",
     "GRAY",
+    "HEADS",
     "HERE",
+    "INK",
     "MINIMUM",
+    "ORDERED",
     "SEQUENTIAL",
     "SPURIOUS",
     "START",
     "TRAINED",
+    "WEIGHTS",
     "aloud",
     "attention",
     "curves",
     "drawable",
     "finish",
     "grid",
+    "looks",
     "matrix",
     "slices",
     "titled",
@@ -61,14 +79,72 @@ __all__ = [
     "training",
     "transparent",
 ]
+DECODER, ATTENTION, FOUND, GAUSSIAN = COLORS[:4]
+HEADS = ("#C47A18", "#B16A13", "#9D5A0E", "#8A4A09", "#753D06", "#5F2F03", "#4A2200")
+"""From few heads to many: seven colors that grow darker, and brighter on a dark page."""
+WEIGHTS = [
+    [0.0, "#1E2228"],
+    [0.25, "#4A3212"],
+    [0.5, "#8F5710"],
+    [0.75, "#F0A030"],
+    [1.0, "#FFE9B8"],
+]
+"""A scale for weights of attention: what has most is lightest."""
 TRAINED = {
-    "training loss": 0,
-    "training accuracy": 0,
-    "test loss": 1,
-    "test accuracy": 1,
-    "attention score": 2,
+    "training loss": (INK, "solid"),
+    "training accuracy": (INK, "solid"),
+    "test loss": (INK, "dash"),
+    "test accuracy": (INK, "dash"),
+    "attention score": (ATTENTION, "solid"),
 }
-"""Name of a curve of training → the index of its color and dash."""
+"""Name of a curve of training → its color and dash."""
+ROLES = {"softmax": ATTENTION, "attention": ATTENTION, "Gaussian": GAUSSIAN, "decoder": DECODER}
+BOUNDS = re.compile(r"bound|promise|guarante|predict|formula|law\b|slope|√|frozen|exact")
+
+
+def looks(names: Iterable[str]) -> list[dict[str, Any]]:
+    """The color, dash and width of each of these lines, by what its name says.
+
+    Names that differ in a number alone are an order, of heads ("H = 4") or of something else. Of all
+    others, what names a kernel, attention, or the decoder has its color; a formula has dots.
+    """
+    names = list(names)
+    if len(names) > 1 and len({re.sub(r"[\d.,]+", "", name) for name in names}) == 1:
+        shades = HEADS if re.search("H =|heads?", names[0]) else ORDERED[::-1]
+        at = np.linspace(0, 6, len(names)).round().astype(int)
+        return [{"color": shades[k], "dash": DASHES[i % 2]} for i, k in enumerate(at)]
+    found, seen = [], Counter()
+    for name in names:
+        color = next((color for word, color in ROLES.items() if word in name), INK)
+        if BOUNDS.search(name):
+            found.append({"color": color, "dash": "dot"})
+            continue
+        k = seen[color]
+        seen[color] += 1
+        dash = ("solid", "dash", "longdash", "dashdot", "longdashdot")[k % 5]
+        found.append({"color": ORDERED[k % 7] if color == INK else color, "dash": dash})
+    return found
+
+
+def curves(
+    x: ArrayLike,
+    named: Mapping[str, Any],
+    xlabel: str = "step",
+    ylabel: str = "",
+    log_x: bool = False,
+    log_y: bool = True,
+    title: str | None = None,
+    alt: str | None = None,
+) -> go.Figure:
+    """Lines over a common x, as ``livegrad.plots.curves`` draws them, with the colors and dashes of
+    ``looks``.
+
+    Raises TypeError or ValueError if values are no numbers, or not as many as x has.
+    """
+    figure = plots.curves(x, named, xlabel, ylabel, log_x, log_y, title, alt)
+    for line, look in zip(figure.data, looks(named), strict=True):
+        line.update(line=look)
+    return figure
 
 
 def training(path: Path, title: str | None = None, alt: str | None = None) -> go.Figure:
@@ -96,13 +172,13 @@ def training(path: Path, title: str | None = None, alt: str | None = None) -> go
     }
     lines = {name: path.curves[curve] for name, curve in named.items() if curve in path.curves}
     for name, values in lines.items():
-        k, is_loss = TRAINED[name], name.endswith("loss")
+        (color, dash), is_loss = TRAINED[name], name.endswith("loss")
         figure.add_scatter(
             x=drawable(path.steps, log=True),
             y=drawable(values, log=is_loss),
             name=name,
             mode="lines",
-            line={"color": COLORS[k], "dash": DASHES[k]},
+            line={"color": color, "dash": dash},
             row=1,
             col=1 if is_loss else 2,
         )
@@ -133,7 +209,7 @@ def attention(
         raise ValueError(f"A: expected a square matrix, got shape {A.shape}")
     marked = _marked(relevant, len(A))
     figure = matrix(A, "key token", "query token", title, alt, colorbar="weight")
-    figure.update_traces(zmin=0, zmax=1)
+    figure.update_traces(zmin=0, zmax=1, colorscale=WEIGHTS)
     figure.update_xaxes(
         tickvals=list(range(len(A))),
         ticktext=[f"{j}★" if m else str(j) for j, m in enumerate(marked)],

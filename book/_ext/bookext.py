@@ -76,11 +76,13 @@ def link_script(app):
 
 
 def bring_plotly(app):
-    """Lay the plotly.js of live figures beside the other files of others."""
+    """Lay the plotly.js of live figures beside the other files of others, and the colors of figures
+    beside the book's."""
     vendor = Path(app.outdir) / "_static" / "vendor"
     shutil.copytree(
         FIGURES, vendor, ignore=shutil.ignore_patterns("manifest.json"), dirs_exist_ok=True
     )
+    shutil.copy(FIGURES.parent / "colors.css", vendor.parent)
 
 
 def load_figures(app, pagename, templatename, context, doctree):
@@ -254,6 +256,7 @@ def ask_the_register(app, uri):
 
 def setup(app):
     app.add_css_file("book.css")
+    app.add_css_file("colors.css")
     app.add_js_file("book.js")
     app.add_js_file("page.js")
     app.connect("builder-inited", link_script)

@@ -1,5 +1,8 @@
-"""Drawn pictures of one idea: panels of dots, lines, arrows and words, as SVG in the book's
-colors."""
+"""Drawn pictures of one idea: panels of dots, lines, arrows and words, as SVG in the book's colors,
+and what the book draws again and again: tokens, queries, keys, heads, targets.
+"""
+
+import re
 
 from base64 import b64encode
 from collections.abc import Iterable
@@ -8,23 +11,34 @@ from typing import TypeAlias
 
 from IPython.display import HTML
 
-from mhalib.plots import COLORS
+from mhalib.plots import ATTENTION, DECODER, FOUND, GAUSSIAN
 
+HALO = (
+    'stroke="var(--pst-color-background, var(--jp-layout-color0, #fff))" stroke-width="3" '
+    'stroke-linejoin="round" paint-order="stroke"'
+)
 Point: TypeAlias = tuple[float, float]
 WIDTH, HEIGHT = 260, 190
 """The units of a panel; x counts to the right, y downward."""
 STAR = "0,-9 2.4,-3.2 8.6,-2.8 3.8,1.2 5.3,7.3 0,4 -5.3,7.3 -3.8,1.2 -8.6,-2.8 -2.4,-3.2"
-FONT = "font-family: 'Open Sans', verdana, arial, sans-serif; font-size: 13px"
-ON_WHITE = "color: #222; background: #fff"
+FONT = "font-family: 'Open Sans', verdana, arial, sans-serif"
+ON_WHITE = "color: #222832; background: #fff"
 # With the picture itself, because a notebook has no style sheet of the book's: three panels stand
 # side by side where there is room for them, and on a phone one below the other.
 ROW = "display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; justify-content: center"
-IN_ROW = "flex: 1 1 12rem; min-width: 0; max-width: 24rem; height: auto"
+IN_ROW = "flex: 1 1 12rem; min-width: 0; height: auto"
+SIZES = {1: ("9px", "26rem"), 2: ("10.5px", "24rem"), 3: ("16px", "16rem")}
+"""Number of panels → the size of words in units of a panel, 13 pixels or a little more at a desk and on
+a phone, and how wide a panel becomes."""
+VARIABLE = re.compile(r"var\((?:--[\w-]+, )+(?:var\(--[\w-]+, )?(#\w+)\)+")
+"""A color that a page may set, as it stands in a picture; its last part is what it is without one."""
+TWINS = {ATTENTION: "attention", DECODER: "decoder", FOUND: "found", GAUSSIAN: "gaussian"}
+"""Color → the name of the property that has its twin on dark pages (book.css)."""
 
 
 class Panel:
-    """One panel, with a title above. A color is an index into ``mhalib.plots.COLORS``, or None for
-    that of the text.
+    """One panel, with a title above. A color is one of ``mhalib.plots``, or None for that of the
+    text.
 
     Every method adds something and gives the panel back, so that they can be chained.
     """
@@ -44,7 +58,7 @@ class Panel:
         start: Point,
         end: Point,
         *,
-        color: int | None = None,
+        color: str | None = None,
         width: float = 1.5,
         dash: str = "",
         opacity: float = 1.0,
@@ -56,7 +70,7 @@ class Panel:
         self,
         points: Iterable[Point],
         *,
-        color: int | None = None,
+        color: str | None = None,
         width: float = 1.5,
         dash: str = "",
         opacity: float = 1.0,
@@ -71,7 +85,7 @@ class Panel:
         )
 
     def bar(
-        self, start: Point, end: Point, *, color: int | None = None, width: float = 9
+        self, start: Point, end: Point, *, color: str | None = None, width: float = 9
     ) -> "Panel":
         """A thick line with square ends: round ones would make it longer by its width."""
         (x, y), (far, down) = start, end
@@ -81,7 +95,7 @@ class Panel:
         )
 
     def arrow(
-        self, start: Point, end: Point, *, color: int | None = None, width: float = 2.5
+        self, start: Point, end: Point, *, color: str | None = None, width: float = 2.5
     ) -> "Panel":
         """A line with a head at its end."""
         (x, y), (far, down) = start, end
@@ -101,7 +115,7 @@ class Panel:
         return self._add(f'<polygon points="{head}" fill="{_ink(color)}"/>')
 
     def dot(
-        self, at: Point, *, color: int | None = None, size: float = 5, hollow: bool = False
+        self, at: Point, *, color: str | None = None, size: float = 5, hollow: bool = False
     ) -> "Panel":
         """A disc, or a ring."""
         fill = "none" if hollow else _ink(color)
@@ -110,20 +124,61 @@ class Panel:
             f'stroke="{_ink(color)}" stroke-width="1.5"/>'
         )
 
-    def star(self, at: Point, *, color: int | None = None) -> "Panel":
-        """What carries the label."""
+    def star(self, at: Point) -> "Panel":
+        """What is to be found: the token with the label, a hidden head, where a target is met."""
         return self._add(
             f'<polygon transform="translate({at[0]:.1f} {at[1]:.1f})" points="{STAR}" '
-            f'fill="{_ink(color)}"/>'
+            f'fill="{_ink(FOUND)}"/>'
         )
 
-    def words(
-        self, at: Point, text: str, *, color: int | None = None, anchor: str = "middle"
-    ) -> "Panel":
-        """Words; ``anchor`` says what stands at the place: their "start", "middle" or "end"."""
+    def token(self, at: Point) -> "Panel":
+        """A token of a sample."""
+        return self.dot(at)
+
+    def query(self, at: Point, *, towards: Point | None = None) -> "Panel":
+        """A query: a ring, and an arrow in the direction in which it looks."""
+        self._add(
+            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="7" fill="none" stroke="currentColor" '
+            f'stroke-width="2"/>'
+        )
+        return self if towards is None else self.arrow(at, towards)
+
+    def key(self, at: Point, *, chosen: bool = False) -> "Panel":
+        """A key: a diamond, filled if it is the one in question."""
+        (x, y), fill = at, "currentColor" if chosen else "none"
         return self._add(
-            f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" text-anchor="{anchor}" '
-            f'fill="{_ink(color)}">{escape(text)}</text>'
+            f'<path d="M{x:.1f} {y - 7:.1f}L{x + 7:.1f} {y:.1f}L{x:.1f} {y + 7:.1f}L{x - 7:.1f} {y:.1f}Z" '
+            f'fill="{fill}" stroke="currentColor" stroke-width="1.5"/>'
+        )
+
+    def weight(self, start: Point, end: Point, weight: float) -> "Panel":
+        """A weight of attention, from a query to a token: the larger, the broader."""
+        return self.line(start, end, color=ATTENTION, width=0.5 + 9 * weight)
+
+    def head(self, at: Point, *, size: float = 24, reach: float = 42) -> "Panel":
+        """A head, by the middle of its left side: a square, its attention, and a bar, its decoder."""
+        (x, y), half = at, size / 2
+        corners = [(x, y - half), (x + size, y - half), (x + size, y + half), (x, y + half)]
+        self.curve([*corners, corners[0]], color=ATTENTION, fill=True)
+        return self.line((x + 1.6 * size, y), (x + 1.6 * size + reach, y), color=DECODER, width=6)
+
+    def target(self, start: Point, end: Point) -> "Panel":
+        """The level of a target."""
+        return self.line(start, end, color=FOUND, width=2, dash="6 4")
+
+    def run(self, points: Iterable[Point]) -> "Panel":
+        """A run of training: from a ring, where it starts, to a dot, where it ends."""
+        points = list(points)
+        return self.curve(points, width=2.5).dot(points[0], hollow=True).dot(points[-1])
+
+    def words(
+        self, at: Point, text: str, *, color: str | None = None, anchor: str = "middle"
+    ) -> "Panel":
+        """Words, in a halo of the page's ground; ``anchor`` says what stands at the place: their
+        "start", "middle" or "end"."""
+        return self._add(
+            f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" text-anchor="{anchor}" fill="{_ink(color)}" '
+            f"{HALO}>{escape(text)}</text>"
         )
 
     def svg(self) -> str:
@@ -141,18 +196,21 @@ def picture(name: str, alt: str, panels: list[Panel]) -> HTML:
     alt : the picture in words
     panels : from left to right
     """
+    size, widest = SIZES[len(panels)]
     drawn = "".join(
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" style="{FONT}; {IN_ROW}" aria-hidden="true">'
-        f"{panel.svg()}</svg>"
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" style="{FONT}; font-size: {size}; {IN_ROW}; '
+        f'max-width: {widest}" aria-hidden="true">{panel.svg()}</svg>'
         for panel in panels
     )
     together = "".join(
         f'<g transform="translate({k * WIDTH})">{panel.svg()}</g>' for k, panel in enumerate(panels)
     )
-    # A file on its own has no page from which currentColor could come: it brings its colors.
+    # A file on its own has no page from which colors could come: it brings its own.
+    alone = VARIABLE.sub(r"\1", together)
     whole = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {len(panels) * WIDTH} {HEIGHT}" '
-        f'style="{FONT}; {ON_WHITE}"><title>{escape(alt)}</title>{together}</svg>'
+        f'style="{FONT}; font-size: {size}; {ON_WHITE}"><title>{escape(alt)}</title>'
+        f"{alone}</svg>"
     )
     link = f"data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}"
     return HTML(
@@ -164,4 +222,6 @@ def picture(name: str, alt: str, panels: list[Panel]) -> HTML:
 
 
 def _ink(color):
-    return "currentColor" if color is None else COLORS[color]
+    if color is None:
+        return "currentColor"
+    return f"var(--mha-{TWINS[color]}, {color})" if color in TWINS else color

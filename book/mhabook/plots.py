@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
 from mhalib.plots import (
-    COLORS,
     DASHES,
     GRAY,
     HERE,
+    INK,
     MINIMUM,
     SEQUENTIAL,
     SPURIOUS,
@@ -25,13 +25,10 @@ from mhalib.plots import (
     drawable,
     finish,
     grid,
+    looks,
     titled,
 )
 
-ORDERED = ("#3475C4", "#6F6CC9", "#9864BC", "#B75FA1", "#CC5F7D", "#D46954", "#CF7B26")
-"""Seven colors in an order, each with a contrast above 3 to white and to black."""
-LOOKS = ("solid", "dash", "dashdot")
-"""The dashes of lines beside which dotted guides may stand."""
 
 
 def multiples(
@@ -42,7 +39,6 @@ def multiples(
     xlabel: str = "step",
     title: str | None = None,
     alt: str | None = None,
-    ordered: bool = True,
     log_x: bool = True,
 ) -> go.Figure:
     """Small multiples: ``panels`` is {panel: {name: values (trials, k)}}; one color and dash for a
@@ -52,10 +48,8 @@ def multiples(
     A line is the median over trials, its band reaches from the least to the largest. Both axes are
     logarithmic, x unless ``log_x`` is false; but y is linear where all of a panel lies in [0, 1]
     and starts above 0.01, and ``span`` = (least, largest) makes every y axis linear over that
-    range. ``guides`` are (panel, name, xs, ys): gray dotted lines. Names are in an order, as
-    numbers of heads are, and get shades; ``ordered=False`` gives them colors.
+    range. ``guides`` are (panel, name, xs, ys): gray dotted lines.
     """
-    colors = ORDERED if ordered else COLORS
     figure, in_order = grid(list(panels), across=0.32, down=0.24)
     rows, columns = in_order[-1]["row"], max(place["col"] for place in in_order)
     places = dict(zip(panels, in_order, strict=True))
@@ -69,6 +63,7 @@ def multiples(
     # the first panel with that name
     first = {name: panel for panel in reversed(panels) for name in panels[panel]}
     order = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    drawn = dict(zip(order, looks(order), strict=True))
     for panel, lines in panels.items():
         bounded = span or all(
             np.min(values) >= 0.01 and np.max(values) <= 1 for _, values in lines.values()
@@ -77,13 +72,11 @@ def multiples(
         log = {"type": "log", "dtick": 1, "exponentformat": "power"}
         figure.update_yaxes(**(linear if bounded else log), **places[panel])
         for name, (at, values) in lines.items():
-            k = order.index(name)
-            color = colors[k % len(colors)]
             _band(
                 figure,
                 at,
                 np.asarray(values, dtype=float),
-                color,
+                drawn[name]["color"],
                 (log_x, not bounded),
                 places[panel],
             )
@@ -92,7 +85,7 @@ def multiples(
                 y=_single(np.median(values, axis=0), not bounded),
                 name=name,
                 mode="lines",
-                line={"color": color, "dash": LOOKS[k % 3]},
+                line=drawn[name],
                 legendgroup=name,
                 showlegend=panel == first[name],
                 **places[panel],
@@ -175,13 +168,14 @@ def points(
     """
     figure = go.Figure()
     symbols = ("circle", "diamond", "square", "x")
+    colors = [look["color"] for look in looks(named)]
     for k, (name, (xs, ys)) in enumerate(named.items()):
         figure.add_scatter(
             x=drawable(xs, log),
             y=drawable(ys, log),
             name=name,
             mode="markers",
-            marker={"color": COLORS[k % 6], "symbol": symbols[k % 4], "size": 8},
+            marker={"color": colors[k], "symbol": symbols[k % 4], "size": 8},
         )
     for k, (name, (xs, ys)) in enumerate((lines or {}).items()):
         figure.add_scatter(
@@ -222,7 +216,7 @@ def dots(
     ]
     figure.add_scatter(x=pairs[0], y=pairs[1], mode="lines", line={"color": GRAY}, showlegend=False)
     figure.add_scatter(
-        x=values, y=at, mode="markers", marker={"color": COLORS[0], "size": 9}, showlegend=False
+        x=values, y=at, mode="markers", marker={"color": INK, "size": 9}, showlegend=False
     )
     figure.update_xaxes(title=xlabel, type="log", exponentformat="power")
     figure.update_yaxes(tickvals=at.tolist(), ticktext=names, automargin=True, zeroline=False)
@@ -266,7 +260,7 @@ def plane(
             y=np.log2(ys),
             name=name,
             mode="lines+markers",
-            line={"color": COLORS[k % 5 + 1], "dash": DASHES[k % 3], "width": 3},
+            line={"color": HERE["color"], "dash": DASHES[k % 3], "width": 3},
             marker={"size": 8},
         )
     for update, values, label in (

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from livegrad.live.spec import Control
 from livegrad.optim import Adam, GradientDescent, Momentum
-from livegrad.plots import COLORS, DASHES, GRAY, transparent
+from livegrad.plots import GRAY, INK, transparent
 
 RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
 RULE_NAMES = ("gradient descent", "momentum 0.9", "Adam")
@@ -43,19 +43,19 @@ def line(
     *,
     shows: str | Sequence[float],
     over: str | Sequence[float] = "steps",
-    color: int = 0,
+    color: str = INK,
+    dash: str = "solid",
     once: bool = False,
     faint: bool = False,
     legend: bool | None = None,
-    dash: str | None = None,
 ) -> None:
     """Add a line that ``shows`` what is measured under that name, over what is measured under
     another.
 
-    Where numbers stand in place of a name, the line has these for good. It is drawn in the book's
-    color and dash of an index, or broad and gray to compare with: a ``faint`` one, and one that
-    shows the default settings (``once``). The first column shows its lines in the legend, the
-    others only those that are not gray; ``legend`` decides otherwise.
+    Where numbers stand in place of a name, the line has these for good. A solid line is broad, one
+    with dashes less so, and what is there to compare with is thin and gray: a ``faint`` line, and
+    one that shows the default settings (``once``). The first column shows its lines in the legend,
+    the others only those that are not gray; ``legend`` decides otherwise.
     """
     parts: dict[str, Any] = {"x": over, "y": shows}
     meta = {part: what for part, what in parts.items() if isinstance(what, str)}
@@ -64,15 +64,14 @@ def line(
         meta["once"] = True
     gray = faint or once
     look = (
-        {"color": GRAY, "width": 4}
+        {"color": GRAY, "width": 1.5}
         if gray
-        else {"color": COLORS[color], "dash": dash or DASHES[color % 3]}
+        else {"color": color, "dash": dash, "width": 3 if dash == "solid" else 2}
     )
     frame.add_scatter(
         name=name,
         mode="lines",
         line=look,
-        opacity=0.6 if gray else 1,
         row=row,
         col=column,
         **numbers,
@@ -92,7 +91,8 @@ def guess(frame: go.Figure, name: str, column: int, row: int = 1) -> None:
         row=row,
         col=column,
         visible=False,
-        line={"color": COLORS[3], "dash": "dot"},
+        line={"color": INK, "dash": "dot", "width": 1.5},
+        marker={"symbol": "circle-open", "size": 7},
         meta={"guess": name},
     )
 

@@ -197,7 +197,7 @@ def _frame(curves, steps):
     for k, name in enumerate(("loss", *curves)):
         row, column = k // 2 + 1, k % 2 + 1
         line(frame, "at the start", column, row, shows=name, once=True, legend=k == 0)
-        line(frame, "now", column, row, shows=name, color=1, legend=k == 0, dash="solid")
+        line(frame, "now", column, row, shows=name, legend=k == 0)
     step_axis(frame, steps)
     return frame.update_yaxes(exponentformat="power")
 

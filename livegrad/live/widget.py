@@ -165,7 +165,7 @@ class LiveFigure(Widget):
     is the figure's JavaScript, or the file of Python beside it that has the same name.
     """
 
-    _css = (HERE / "widget.css").read_text("utf-8")
+    _css = (HERE / "widget.css").read_text("utf-8") + (HERE / "colors.css").read_text("utf-8")
     spec: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     values: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
 

@@ -31,6 +31,10 @@ SYMBOLS = {
         *((0, 0.57), (0.57, 1.13), (1.13, 0.57), (0.57, 0), (1.13, -0.57), (0.57, -1.13)),
         *((0, -0.57), (-0.57, -1.13), (-1.13, -0.57), (-0.57, 0), (-1.13, 0.57), (-0.57, 1.13)),
     ),
+    "star": (
+        *((0, -1.4), (0.315, -0.433), (1.331, -0.433), (0.508, 0.165), (0.823, 1.133)),
+        *((0, 0.535), (-0.823, 1.133), (-0.508, 0.165), (-1.331, -0.433), (-0.315, -0.433)),
+    ),
 }
 
 
@@ -322,6 +326,8 @@ def dots(x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) -> Iterator[str]
     color, sizes = look.get("color", INK), np.broadcast_to(look.get("size", 6), len(x))
     fills = [color] * len(x) if isinstance(color, str) else list(color)
     corners = SYMBOLS.get(look.get("symbol", "circle"))
+    is_open = str(look.get("symbol")).endswith("-open")
+    edge = edge | {"color": color, "width": edge.get("width") or 1} if is_open else edge
     border = (
         f' stroke="{edge.get("color", INK)}" stroke-width="{edge["width"]:g}"'
         if edge.get("width")
@@ -331,7 +337,7 @@ def dots(x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) -> Iterator[str]
     for across, up, size, fill in zip(x, y, sizes, fills, strict=False):
         if not np.isfinite(across + up):
             continue
-        paint = f'fill="{fill}"{border}{faint}'
+        paint = f'fill="{"none" if is_open else fill}"{border}{faint}'
         if look.get("symbol") == "line-ns-open":
             way = f"M{across:.1f},{up - 0.7 * size:.1f}v{1.4 * size:.1f}"
             yield f'<path d="{way}" stroke="{fill}"{faint.replace("fill", "stroke")}/>'

@@ -10,6 +10,7 @@ from livegrad.training import recorded_steps, train
 from mhalib.data import Dataset
 from mhalib.live.samples import arrays, in_doubles
 from mhalib.models import MultiHeadAttention
+from mhalib.plots import ATTENTION
 
 ENTRY = Path(__file__).with_suffix(".js")
 """The JavaScript of a figure of the multi-head classifier."""
@@ -47,7 +48,7 @@ def heads(data: Dataset, steps: int = 500) -> LiveFigure:
     line(frame, "default settings", 1, shows="loss", once=True)
     line(frame, "training loss", 1, shows="loss")
     line(frame, "default settings", 2, shows=measured, once=True)
-    line(frame, words, 2, shows=measured, color=2)
+    line(frame, words, 2, shows=measured, color=ATTENTION)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-8, 4], dtick=2, exponentformat="power", col=1)
     frame.update_yaxes(range=[0, 1.03], col=2)

@@ -127,7 +127,7 @@ def test_what_has_nothing_to_draw_leaves_an_empty_panel(trace):
         (go.Figure(go.Contour(z=[[1, 2]])), "a trace of the type contour"),
         (go.Figure(go.Scatter(x=[1], y=[1], fill="tozeroy")), "scatter.fill = 'tozeroy'"),
         (go.Figure(go.Scatter(x=[1], y=[1], error_y={"array": [1]})), "scatter.error_y"),
-        (go.Figure(go.Scatter(x=[1], y=[1], marker={"symbol": "star"})), "marker.symbol = 'star'"),
+        (go.Figure(go.Scatter(x=[1], y=[1], marker={"symbol": "hash"})), "marker.symbol = 'hash'"),
         (go.Figure(layout={"shapes": [{"type": "line"}]}), "shapes"),
         (go.Figure(layout={"xaxis": {"tickangle": 30}}), "axis.tickangle"),
         (go.Figure(layout={"yaxis2": {"overlaying": "y"}}), "axis.overlaying"),

@@ -7,20 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from bs4 import BeautifulSoup
 
-from mhalib.plots import COLORS
-
 ROUNDED = 0.1
 """Places are written to a tenth, so this is twice as far as one can be off."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A "line", "bar", "arrow", "dot", "ring", "star" or "words", with the places (n, 2) that it
+    """A "line", "bar", "arrow", "dot", "ring", "key", "star" or "words", with the places (n, 2) that it
     goes through."""
 
     kind: str
     places: np.ndarray
-    color: int | None
+    color: str | None
     width: float = 0.0
     dashed: bool = False
     filled: bool = False
@@ -47,7 +45,7 @@ class DrawnPanel:
     shapes: list[Shape]
 
     def all(self, *kinds, **having):
-        """Those of these kinds that have what is asked for, such as ``color=0``."""
+        """Those of these kinds that have what is asked for, such as ``color=FOUND``."""
         return [
             shape
             for shape in self.shapes
@@ -115,10 +113,14 @@ def _pairs(text):
 
 
 def _color(name):
-    return None if name == "currentColor" else COLORS.index(name)
+    """That of a mark, one of ``mhalib.plots``; None for that of the text."""
+    return None if name == "currentColor" else re.search("#[0-9A-F]{6}", name)[0]
 
 
 def _shape(tag):
+    if tag.name == "path" and tag["d"].endswith("Z"):
+        places = _pairs(tag["d"])
+        return Shape("key", places.mean(axis=0)[None], None, filled=tag["fill"] != "none")
     if tag.name == "path":
         return Shape(
             "line" if tag.get("stroke-linecap") == "round" else "bar",

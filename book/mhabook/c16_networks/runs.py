@@ -121,7 +121,7 @@ def accuracy_figure(rows: Table | None = None, *, title: str, **setting: Any) ->
         }
         for lr in rates(rows, **setting)
     }
-    return multiples((), panels, span=(0.45, 1), ordered=False, log_x=False, title=title)
+    return multiples((), panels, span=(0.45, 1), log_x=False, title=title)
 
 
 def side_by_side(X: Array) -> np.ndarray:

@@ -62,10 +62,7 @@ class Laboratory(Widget):
     """
 
     _esm = widget_module(File(str(HERE)) / "widget.js")
-    _css = "\n".join(
-        file.read_text("utf-8")
-        for file in (files("livegrad.live") / "widget.css", HERE / "widget.css")
-    )
+    _css = LiveFigure._css + (HERE / "widget.css").read_text("utf-8")
     laboratory: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     values: "traitlets.Dict[str, Any]" = traitlets.Dict().tag(sync=True)
     own: "traitlets.Dict[str, str]" = traitlets.Dict().tag(sync=True)

@@ -164,7 +164,6 @@ def plateau_figure(paths: Mapping[str, np.ndarray]) -> go.Figure:
         guides,
         span=(0.0, 1.05 * levels[0]),
         log_x=False,
-        ordered=False,
         title="The loss of three starts",
         alt=alt,
     )

@@ -103,5 +103,5 @@ def scan_figure(paths: Mapping[str, np.ndarray]) -> go.Figure:
         f"At step 2,000: {'; '.join(ends)}."
     )
     return plots.multiples(
-        at, panels, span=(0.0, 1.0), ordered=False, title="Attention on three tokens", alt=alt
+        at, panels, span=(0.0, 1.0), title="Attention on three tokens", alt=alt
     )
