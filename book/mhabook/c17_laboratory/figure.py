@@ -16,7 +16,7 @@ import traitlets
 from livegrad.console import printed
 from livegrad.live.drawing import places, put
 from livegrad.live.modules import widget_module
-from livegrad.live.widget import Widget, mark
+from livegrad.live.widget import LiveFigure, Widget, mark
 from livegrad.training import Path, recorded_steps
 from mhabook._address import is_placeholder, repository, web_address
 from mhabook.c17_laboratory import code, measures, panels
