@@ -80,11 +80,19 @@ def transparent(
         height=height,
         colorway=COLORS,
         template="plotly_white",
-        margin={"l": 60, "r": 20, "t": 50, "b": 50},
+        margin={"l": 52, "r": 12, "t": 50 if title else 30, "b": 44},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        legend={"orientation": "h", "yanchor": "top", "y": -0.26},
+        legend={"orientation": "h", "yanchor": "top", "y": -0.2},
     )
+    return figure
+
+
+def at_the_left(figure: go.Figure) -> go.Figure:
+    """A figure of panels with the title of each where its axis begins."""
+    for k, title in enumerate(figure.layout.annotations):
+        axis = figure.layout[f"xaxis{k + 1 if k else ''}"]
+        title.update(x=axis.domain[0], xanchor="left", font_size=14)
     return figure
 
 
@@ -267,6 +275,7 @@ def grid(titles: list[str], across: float, down: float) -> tuple[go.Figure, list
         horizontal_spacing=across / columns,
         vertical_spacing=down / rows,
     )
+    at_the_left(figure)
     return figure, [{"row": k // columns + 1, "col": k % columns + 1} for k in range(len(titles))]
 
 
@@ -321,7 +330,6 @@ def slices(
         # The lowest panel of each column, also where the last row is not full.
         figure.update_xaxes(title=xlabel if k >= len(panels) - columns else None, **place)
         figure.update_yaxes(title=ylabel if place["col"] == 1 else None, **place)
-    figure.update_annotations(font_size=13)
     words = "; ".join(f"{name}: {colorbar} {_ends(Z)}" for name, Z in panels.items())
     high = 260 if columns == 3 else 320  # of three the squares are smaller
     return finish(figure, alt or titled(title, f"{words}."), title, height=high * rows + 60)

@@ -67,7 +67,8 @@
     const names = [...pairs.keys()].filter((name) => layout[name]?.domain).sort((a, b) => number(a) - number(b));
     return names.map((name) => {
       const [x, y] = [layout[pairs.get(name)], layout[name]],
-        at = (word) => Math.hypot(word.x - middle(x.domain), word.y - y.domain[1]);
+        over = (word) => (word.xanchor === "left" ? x.domain[0] : middle(x.domain)),
+        at = (word) => Math.hypot(word.x - over(word), word.y - y.domain[1]);
       return { name, x, y, title: layout.annotations?.find((word) => at(word) < 1e-6) };
     });
   }
@@ -95,7 +96,7 @@
       const top = 1 - (k * (PANEL + BETWEEN)) / high;
       x.domain = [0, 1];
       y.domain = [top - PANEL / high, top];
-      Object.assign(title ?? {}, { x: 0.5, y: top });
+      if (title) Object.assign(title, { x: title.xanchor === "left" ? 0 : 0.5, y: top });
       for (const trace of data)
         if (trace.colorbar && axisOf(trace.yaxis ?? "y") === name)
           Object.assign(trace.colorbar, { y: middle(y.domain), len: PANEL / high });

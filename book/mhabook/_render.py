@@ -6,6 +6,8 @@ from html import escape
 from livegrad.pages import book_is_asked, require_alt_text
 
 HEIGHT = 450  # pixels, plotly's own
+# plotly writes powers of ten larger by a quarter.
+AS_OTHERS = {"tickfont": {"size": 9.6}}
 
 
 def figure_html(figure):
@@ -24,6 +26,8 @@ def figure_html(figure):
     title = title.get("text") if isinstance(title, dict) else title
     caption = f"<figcaption>{escape(title)}</figcaption>" if title else ""
     layout = _held({key: value for key, value in layout.items() if key != "title"})
+    if title:
+        layout["margin"] = layout.get("margin", {}) | {"t": 30}
     # to_json_plotly escapes <, > and /, so that no text of a figure can close the script element.
     drawing = to_json_plotly({**figure, "layout": layout})
     return (
@@ -36,10 +40,11 @@ def figure_html(figure):
 
 
 def _held(layout):
-    """A layout whose figure does not zoom under a pointer that is pulled over it; a finger scrolls
-    the page."""
+    """A layout whose figure does not zoom under a pointer that is pulled over it, since a finger
+    scrolls the page; powers of ten are as large as other numbers."""
     axes = {
         name: {**axis, "fixedrange": True}
+        | (AS_OTHERS if axis.get("exponentformat") == "power" else {})
         for name, axis in layout.items()
         if re.fullmatch(r"[xy]axis\d*", name)
     }

@@ -3,7 +3,6 @@ and what the book draws again and again: tokens, queries, keys, heads, targets.
 """
 
 import re
-
 from base64 import b64encode
 from collections.abc import Iterable
 from html import escape
@@ -21,7 +20,7 @@ Point: TypeAlias = tuple[float, float]
 WIDTH, HEIGHT = 260, 190
 """The units of a panel; x counts to the right, y downward."""
 STAR = "0,-9 2.4,-3.2 8.6,-2.8 3.8,1.2 5.3,7.3 0,4 -5.3,7.3 -3.8,1.2 -8.6,-2.8 -2.4,-3.2"
-FONT = "font-family: 'Open Sans', verdana, arial, sans-serif"
+FONT = "font-family: 'Source Sans 3', 'Open Sans', verdana, arial, sans-serif"
 ON_WHITE = "color: #222832; background: #fff"
 # With the picture itself, because a notebook has no style sheet of the book's: three panels stand
 # side by side where there is room for them, and on a phone one below the other.

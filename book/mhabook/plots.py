@@ -30,7 +30,6 @@ from mhalib.plots import (
 )
 
 
-
 def multiples(
     x: ArrayLike,
     panels: Mapping[str, Any],

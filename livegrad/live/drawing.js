@@ -34,7 +34,9 @@ function insert(source) {
 // What the reader has drawn on this page before, {x, y}, or null.
 const guessed = (name) => window.mhaGuess?.(name) ?? null;
 
-// What was recorded, put where the description says it is drawn; no result: the frame that Python drew.
+// What was recorded, put where the description says it is drawn; no result: the frame that Python drew. At the start the
+// lines of the default settings would lie under those of the run; later the run before it, if there was another, is drawn
+// beside them.
 function fill({ figure, draw, guesses = [] }, result) {
   const data = figure.data.map((trace) => ({ ...trace }));
   for (const { trace, guess } of guesses) {
@@ -43,14 +45,23 @@ function fill({ figure, draw, guesses = [] }, result) {
   }
   if (!result) return data;
   const known = { steps: result.steps, ...result.curves, ...result.final, ...result.looks };
+  const before = [];
   for (const { trace, once, layout, ...parts } of draw) {
+    if (once && result.isDefault) data[trace].visible = "legendonly";
+    if (once && result.before?.[parts.y]) before.push(earlier(data[trace], parts, result.before, !before.length));
     if (once || layout) continue;
     // A copy: plotly draws nothing where it gets the array that it has, and a run on the page goes on filling its own.
     for (const [key, name] of Object.entries(parts))
       if (name in known) data[trace][key] = Array.isArray(known[name]) ? [...known[name]] : known[name];
     if ("y" in parts) data[trace].y = ended(data[trace].y, axisOf(figure, data[trace]));
   }
-  return data;
+  return [...data, ...before];
+}
+
+// The line of the default settings, with the numbers of the run before.
+function earlier(trace, { x, y }, before, showlegend) {
+  const line = { ...trace.line, dash: "dash" };
+  return { ...trace, x: before[x] ?? trace.x, y: before[y], line, name: "the run before", showlegend };
 }
 
 export const axisOf = ({ layout }, trace) => layout[`yaxis${(trace.yaxis ?? "y").slice(1)}`];
@@ -90,7 +101,9 @@ function stack(layout) {
     layout[axis("x", k)].domain = [0, 1];
     layout[axis("y", k)].domain = place(k, n);
   }
-  layout.annotations?.slice(0, n).forEach((title, k) => Object.assign(title, { x: 0.5, y: place(k, n)[1] }));
+  layout.annotations
+    ?.slice(0, n)
+    .forEach((title, k) => Object.assign(title, { x: title.xanchor === "left" ? 0 : 0.5, y: place(k, n)[1] }));
   layout.height = Math.max(255 * n, ((0.7 * n) / rows) * (layout.height ?? 380)); // two of them leave room for controls
   const legends = Object.keys(layout).filter((key) => /^legend\d*$/.test(key));
   if (legends.length < 2) (layout.legend ??= {}).y = -0.24 / n;
@@ -110,10 +123,14 @@ function stackBars(data, n) {
   }
 }
 
-// A pointer that is pulled over a figure takes points, and does not zoom; a finger scrolls the page.
+// A pointer that is pulled over a figure takes points, and does not zoom; a finger scrolls the page. plotly writes powers
+// of ten larger by a quarter: here they are as large as other numbers.
 function hold(layout) {
   layout.dragmode = false;
-  for (const key of Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key))) layout[key].fixedrange = true;
+  for (const key of Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key))) {
+    layout[key].fixedrange = true;
+    if (layout[key].exponentformat === "power") layout[key].tickfont = { size: 9.6 };
+  }
 }
 
 // Draws the last frame asked for; while one is being drawn, those in between are dropped. A run that goes on moves
@@ -127,7 +144,7 @@ const AT_ONCE = { mode: "immediate", frame: { duration: 0, redraw: false }, tran
 export class Drawer {
   constructor(Plotly, box, spec, drawn, failed) {
     Object.assign(this, { Plotly, box, spec, drawn, failed, waiting: undefined, last: null });
-    Object.assign(this, { busy: false, closed: false, layout: null, made: "", width: 0, room: 0 });
+    Object.assign(this, { busy: false, closed: false, layout: null, made: "", width: 0, room: 0, before: undefined });
     this.lines = [...new Set(spec.draw.filter((place) => "y" in place && !place.once).map((place) => place.trace))];
     this.grows = spec.whole || spec.draw.some((place) => spec.curves.includes(place.z));
     this.resizing = new ResizeObserver(() => {
@@ -170,7 +187,9 @@ export class Drawer {
   async one(frame) {
     const { Plotly, box, spec, lines } = this,
       data = fill(spec, frame);
-    if (!frame || frame.done || this.grows || box.clientWidth !== this.width) await this.whole(data, frame);
+    const isOther = frame?.before !== this.before || frame?.isDefault !== this.isDefault; // gray lines come or go
+    Object.assign(this, { before: frame?.before, isDefault: frame?.isDefault });
+    if (!frame || frame.done || isOther || this.grows || box.clientWidth !== this.width) await this.whole(data, frame);
     else
       await Plotly.animate(box, { data: lines.map((k) => ({ x: data[k].x, y: data[k].y })), traces: lines }, AT_ONCE);
   }

@@ -49,7 +49,7 @@ class View {
     this.controls = Object.fromEntries(
       spec.controls.map((said) => [
         said.name,
-        control(said, (value) => this.moved({ ...this.values, [said.name]: value })),
+        control(said, (value) => this.moved({ ...this.values, [said.name]: value }, said.name)),
       ]),
     );
     this.tries = spec.tries.map(({ label, values: tried }) => {
@@ -81,8 +81,14 @@ class View {
       const named = { className: "mha-tries", role: "group", "aria-label": "Try this" };
       picture.before(element("div", named, "Try: ", ...tries.map(({ made }) => made)));
     }
-    const all = [...Object.values(controls).map((one) => one.root), button("Reset", () => this.reset())];
+    const reset = button("Reset", () => this.reset()),
+      all = Object.values(controls).map((one) => one.root);
+    if (tries.length) this.figure.root.querySelector(".mha-tries").append(reset);
+    else all.push(reset);
     picture.before(element("div", { className: "mha-controls" }, ...all));
+    root.addEventListener("change", () => {
+      this.moving = null; // a slider has been let go
+    });
     picture.append(grips.layer);
     if (spec.drag.length) picture.before(element("p", { className: "mha-hint", textContent: HINT }));
     if (spec.alone) root.dataset.alone = "";
@@ -122,7 +128,8 @@ class View {
   }
 
   hear(result) {
-    const frame = { ...result, values: this.asked };
+    const isDefault = this.isDefault(this.asked),
+      frame = { ...result, values: this.asked, before: isDefault ? null : this.before, isDefault };
     if (result.error) this.fail(result.error);
     else if (!this.watched) this.drawing.draw(frame);
     else if (result.done) this.replay(frame, performance.now());
@@ -150,6 +157,7 @@ class View {
     this.grips.place();
     figure.drew(frame);
     if (!frame.done || frame.values !== values) return; // a newer run is on its way
+    this.settled = frame;
     figure.finish("done", sentence(spec, values, frame) + below(spec, frame), touched);
   }
 
@@ -174,11 +182,28 @@ class View {
     if (this.train) this.go();
   }
 
-  moved(next) {
+  // As long as one control moves, the run before is the one that stood when it began to.
+  moved(next, name = null) {
+    if (this.settled && (name === null || name !== this.moving))
+      this.before = this.settled.isDefault ? null : { steps: this.settled.steps, ...this.settled.curves };
+    this.moving = name;
+    this.keepInSight();
     this.address.leave();
     this.note.textContent = "";
     this.move(next);
     this.kept.save();
+  }
+
+  // On a phone the picture stays in sight once a control has been touched; it must not cover that control.
+  keepInSight() {
+    const { root } = this.figure;
+    if ("touched" in root.dataset) return;
+    root.dataset.touched = "";
+    if (root.contains(document.activeElement)) document.activeElement.scrollIntoView({ block: "nearest" });
+  }
+
+  isDefault(values) {
+    return this.spec.controls.every(({ name, value }) => values[name] === value);
   }
 
   reset() {

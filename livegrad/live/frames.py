@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from livegrad.live.spec import Control
 from livegrad.optim import Adam, GradientDescent, Momentum
-from livegrad.plots import GRAY, INK, transparent
+from livegrad.plots import GRAY, INK, at_the_left, transparent
 
 RULES = {"gd": GradientDescent, "momentum": Momentum, "adam": Adam}
 RULE_NAMES = ("gradient descent", "momentum 0.9", "Adam")
@@ -32,7 +32,7 @@ def panels(*titles: str, columns: int = 2, height: int = 380) -> go.Figure:
         vertical_spacing=0.2 / max(rows - 1, 1),
         subplot_titles=titles,
     )
-    return transparent(frame, alt="", height=height)
+    return transparent(at_the_left(frame), alt="", height=height)
 
 
 def line(

@@ -10,7 +10,6 @@ import numpy as np
 from livegrad.still.words import SIZE, width
 
 ROOM = 0.05  # of its length that an axis leaves beyond a line
-POWER = 1.25  # a power of ten is written larger, so that its exponent can be read
 SHORT = 0.75  # and a digit between two of them smaller
 PREFIXES = {-12: "p", -9: "n", -6: "μ", -3: "m", 3: "k", 6: "M", 9: "B", 12: "T"}
 NEAR = 1e-9  # what rounding may move a tick over the end of its axis
@@ -212,9 +211,9 @@ class Axis:
 def power_of_ten(power: int, form: str | None) -> tuple[str, float]:
     """A power of ten in words, and the size of their letters."""
     if power == 0 or (power == 1 and form == "power"):
-        return str(10**power), SIZE * (POWER if form == "power" else 1)
+        return str(10**power), SIZE
     if form == "power" or abs(power) > 14:
-        return negative(f"10<sup>{power}</sup>"), SIZE * POWER
+        return negative(f"10<sup>{power}</sup>"), SIZE
     if -3 <= power <= 3:
         return f"{10.0**power:g}", SIZE
     kept = 3 * math.floor(power / 3)

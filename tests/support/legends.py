@@ -10,14 +10,15 @@ def axis_of(layout, trace, letter):
 
 
 def title_over(layout, trace):
-    """The title that stands over the panel of a trace: in the middle of its width, at its upper
-    end."""
+    """The title that stands over the panel of a trace: at the left of its upper end, or in the
+    middle."""
     left, right = axis_of(layout, trace, "x")["domain"]
     top = axis_of(layout, trace, "y")["domain"][1]
     (over,) = [
         title["text"]
         for title in layout["annotations"]
-        if np.allclose([title["x"], title["y"]], [(left + right) / 2, top], rtol=0, atol=1e-9)
+        if np.allclose(title["y"], top, rtol=0, atol=1e-9)
+        and np.isclose([left, (left + right) / 2], title["x"], rtol=0, atol=1e-9).any()
     ]
     return over
 

@@ -102,6 +102,4 @@ def scan_figure(paths: Mapping[str, np.ndarray]) -> go.Figure:
         "common token falls from 0.5 and the frequent distinct one rises from 0.3. "
         f"At step 2,000: {'; '.join(ends)}."
     )
-    return plots.multiples(
-        at, panels, span=(0.0, 1.0), title="Attention on three tokens", alt=alt
-    )
+    return plots.multiples(at, panels, span=(0.0, 1.0), title="Attention on three tokens", alt=alt)
