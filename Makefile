@@ -26,7 +26,7 @@ book $(BUILT) test tests lab edit bench descent results: export MKL_NUM_THREADS 
 # Figures as the book draws them, on the book's own copy of plotly.
 book $(BUILT) test tests: export LIVEGRAD_FIGURES := book
 
-.PHONY: help more quick book notebooks kit pdf test tests lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening measures mutants kernel address authors clean
+.PHONY: help more quick book notebooks kit pdf test tests lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening looks measures mutants kernel address authors clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -150,6 +150,9 @@ latency: chromium $(BUILT)   #: how long a live figure of the built book lets it
 
 opening: chromium $(BUILT)   #: how long a page of the built book, opened cold, takes to its first live curve
 	@$(PY) -m benchmarks.opening
+
+looks: chromium $(BUILT)     #: the first screen of every chapter, light and dark, at a desk and on a phone: _build/looks
+	@$(PY) book/_ext/looks.py
 
 address:         #: set the repository's address everywhere: make address URL=https://github.com/NAME/REPOSITORY
 	@python=$$(.ci/python) && "$$python" .ci/address.py "$(URL)"

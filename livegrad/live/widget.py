@@ -44,7 +44,13 @@ PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
-{saved}<style>
+{saved}<script>
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const choose = () => (document.documentElement.dataset.theme = dark.matches ? "dark" : "light");
+dark.addEventListener("change", choose);
+choose();
+</script>
+<style>
 :root {{ color-scheme: light dark; }}
 body {{ max-width: 60rem; margin: 0 auto; padding: 0 0.6rem; font: 15px/1.4 system-ui, sans-serif; }}
 {css}
