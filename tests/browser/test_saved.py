@@ -56,3 +56,32 @@ def test_a_saved_figure_trains_from_a_disk_without_a_network(chromium, tmp_path,
     assert complaints == [] and page.title() == figure.spec["title"]
     assert page.locator(".mha-live-title").inner_text() == figure.spec["title"]
     context.close()
+
+
+def test_the_default_run_and_the_run_before_stay_beside_the_run(chromium, tmp_path):
+    figure, file = heads(), tmp_path / "figure.html"
+    figure.save(file)
+    page = chromium.new_page()
+    page.goto(file.as_uri())
+
+    def gray():
+        """What is drawn of gray lines in the first panel: name → its last loss."""
+        page.locator(".mha-live[data-state=done]").wait_for()
+        return page.evaluate(
+            "() => Object.fromEntries(document.querySelector('.js-plotly-plot').data"
+            ".filter((line) => line.line.width === 1.5 && line.visible !== 'legendonly' && line.yaxis !== 'y2')"
+            ".map((line) => [line.name, line.y.at(-1)]))"
+        )
+
+    def loss(heads):
+        return pytest.approx(float(figure.path(H=heads).loss[-1]), rel=1e-9)
+
+    assert gray() == {}, "at the start they would lie under the run"
+    slider = page.locator("input[type=range]").first
+    slider.press("ArrowRight")
+    assert gray() == {"default settings": loss(1)}, "the run before was the default one"
+    slider.press("ArrowRight")
+    assert gray() == {"default settings": loss(1), "the run before": loss(2)}
+    page.get_by_role("button", name="Reset").click()
+    assert gray() == {}
+    page.close()
