@@ -12,7 +12,7 @@ from IPython.display import HTML
 from scipy.stats import t as student
 
 from drawn import ROUNDED, frame, panels
-from mhalib.plots import ATTENTION, DECODER, FOUND, GAUSSIAN, INK
+from mhalib.plots import ATTENTION, DECODER, FOUND, GAUSSIAN, GRAY, INK
 from scripts import ROOT
 
 FILES = sorted((ROOT / "book/mhabook").glob("c*_*/idea.py"))
@@ -68,6 +68,11 @@ def lengths(shapes):
     return np.array([np.linalg.norm(shape.way) for shape in shapes])
 
 
+def weight_of(line):
+    """The weight of attention that a line is drawn with."""
+    return (line.width - 0.5) / 9
+
+
 def lengths_from(place, places):
     return np.linalg.norm(places - place, axis=1)
 
@@ -85,7 +90,7 @@ def test_every_picture_is_held_and_no_other_file_draws_one():
         for _, made in inspect.getmembers(module, inspect.isfunction)
         if made.__module__ == module.__name__ and inspect.signature(made).return_annotation is HTML
     }
-    assert set(HELD) == pictures and len(pictures) == 29
+    assert set(HELD) == pictures and len(pictures) == 30
     assert set(SCHEMAS) < set(HELD)
     draw = [
         file
@@ -95,13 +100,32 @@ def test_every_picture_is_held_and_no_other_file_draws_one():
     assert sorted(draw) == FILES
 
 
+@of(c01.one_sample)
+def test_a_token_looks_equally_at_ten_of_which_one_carries_the_label(sample):
+    looks, tokens = sample.all("line"), sample.places("dot", "star")
+    assert len(tokens) == 10
+    near(np.sort(tokens[:, 0]), [line.end[0] for line in looks])
+    near([weight_of(line) for line in looks], 0.1, 1e-6)
+    assert {line.color for line in looks} == {ATTENTION}
+    asked = sample.places("words")[[words.text == "?" for words in sample.all("words")]]
+    for line, place in zip(looks, asked, strict=True):
+        along = (place[1] - line.start[1]) / line.way[1]
+        assert 0.3 < along < 0.8 and abs(place[0] - (line.start + along * line.way)[0]) < 3
+    ring, arrow, star = sample.one("ring"), sample.one("arrow"), sample.one("star")
+    assert star.color == FOUND and ring.color is None and ring.start[1] > tokens[:, 1].max() + 50
+    near(arrow.start[0], star.start[0])
+    (label,) = [words for words in sample.all("words") if words.text == "label +"]
+    assert label.start[0] == star.start[0] and label.start[1] < arrow.end[1] < star.start[1]
+
+
 @of(c01.first_the_decoder, 1)
 def test_mean_tokens_are_a_tenth_of_the_way_to_a_label_and_the_decoder_points_along_it(plane):
     across, up = plane.all("line")
     zero, stars = np.array([up.start[0], across.start[1]]), plane.places("star")
     near(stars.mean(axis=0), zero)
-    near(plane.places("dot"), zero + (stars - zero) / 10)
-    decoder = plane.one("arrow")
+    near(plane.places("dot", "ring"), zero + (stars - zero) / 10)
+    assert len(plane.all("dot")) == 1
+    decoder = plane.one("arrow", color=DECODER)
     near(decoder.start, zero)
     assert turn(decoder.way, stars[0] - stars[1]) < 0.5 < 5 < lengths([decoder])[0]
 
@@ -109,24 +133,27 @@ def test_mean_tokens_are_a_tenth_of_the_way_to_a_label_and_the_decoder_points_al
 @of(c01.first_the_decoder, 0, 2)
 def test_lines_to_tokens_are_as_thick_as_weights_that_sum_to_one(start, end):
     for panel in (start, end):
-        looks, tokens = panel.all("line"), panel.places("dot", "star")
-        near([line.start for line in looks], panel.one("ring").start)
-        near([line.end[0] for line in looks], tokens[:, 0])
-    equal, selected = ([line.width for line in panel.all("line")] for panel in (start, end))
-    near(np.divide(equal, sum(equal)), 0.1, 1e-6)
-    near(sum(selected), sum(equal), 1e-6)
-    assert tokens[np.argmax(selected)] in end.places("star")
-    assert len(set(selected)) == 2 and max(selected) > 0.5 * sum(selected)
+        looks, tokens = panel.all("line", color=ATTENTION), panel.places("dot", "star")
+        ring = panel.one("ring").start
+        near([line.start for line in looks], (ring[0], ring[1] + 8))
+        near([line.end[0] for line in looks], np.sort(tokens[:, 0]))
+    equal, selected = (
+        [weight_of(line) for line in panel.all("line", color=ATTENTION)] for panel in (start, end)
+    )
+    near(equal, 0.1, 1e-6)
+    near(sum(selected), 1, 1e-6)
+    assert looks[np.argmax(selected)].end[0] == end.one("star").start[0]
+    assert len(set(selected)) == 2 and max(selected) > 0.5
 
 
 @of(c02.slope_times_bend, 0)
 def test_tangents_are_those_of_the_logistic_loss(loss):
     m = np.linspace(-2, 4, 61)
-    curve = loss.one("line", color=None, width=2.5)
+    curve = loss.one("line", width=1.5)
     view = frame(curve.places, pairs(m, np.log1p(np.exp(-m))), alike=False)
     near(view.zero[1], loss.one("arrow").start[1])
     for tangent, foot, dot in zip(
-        loss.all("line", color=1), loss.all("line", dashed=True), loss.all("dot"), strict=True
+        loss.all("line", width=4), loss.all("line", width=1), loss.all("dot"), strict=True
     ):
         at, height = view.read(dot.start)
         near(height, np.log1p(np.exp(-at)), 0.005)
@@ -138,20 +165,30 @@ def test_tangents_are_those_of_the_logistic_loss(loss):
 
 
 @of(c02.slope_times_bend, 1)
-def test_two_logits_bend_as_much_one_upward_and_one_downward(logit):
-    upward, downward = (np.diff(line.places[:, 1], 2) for line in logit.all("line"))
-    near(upward, upward.mean(), 0.25)
-    near(downward, -upward.mean(), 0.25)
-    assert upward.mean() > 0.5
+def test_two_logits_bend_as_much_one_upward_and_one_downward_both_less_than_the_limit(logit):
+    def bends(width):
+        return [2 * np.polyfit(*line.places.T, 2)[0] for line in logit.all("line", width=width)]
+
+    (upward, downward), (most, least) = bends(2.5), bends(2)
+    near([upward, most], [-downward, -least], 1e-3)
+    assert 0.05 < upward < most / 2
+    assert [line.dashed for line in logit.all("line")] == [False, True, True, True]
 
 
 @of(c02.slope_times_bend, 2)
-def test_three_hills_have_one_shape_and_a_dot_on_top(hills):
+def test_three_hills_have_one_shape_with_dashes_where_they_bend_downward_and_a_dot_on_top(hills):
     x, tops = np.linspace(-1, 1, 41), []
-    for hill, dot in zip(hills.all("line"), hills.all("dot"), strict=True):
-        low, high = hill.places[:, 1].min(), hill.places[:, 1].max()
-        near(hill.places[:, 1], low + (high - low) * (1 + np.cos(np.pi * x)) / 2)
-        near(dot.start, hill.places[20])
+    for *parts, dot in zip(*[iter(hills.shapes[:12])] * 4, strict=True):
+        assert [part.dashed for part in parts] == [False, True, False]
+        first, middle, last = (part.places for part in parts)
+        near([first[-1], middle[-1]], [middle[0], last[0]])
+        hill = np.concatenate([first, middle[1:], last[1:]])
+        low, high = hill[:, 1].min(), hill[:, 1].max()
+        near(hill[:, 1], low + (high - low) * (1 + np.cos(np.pi * x)) / 2)
+        # A cosine bends downward as far as it is above its middle.
+        near(middle[[0, -1], 1], (low + high) / 2)
+        assert dot.kind == "dot"
+        near(dot.start, hill[20])
         tops.append(high - low)
     assert tops[0] > 2 * tops[1] > 4 * tops[2]
 
@@ -163,9 +200,11 @@ def test_the_margin_becomes_the_long_side_of_the_triangle_of_the_example_by_hand
     new = plus @ W @ plus / np.linalg.norm(W) / 2
     for panel in (before, after):
         across, up = panel.all("line", width=1)
-        zero, labels = np.array([up.start[0], across.start[1]]), panel.places("dot")
+        zero, labels = np.array([up.start[0], across.start[1]]), panel.places("dot", "ring")
         near(labels.sum(axis=0), 2 * zero)
+        assert len(panel.all("dot")) == len(panel.all("ring")) == 1
     was, (base, leg, long) = before.one("line", width=4), after.all("line", width=4)
+    assert [was.color, base.color, leg.color, long.color] == [DECODER, DECODER, ATTENTION, None]
     near(was.places, [zero, before.places("dot")[0]])
     near(base.places, was.places)
     near(leg.places, [base.end, base.end + (0, new * lengths([base])[0])])
@@ -189,18 +228,19 @@ def test_the_margin_is_the_distance_of_the_nearest_sample_and_no_direction_has_a
 ):
     angles, margins = np.radians(np.linspace(0, 360, 36_001)), []
     for panel in (one, best):
-        arrow, line = panel.one("arrow"), panel.one("line", color=None, width=2)
+        arrow, line = panel.one("arrow"), panel.one("line", color=GRAY, dashed=False)
         zero, unit = arrow.start, lengths([arrow])[0]
-        assert panel.one("words", color=None).text == "length 1"
+        of_arrow, of_margin = panel.all("words")
+        assert of_arrow.text == "length 1"
         near((line.places - zero) @ arrow.way / unit, 0)
         assert abs(turn(line.way, arrow.way) - 90) < 0.2
         samples = np.concatenate([panel.places("dot") - zero, zero - panel.places("ring")]) / unit
         distances = samples @ arrow.way / unit
         assert len(samples) == 6 and distances.min() > 0
         every = samples @ [np.cos(angles), np.sin(angles)]
-        assert float(panel.one("words", color=2).text.split()[1]) == round(distances.min(), 2)
+        assert float(of_margin.text.split()[1]) == round(distances.min(), 2)
         margins.append((distances.min(), every.min(axis=0).max()))
-        nearest = panel.all("line", color=2)
+        nearest = panel.all("line", width=4)
         near(lengths(nearest) / unit, distances.min(), 0.01)
         assert len(nearest) == (distances < distances.min() + 0.01).sum()
         assert all(abs(turn(way.way, line.way) - 90) < 0.5 for way in nearest)

@@ -20,11 +20,11 @@ def test_short_decoders_use_all_of_either_bound_and_long_ones_all_of_the_sharper
     between = np.max(list(shares.values()), axis=0)
     assert between.max() < 1 + 1e-12
     assert (
-        min(shares[f"uniform attention, {bound}"][0] for bound in ("B bound", "sharper bound"))
+        min(shares[f"uniform weights, against {bound}"][0] for bound in ("B", "the sharper one"))
         > 0.99
     )
-    assert shares["mean 1/√3 attention, sharper bound"][-1] > 0.99
-    assert np.isclose(shares["mean 1/√3 attention, B bound"][-1], bounds.DEVIATION, rtol=1e-2)
+    assert shares["more on its own kind, against the sharper one"][-1] > 0.99
+    assert np.isclose(shares["more on its own kind, against B"][-1], bounds.DEVIATION, rtol=1e-2)
     assert between[(decoders > 0.1) & (decoders < 10)].min() < 0.99
 
 

@@ -13,7 +13,7 @@ from mhalib.data.mixture import tokenized_mixture
 from mhalib.live.heads import ENTRY
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.plots import SEQUENTIAL
+from mhalib.plots import ATTENTION, INK, WEIGHTS
 
 NOISES = (0.0, 0.2, 0.5, 0.75, 1.0, 1.5, 2.0)
 
@@ -127,15 +127,15 @@ def finding(
 
 def _frame(T, steps):
     frame = panels("fractions, step by step", "final attention weights")
-    line(frame, "training accuracy", 1, shows="accuracy", color=0)
-    line(frame, "test accuracy", 1, shows="test_accuracy", color=1)
+    line(frame, "training accuracy", 1, shows="accuracy", color=INK)
+    line(frame, "test accuracy", 1, shows="test_accuracy", color=INK, dash="dash")
     line(frame, "weight, initial settings", 1, shows="attention_score", once=True)
-    line(frame, "weight on relevant token", 1, shows="attention_score", color=2)
+    line(frame, "weight on relevant token", 1, shows="attention_score", color=ATTENTION)
     guess(frame, "chapter-1-1b", 1)
     frame.add_heatmap(
         zmin=0,
         zmax=1,
-        colorscale=SEQUENTIAL,
+        colorscale=WEIGHTS,
         colorbar={"title": "weight"},
         row=1,
         col=2,

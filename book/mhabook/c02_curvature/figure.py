@@ -19,6 +19,7 @@ from mhalib.live.samples import arrays, in_doubles
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
+from mhalib.plots import INK
 
 HEADS = (1, 2, 4, 8)
 STEP_SIZES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -92,9 +93,9 @@ def downward(
 
 def _downward_frame(steps):
     frame = panels("step by step", "against the loss")
-    line(frame, "loss", 1, shows="loss", color=0)
-    line(frame, "negative curvature", 1, shows="negative_curvature", color=3)
-    line(frame, "its bound (B/√H) L", 1, shows="weak_convexity_bound", color=4)
+    line(frame, "loss", 1, shows="loss", color=INK)
+    line(frame, "negative curvature", 1, shows="negative_curvature", color=INK, dash="dash")
+    line(frame, "its bound (B/√H) L", 1, shows="weak_convexity_bound", color=INK, dash="dot")
     line(
         frame,
         "negative curvature, initial settings",
@@ -110,7 +111,8 @@ def _downward_frame(steps):
         2,
         shows="negative_curvature",
         over="loss",
-        color=3,
+        color=INK,
+        dash="dash",
         legend=False,
     )
     line(
@@ -119,7 +121,8 @@ def _downward_frame(steps):
         2,
         shows="weak_convexity_bound",
         over="loss",
-        color=4,
+        color=INK,
+        dash="dot",
         legend=False,
     )
     step_axis(frame, steps, col=1)
@@ -162,12 +165,12 @@ def curvature(data: Dataset, steps: int = 400, scale: float = 0.3, seed: int = 0
     record = recorded_steps(steps, 12)
 
     frame = panels("upward", "downward")
-    line(frame, "largest eigenvalue", 1, shows="sharpness", color=0)
-    line(frame, "its bound ρ", 1, shows="smoothness_bound", color=1)
-    line(frame, "2/η", 1, shows="edge", color=2)
-    line(frame, "− smallest eigenvalue", 2, shows="negative_curvature", color=3)
-    line(frame, "its bound (B/√H) L", 2, shows="weak_convexity_bound", color=4)
-    line(frame, "loss L", 2, shows="loss", color=5)
+    line(frame, "largest eigenvalue", 1, shows="sharpness", color=INK, dash="longdash")
+    line(frame, "its bound ρ", 1, shows="smoothness_bound", color=INK, dash="dot")
+    line(frame, "2/η", 1, shows="edge", color=INK, dash="dashdot")
+    line(frame, "− smallest eigenvalue", 2, shows="negative_curvature", color=INK, dash="dash")
+    line(frame, "its bound (B/√H) L", 2, shows="weak_convexity_bound", color=INK, dash="dot")
+    line(frame, "loss L", 2, shows="loss", color=INK)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", exponentformat="power", dtick=2)
     frame.update_yaxes(range=[-5, 4], col=1)

@@ -9,44 +9,50 @@ from mhabook.drawing import Panel, picture
 
 MARGINS = (-1.4, 2.6)
 """Where the loss is high and steep, and where it is low and flat."""
+DOWNWARD, WALL = "7 4", "1 4"
+"""Dashes where something curves downward, and dots for a bound, as in the live figure."""
+BEND, LIMIT = 0.08, 0.36
+"""Second derivatives of the logit as it is drawn, and of the curve that bends as much as it could."""
 
 
 def slope_times_bend() -> HTML:
     """Slope at most height, times the bend of the logit, is the bend of the loss: high hills bend,
     low ones hardly."""
     loss = (
-        Panel("The loss: steep only if high")
+        Panel("Loss: steep only if high")
         .arrow((20, 165), (246, 165), width=1)
-        .curve([_on_loss(-2 + 0.1 * k) for k in range(61)], width=2.5)
+        .curve([_on_loss(-2 + 0.1 * k) for k in range(61)], width=1.5)
         .words((246, 184), "margin of a sample", anchor="end")
     )
     for margin in MARGINS:
         _tangent(loss, margin)
-    loss.words((84, 74), "high, and steep", anchor="start").words(
-        (160, 142), "low, and flat", anchor="start"
+    loss.words((86, 64), "high, steep", anchor="start").words(
+        (160, 136), "low, flat", anchor="start"
     )
-    logit = Panel("The logit: curvature of either sign")
-    for left, sign, color, word in ((28, 1, 0, "upward"), (142, -1, 1, "downward")):
-        logit.curve(
-            [(left + x, 92 - sign * (0.04 * (x - 45) ** 2 - 40)) for x in range(0, 91, 3)],
-            color=color,
-            width=2.5,
-        )
-        logit.words((left + 45, 158), word, color=color)
-    logit.words((130, 184), "at most B/√H")
+    logit = Panel("The logit bends both ways")
+    for top, sign, dash, word in ((73, 1, "", "upward"), (187, -1, DOWNWARD, "downward")):
+        logit.curve(_bent(top, sign * BEND, 45), width=2.5, dash=dash)
+        logit.curve(_bent(top, sign * LIMIT, 21), width=2, dash=WALL)
+        logit.words((top, 156), word)
+    logit.words((130, 182), "dots: its limit, B/√H")
     hills = Panel("So the lower, the flatter")
     for height, y in ((70, 108), (24, 142), (5, 160)):
-        hills.curve(
-            [_on_hill(x, y + height / 4, height) for x in range(-100, 101, 5)], width=2.5, color=1
-        )
+        # Dashes where it curves downward, between the two points of no curvature.
+        for start, end, dash in ((-100, -50, ""), (-50, 50, DOWNWARD), (50, 100, "")):
+            hills.curve(
+                [_on_hill(x, y + height / 4, height) for x in range(start, end + 1, 5)],
+                width=2.5,
+                dash=dash,
+            )
         hills.dot((130, y + height / 4 - height), size=4)
-    hills.words((130, 184), "negative curvature ≤ B/√H × loss")
+    hills.words((130, 184), "at most B/√H × loss")
     return picture(
         "the-lower-the-flatter",
         "Three panels. The logistic loss against the margin, with a steep tangent at a high point "
-        "and a flat one at a low point. Two curves for the logit, one convex and one concave. "
-        "Three hills of the same shape, a high one, a low one, and a very low one, each with a "
-        "dot at its top.",
+        "and a flat one at a low point. Two curves for the logit, a solid one that curves upward "
+        "and a dashed one that curves downward, each with a dotted curve, its limit, which bends "
+        "more. Three hills of the same shape, a high one, a low one, and a very low one, each "
+        "dashed where it curves downward, with a dot at its top.",
         [loss, logit, hills],
     )
 
@@ -59,10 +65,17 @@ def _tangent(panel, margin):
     x, y = _on_loss(margin)
     rise = 52 / 34 / (1 + exp(margin))  # downward to the right, in units of the panel
     reach = 30 / (1 + rise**2) ** 0.5
-    panel.line((x, y), (x, 165), dash="3 3", opacity=0.7)
-    panel.line((x - reach, y - rise * reach), (x + reach, y + rise * reach), color=1, width=3).dot(
-        (x, y), size=4
-    )
+    panel.line((x, y), (x, 165), width=1, opacity=0.5)
+    panel.line((x - reach, y - rise * reach), (x + reach, y + rise * reach), width=4).dot((x, y))
+
+
+def _bent(middle, bend, reach):
+    """A parabola with this second derivative, as far as ``reach`` on both sides of its middle; it
+    begins where others of its sign do."""
+    end = 92 + 40 * (1 if bend > 0 else -1)
+    return [
+        (middle + reach * k / 15, end - bend * (reach * k / 15) ** 2 / 2) for k in range(-15, 16)
+    ]
 
 
 def _on_hill(x, foot, height):

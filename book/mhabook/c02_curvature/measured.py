@@ -38,10 +38,10 @@ def hills(path: Path, data: Dataset, distances: Iterable[float]) -> dict[str, li
 def shares_of_bounds(decoders: Iterable[float]) -> dict[str, list[float]]:
     """What share of the Hessian bound, and of the sharper one, ``opposite_tokens`` use with
     decoders of these norms."""
-    families = {"uniform": 0.0, "mean 1/√3": 3**-0.5}
-    bounds = {"B": hessian_bound, "sharper": sharp_hessian_bound}
+    families = {"uniform weights": 0.0, "more on its own kind": 3**-0.5}
+    bounds = {"B": hessian_bound, "the sharper one": sharp_hessian_bound}
     return {
-        f"{family} attention, {bound} bound": [
+        f"{family}, against {bound}": [
             1 - check(**opposite_tokens(u=u, R=1.0, mean=mean)).slack for u in decoders
         ]
         for bound, check in bounds.items()

@@ -24,7 +24,7 @@ from mhabook.c03_first_step.ntk import (
 from mhalib.data.mixture import draw, patterns, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
-from mhalib.plots import COLORS, GRAY
+from mhalib.plots import ATTENTION, DECODER, INK
 
 STARTS: dict[str, Callable[..., MultiHeadAttention]] = {
     "zero": lambda data, seed: MultiHeadAttention.zeros(1, *data.X.shape[1:]),
@@ -191,36 +191,38 @@ def _page_data(n, T, d, seed):
 
 def _frame():
     frame = panels("maximum margin from …", "margin from both, against noise σ")
-    for k, name in enumerate(("U", "W", "both")):
+    bars = {"U": DECODER, "W": ATTENTION, "both": INK}
+    for k, (name, color) in enumerate(bars.items()):
         frame.add_scatter(
             x=[k, k],
             name=name,
             mode="lines",
-            line={"color": COLORS[0], "width": 34},
+            line={"color": color, "width": 34},
+            opacity=0.5,
             row=1,
             col=1,
             showlegend=False,
             meta={"y": f"bar_{name}"},
         )
-    for name, shown, color, size in (
-        ("γ* (exact)", "exact", 4, 13),
-        ("γ (witness)", "closed", 1, 8),
+    for name, shown, symbol, size in (
+        ("γ* (exact)", "exact", "circle-open", 14),
+        ("γ (witness)", "closed", "square", 7),
     ):
         frame.add_scatter(
             x=[0, 1, 2],
             name=name,
             mode="markers",
-            marker={"color": COLORS[color], "size": size},
+            marker={"color": INK, "symbol": symbol, "size": size},
             row=1,
             col=1,
             meta={"y": shown},
         )
-    for kind, color, dash in (("zero", 2, "dot"), ("gaussian", 3, "dash"), ("first", 0, "solid")):
-        line(frame, START_NAMES[kind], 2, shows=f"over_{kind}", over=NOISES, color=color, dash=dash)
+    for kind, dash in (("zero", "dash"), ("gaussian", "longdash"), ("first", "solid")):
+        line(frame, START_NAMES[kind], 2, shows=f"over_{kind}", over=NOISES, color=INK, dash=dash)
     frame.add_scatter(
         name="here",
         mode="markers",
-        marker={"color": GRAY, "size": 10},
+        marker={"color": INK, "size": 10},
         row=1,
         col=2,
         meta={"x": "here", "y": "here_margin"},

@@ -24,7 +24,7 @@ from mhalib.data.mixture import tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
-from mhalib.plots import COLORS, GRAY
+from mhalib.plots import INK
 
 STARTS = {"zero": "before the step", "gaussian": "random decoder", "first": "after the step"}
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
@@ -77,7 +77,8 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
     return LiveFigure(
         FigureSpec(
             title="What can the gradients tell apart?",
-            alt="Left, a point for each sample: the rate of change of the logit, horizontally if "
+            alt="Left, a disc for each sample of label +1 and a ring for each of label −1: the rate "
+            "of change of the logit, horizontally if "
             "only the decoder moves at unit speed along its part of the best direction, and "
             "vertically if only attention does. After the step positive samples are at the upper "
             "right and negative samples at the lower left, with a wide empty band between. Right, "
@@ -228,13 +229,13 @@ def _plane(model, data):
 
 def _frame(noises):
     frame = panels("rate of change of each logit", "margin against the noise")
-    for name, color, symbol in (("plus", 0, "circle"), ("minus", 1, "diamond")):
+    for name, symbol in (("plus", "circle"), ("minus", "circle-open")):
         frame.add_scatter(
             name="label +1" if name == "plus" else "label −1",
             mode="markers",
             row=1,
             col=1,
-            marker={"color": COLORS[color], "symbol": symbol, "size": 7, "opacity": 0.75},
+            marker={"color": INK, "symbol": symbol, "size": 7},
             meta={"x": f"{name}_U", "y": f"{name}_W"},
         )
     for name in LINES:
@@ -244,15 +245,16 @@ def _frame(noises):
             1,
             shows=f"{name}_W",
             over=f"{name}_U",
+            faint=True,
             legend=name != "below",
         )
-        frame.data[-1].line = {"color": GRAY, "dash": "solid" if name == "border" else "dot"}
-    for kind, color, dash in (("zero", 2, "dot"), ("gaussian", 3, "dash"), ("first", 4, "solid")):
-        line(frame, STARTS[kind], 2, shows=f"over_{kind}", over=noises, color=color, dash=dash)
+        frame.data[-1].line.dash = "solid" if name == "border" else "dot"
+    for kind, dash in (("zero", "dash"), ("gaussian", "longdash"), ("first", "solid")):
+        line(frame, STARTS[kind], 2, shows=f"over_{kind}", over=noises, color=INK, dash=dash)
     frame.add_scatter(
         name="here",
         mode="markers",
-        marker={"color": GRAY, "size": 10},
+        marker={"color": INK, "size": 10},
         row=1,
         col=2,
         meta={"x": "here", "y": "here_margin"},

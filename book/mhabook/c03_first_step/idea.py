@@ -5,6 +5,7 @@ import numpy as np
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, picture
+from mhalib.plots import ATTENTION, DECODER, GRAY
 
 CENTER = (130, 108)
 FAR = 66
@@ -25,35 +26,30 @@ def margin_by_pythagoras() -> HTML:
     """Two labels on one axis; the decoder's arrow from one starred token to the other; two labels
     in the plane."""
     x, y = CENTER
-    before = _axes(Panel("Before: one way to move"))
-    before.line((x, y), (x + FAR, y), width=4, opacity=0.8).words(
-        (x + FAR / 2 - 4, y - 9), "margin"
-    )
-    before.dot((x + FAR, y), color=0, size=7).dot((x - FAR, y), color=1, size=7)
-    before.words((x, 184), "attention changes nothing")
-    step = Panel("The step: the decoder points").star(PLUS, color=2).star(MINUS, color=2)
-    for at in DISTRACTING:
-        step.dot(at, size=4.5)
-    step.arrow(_between(0.1), _between(0.9), color=0, width=3.5)
-    step.words((222, 42), "token of label +", anchor="end").words(
-        (26, 170), "token of label −", anchor="start"
-    )
-    step.words((166, 108), "decoder", color=0, anchor="start")
-    after = _axes(Panel("After: two ways to move"))
     corner, point = (x + FAR, y), (x + FAR, y - HIGH)
-    after.line(CENTER, corner, width=4, opacity=0.8).line(corner, point, width=4, color=2)
-    after.line(CENTER, point, width=4, color=0).dot(point, color=0, size=7).dot(
-        (x - FAR, y + HIGH), color=1, size=7
-    )
-    after.words((x + 8, y - HIGH - 4), "margin", color=0, anchor="start")
-    after.words((x + FAR + 8, y - HIGH / 2 + 6), "new", color=2, anchor="start")
+    before = _axes(Panel("Before: one way to move"))
+    before.line(CENTER, corner, width=4, color=DECODER).words((x + FAR / 2 - 4, y - 9), "margin")
+    before.dot(corner, size=6).dot((x - FAR, y), size=6, hollow=True)
+    before.words((x, 184), "attention changes nothing")
+    step = Panel("The step: a decoder").star(PLUS).star(MINUS)
+    for at in DISTRACTING:
+        step.token(at)
+    step.arrow(_between(0.1), _between(0.9), color=DECODER, width=3.5)
+    step.words((242, 40), "label +", anchor="end").words((22, 174), "label −", anchor="start")
+    step.words((164, 112), "decoder", color=DECODER, anchor="start")
+    after = _axes(Panel("After: two ways to move"))
+    after.line(CENTER, corner, width=4, color=DECODER).line(corner, point, width=4, color=ATTENTION)
+    after.line(CENTER, point, width=4).dot(point, size=6)
+    after.dot((x - FAR, y + HIGH), size=6, hollow=True)
+    after.words((x + FAR - 11, y - HIGH - 1), "margin", anchor="end")
+    after.words((x + FAR + 8, y - HIGH / 2 + 6), "new", color=ATTENTION, anchor="start")
     after.words((x, 184), "farther apart")
     return picture(
         "what-one-step-knows",
-        "Three panels. Before the step the two labels are two points on the horizontal axis of a "
-        "plane, at a distance from the center that is the margin; the vertical axis is attention. "
+        "Three panels. Before the step the two labels, a dot and a ring, are on the horizontal axis "
+        "of a plane, at a distance from the center that is the margin; the vertical axis is attention. "
         "Then an arrow, the decoder, points from the token of label minus to the token of label "
-        "plus, past the distracting tokens. After the step the two points have left the axis, one "
+        "plus, past the distracting tokens. After the step the dot and the ring have left the axis, one "
         "upward and one downward, and the margin is now the hypotenuse of a right triangle.",
         [before, step, after],
     )
@@ -86,20 +82,20 @@ def _separated(title, direction):
     panel = Panel(title)
     distances = np.concatenate([POSITIVE, -NEGATIVE]) @ direction
     margin = distances.min()
-    panel.line(*_across(direction, 0), width=2)
+    panel.line(*_across(direction, 0), color=GRAY)
     for side in (-margin, margin):
-        panel.line(*_across(direction, side), width=1, dash="4 4", opacity=0.7)
+        panel.line(*_across(direction, side), color=GRAY, dash="1 4")
     samples = np.concatenate([POSITIVE, NEGATIVE])
     for sample in samples[distances < margin + 1e-9]:
         foot = sample - (sample @ direction) * direction
-        panel.line(_place(foot), _place(sample), width=4, color=2)
+        panel.line(_place(foot), _place(sample), width=4)
     x, y = _place(direction)
-    panel.arrow(CENTER, (x, y), color=3).words((x + 6, y + 4), "length 1", anchor="start")
+    panel.arrow(CENTER, (x, y)).words((x + 6, y + 4), "length 1", anchor="start")
     for sample in POSITIVE:
-        panel.dot(_place(sample), color=0, size=6)
+        panel.dot(_place(sample), size=6)
     for sample in NEGATIVE:
-        panel.dot(_place(sample), color=1, size=6, hollow=True)
-    return panel.words((130, 184), f"margin {margin:.2f}", color=2)
+        panel.dot(_place(sample), size=6, hollow=True)
+    return panel.words((130, 184), f"margin {margin:.2f}")
 
 
 def _across(direction, distance):
@@ -126,6 +122,6 @@ def _axes(panel):
     panel.line((20, y), (240, y), width=1, opacity=0.4).line(
         (x, 34), (x, 166), width=1, opacity=0.4
     )
-    return panel.words((240, y + 17), "decoder", anchor="end").words(
-        (x - 6, 40), "attention", anchor="end"
+    return panel.words((242, y + 19), "decoder", color=DECODER, anchor="end").words(
+        (x - 6, 40), "attention", color=ATTENTION, anchor="end"
     )
