@@ -21,7 +21,7 @@ c01, c02, c03, c04, c05, c06, c07, c08, c09, c10, c11, c12, c13, c14, c15, c16 =
 HELD = {}
 """Picture → the tests of what it shows."""
 SCHEMAS = {
-    c05.equal_heads: "how four heads are joined to one dot; only its last panel has lengths",
+    c05.equal_heads: "how four heads are joined to one dot; the other panels have lengths",
     c06.hidden_head: "rows and boxes, which can be counted",
     c07.leave_one_out: "rows of dots, one of which is left out",
     c16.task: "sentences and boxes; only the labels follow from something",
@@ -255,21 +255,21 @@ def test_the_margin_is_the_distance_of_the_nearest_sample_and_no_direction_has_a
 @of(c04.downhill_leads_there, 0, 1)
 def test_a_flat_start_ends_too_high_at_distance_two_and_low_enough_at_five(near_by, far):
     x, kappa, least = np.linspace(0, 1, 41), 0.1, 0.1
-    flat, sloping = near_by.all("line", width=2)[0], near_by.one("line", color=0)
+    flat, sloping = near_by.one("line", dashed=True), near_by.one("line", width=2.5)
     view = frame(flat.places, pairs(2 * x, np.cos(kappa**0.5 * 2 * x)), alike=False)
     for panel, end in ((near_by, 2), (far, 5)):
         near(view.read(panel.one("dot").start), [0, 1], 0.005)
         near(view.read(panel.one("star").start), [end, least], 0.005)
-        near(view.read([line.start for line in panel.all("line", color=None)]), 0, 0.005)
+        near(view.read([line.start for line in panel.all("line", width=1.5)]), 0, 0.005)
         ticks = panel.all("words", color=None)
-        near(view.read([tick.start for tick in ticks[:2]])[:, 1] + 4 / view.unit[1], [1, 0.1])
-        near(view.read([tick.start for tick in ticks[2:]])[:, 0], [0, end], 0.005)
+        near(view.read([tick.start for tick in ticks[:2]])[:, 1] + 5 / view.unit[1], [1, 0.1])
+        near(view.read([tick.start for tick in ticks[2:4]])[:, 0], [0, end], 0.005)
     slopes = np.diff(view.read(sloping.places)[:, 1]) / 0.05
     assert slopes[0] < -(1 - least - kappa * 2**2 / 2) / 2 and (np.diff(slopes) > -0.05).all()
     near(view.read(sloping.places[[0, -1]]), [[0, 1], [2, least]], 0.005)
     speed = np.arccos(least) / 5
     assert speed**2 < kappa and 0.6 < 1 - kappa * 2**2 / 2 < view.read(flat.end)[1]
-    near(view.read(far.one("line", color=1).places), pairs(5 * x, np.cos(speed * 5 * x)), 0.005)
+    near(view.read(far.one("line", width=2.5).places), pairs(5 * x, np.cos(speed * 5 * x)), 0.005)
 
 
 @of(c04.downhill_leads_there, 2)
@@ -285,48 +285,71 @@ def test_each_step_halves_the_squared_distance_from_the_outermost_circle_on(step
 
 
 @of(c05.three_ways)
-def test_the_ways_of_many_heads_are_powers_of_their_number(*planes):
-    ways = {"Same": (0, -1), "√H": (1 / 2, -1 / 2), "Adam": (1 / 2, 0)}
-    H, drawn, true = np.array([1, 4, 16, 64]), [], []
-    for panel, (name, powers) in zip(planes, ways.items(), strict=True):
-        assert name in panel.title
-        drawn.append(panel.places("dot"))
-        true.append(np.outer(np.log2(H), powers))
-        arrow = panel.one("arrow", color=0)
-        near(arrow.start, drawn[-1][0])
-        assert turn(arrow.way, powers) < 0.5 and lengths([arrow]) > np.ptp(drawn[-1], axis=0).max()
-    frame(np.concatenate(drawn), np.concatenate(true))
+def test_the_ways_of_many_heads_are_powers_of_their_number(plane):
+    assert turn(plane.one("arrow", color=DECODER).way, (1, 0)) == 0
+    assert turn(plane.one("arrow", color=ATTENTION).way, (0, 1)) == 0
+    ways = {"same step size": (0, -1), "step size × √H": (1 / 2, -1 / 2), "Adam": (1 / 2, 0)}
+    words = {each.text: each.start for each in plane.all("words")}
+    view = None
+    for line in plane.all("line"):
+        # The words of a way stand beside its end.
+        name = min(ways, key=lambda name: np.linalg.norm(words[name] - line.end))
+        on = [dot for dot in plane.all("dot") if turn(dot.start - line.start, line.way) < 1]
+        places, sizes = [dot.start for dot in on], [dot.width for dot in on]
+        true = np.outer(np.log2([1, 4, 16, 64]), ways.pop(name))
+        view = view or frame(places, true)
+        near(view.read(places), true, 0.005)
+        near([line.start, line.end], [places[0], places[-1]])
+        assert sizes == sorted(set(sizes))
+    assert not ways
 
 
 @of(c05.equal_heads)
-def test_attention_takes_a_step_as_many_times_shorter_as_there_are_heads(together, shares, one):
-    decoder, attention = one.all("arrow")
-    heads = len(together.all("line", filled=True))
-    assert heads == len(together.all("line", filled=False)) == len(together.all("arrow")) == 4
+def test_attention_takes_a_step_as_many_times_shorter_as_there_are_heads(four, one, steps):
+    squares, bars = (four.all("line", color=color) for color in (ATTENTION, DECODER))
+    heads = len(squares)
+    assert heads == len(bars) == len(four.all("arrow")) == 4
+    for square, bar, arrow in zip(squares, bars, four.all("arrow"), strict=True):
+        assert square.filled and square.places[0, 1] > bar.end[1] > square.places[2, 1]
+        near(bar.end[1], arrow.start[1])
+        assert lengths_from(four.one("dot").start, arrow.places[1:]) < 20
+    # One head with the same W and the decoder √H U has the logit of all.
+    alone, twice = one.one("line", color=ATTENTION), one.one("line", color=DECODER)
+    near(np.ptp(alone.places, axis=0), np.ptp(squares[0].places, axis=0))
+    near(heads**0.5 * lengths(bars), lengths([twice]))
+    decoder, attention = (steps.one("arrow", color=color) for color in (DECODER, ATTENTION))
     near(lengths([decoder]), heads * lengths([attention]), 0.5)
-    back = [arrow.places[::-1] for arrow in shares.all("arrow")]
-    near([arrow.places for arrow in together.all("arrow")], back)
-    apart = lengths_from(together.one("dot").start, np.array([end for _, end in map(tuple, back)]))
-    assert apart.max() < 20
+    ruler, *marks = steps.all("line")
+    near([ruler.start[0], ruler.end[0]], [decoder.start[0], decoder.end[0]])
+    numbers = [words for words in steps.all("words") if words.text.isdigit()]
+    assert [words.text for words in numbers] == list("01234")
+    fields = np.linspace(ruler.start[0], ruler.end[0], heads + 1)
+    near([mark.start[0] for mark in marks], fields)
+    near([words.start[0] for words in numbers], fields)
+    near([attention.start[0], attention.end[0]], fields[:2])
 
 
 @of(c06.hidden_head)
 def test_every_row_of_tokens_has_its_sign_and_eight_heads_have_their_numbers(made, seen, train):
-    rows, signs = seen.places("dot").reshape(4, 6, 2), seen.all("words", color=0)
+    rows, signs = seen.places("dot").reshape(4, 6, 2), seen.all("words")[:4]
     near(made.places("dot"), seen.places("dot"))
-    assert abs(rows[..., 1] - seen.places("words", color=0)[:, None, 1] - 5).max() < 8
+    heights = np.array([sign.start[1] for sign in signs])
+    assert abs(rows[..., 1] - heights[:, None] - 5).max() < 8
     assert [sign.text for sign in signs] == ["+", "−", "−", "+"]
     numbers = [words for words in train.all("words") if words.text.isdigit()]
     assert [words.text for words in numbers] == list("12345678")
     for words, box in zip(numbers, train.all("line", filled=True), strict=True):
         near(words.start + (0, 5), (box.places[0] + box.places[2]) / 2)
+    hidden = made.one("line", color=FOUND, filled=True)
+    near(made.one("star").start, (hidden.places[0] + hidden.places[2]) / 2)
+    assert not seen.all("star") and not train.all("star")
 
 
 @of(c06.directions, given=(EQUAL, DIFFERENT, HIDDEN))
 def test_the_arrow_of_a_head_has_its_true_angle_and_length(star, together, apart):
-    assert turn(star.one("arrow").way, (0, 1)) == 0
+    assert turn(star.one("arrow", color=FOUND).way, (0, 1)) == 0
     for panel, heads in ((together, EQUAL), (apart, DIFFERENT)):
-        arrows, sizes = panel.all("arrow"), (heads**2).sum(axis=(1, 2)) ** 0.5
+        arrows, sizes = panel.all("arrow", color=ATTENTION), (heads**2).sum(axis=(1, 2)) ** 0.5
         cosines = [(head * HIDDEN).sum() for head in heads] / sizes / (HIDDEN**2).sum() ** 0.5
         near([turn(arrow.way, (0, 1)) for arrow in arrows], np.degrees(np.arccos(cosines)), 0.2)
         near(lengths(arrows) / lengths(arrows).max(), sizes / sizes.max(), 0.005)

@@ -451,13 +451,15 @@ def attention_scores_of_groups(path, data):
 def step_sizes(made, path, first, H, lr, scaling, optimizer):
     data, zero = mha.data.tokenized_mixture(), mha.MultiHeadAttention.zeros(1, 10, 8)
     adam = mha.train(zero, data, mha.Adam(0.01), 2000, record=first.steps)
-    runs = {"one head, gradient descent, 0.3": first, "one head, Adam, 0.01": adam, "H heads": path}
+    runs = {"one head, gradient descent, 0.3": first, "one head, Adam, 0.01": adam}
     curves = {name: (losses(run, data), attention_scores(run, data)) for name, run in runs.items()}
+    now = losses(path, data), attention_scores(path, data)
+    own = ("loss of H heads", "attention of H heads")
     return {
         f"{title}, step by step": Panel(
             "log step",
             "log" if k == 0 else "",
-            {name: pair[k] for name, pair in curves.items()},
+            {name: pair[k] for name, pair in curves.items()} | {own[k]: now[k]},
             path.steps,
         )
         for k, title in enumerate(("training loss", "attention score"))
@@ -466,7 +468,7 @@ def step_sizes(made, path, first, H, lr, scaling, optimizer):
         ("η √H with η = {}", lr),
         (
             "training loss is {}, and the attention score is {}.",
-            *(curve[-1] for curve in curves["H heads"]),
+            *(curve[-1] for curve in now),
         ),
     ]
 

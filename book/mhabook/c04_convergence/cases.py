@@ -29,8 +29,7 @@ Outcome: TypeAlias = tuple[Chain, float, dict[str, int]]
 
 def by_heads(runs: Mapping[int, Path], curve: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The steps and the values of a curve for each number of heads, by its name: "20 heads"."""
-    names = {H: f"{H} heads" if H < 1e9 else f"{H / 1e9:.0f} billion heads" for H in runs}
-    return {names[H]: (run.steps, run.curves[curve]) for H, run in runs.items()}
+    return {f"{H:,} heads": (run.steps, run.curves[curve]) for H, run in runs.items()}
 
 
 def follow_witness(

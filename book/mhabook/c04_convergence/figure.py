@@ -18,7 +18,7 @@ from mhalib.data import Dataset
 from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.models import HeadGroups
 from mhalib.optim import GradientDescent
-from mhalib.plots import GRAY
+from mhalib.plots import ATTENTION, FOUND, INK
 
 CURVES = ("loss", "guarantee", "from_start", "from_reference", "limit", "attention_score")
 FINAL = (
@@ -180,9 +180,9 @@ def _in_words(H):
 
 def _nearer_frame(steps):
     frame = panels("loss", "distance")
-    line(frame, "loss", 1, shows="loss", color=0)
-    line(frame, "bound of the theorem", 1, shows="guarantee", color=1)
-    line(frame, "loss of the good model", 1, shows="reference_loss", color=2)
+    line(frame, "loss", 1, shows="loss")
+    line(frame, "bound of the theorem", 1, shows="guarantee", dash="dot")
+    line(frame, "loss of the good model", 1, shows="reference_loss", color=FOUND, dash="dash")
     line(
         frame,
         "to the good model, initial settings",
@@ -191,8 +191,8 @@ def _nearer_frame(steps):
         once=True,
         legend=True,
     )
-    line(frame, "to the good model", 2, shows="from_reference", color=3)
-    line(frame, "to the initialization", 2, shows="from_start", color=4)
+    line(frame, "to the good model", 2, shows="from_reference")
+    line(frame, "to the initialization", 2, shows="from_start", dash="dash")
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-5, 3], dtick=2, exponentformat="power", col=1)
     return frame.update_yaxes(rangemode="tozero", col=2)
@@ -298,19 +298,19 @@ def _frame(steps):
         "required heads against D₀",
         height=640,
     )
-    line(frame, "loss", 1, 1, shows="loss", color=0)
-    line(frame, "bound of the theorem", 1, 1, shows="guarantee", color=1)
-    line(frame, "distance ‖θₖ − θ₀‖", 2, 1, shows="from_start", color=0)
-    line(frame, "distance ‖θₖ − θ‖", 2, 1, shows="from_reference", color=2)
-    line(frame, "3D₀", 2, 1, shows="limit", color=1)
-    line(frame, "attention score", 1, 2, shows="attention_score", color=0)
-    line(frame, "heads: training theorem", 2, 2, shows="heads_line", over="grid", color=1)
-    line(frame, "heads: with fewer", 2, 2, shows="fewer_line", over="grid", color=2)
-    line(frame, "heads: the run", 2, 2, shows="run_line", over="grid", color=0)
+    line(frame, "loss", 1, 1, shows="loss")
+    line(frame, "bound of the theorem", 1, 1, shows="guarantee", dash="dot")
+    line(frame, "distance ‖θₖ − θ₀‖", 2, 1, shows="from_start", dash="dash")
+    line(frame, "distance ‖θₖ − θ‖", 2, 1, shows="from_reference")
+    line(frame, "3D₀", 2, 1, shows="limit", dash="dot")
+    line(frame, "attention score", 1, 2, shows="attention_score", color=ATTENTION)
+    line(frame, "heads: training theorem", 2, 2, shows="heads_line", over="grid")
+    line(frame, "heads: with fewer", 2, 2, shows="fewer_line", over="grid", dash="dash")
+    line(frame, "heads: the run", 2, 2, shows="run_line", over="grid", faint=True, legend=True)
     frame.add_scatter(
         name="heads at D₀",
         mode="markers",
-        marker={"color": GRAY, "size": 10},
+        marker={"color": INK, "size": 10},
         row=2,
         col=2,
         meta={"x": "asked_at", "y": "asked"},

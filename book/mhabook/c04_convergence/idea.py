@@ -14,7 +14,7 @@ HERE, THERE = 1.0, 0.1
 """The loss where the run is, and that of the good model."""
 NEAR, FAR = 2.0, 5.0
 """How far away the good model is in the first two panels."""
-LEFT, BOTTOM, ACROSS, UP = 28, 160, 42, 120
+LEFT, BOTTOM, ACROSS, UP = 36, 156, 40, 116
 """Where distance 0 and loss 0 are drawn, and how long their units are."""
 
 
@@ -22,26 +22,22 @@ def downhill_leads_there() -> HTML:
     """Near a good model a flat start ends too high; far away it does not; so the run comes nearer
     step by step."""
     end = flat(NEAR)
-    near = _axis(Panel("Near: it cannot be flat here"), NEAR)
-    near.curve(_points(flat, NEAR), dash="5 4", color=1, width=2)
-    near.words(
-        (_at(NEAR, end)[0] + 6, _at(NEAR, end)[1] + 4), "from a flat start", color=1, anchor="start"
-    )
-    near.words(
-        (_at(NEAR, end)[0] + 6, _at(NEAR, end)[1] + 20), "it ends too high", color=1, anchor="start"
-    )
-    near.curve(_points(_sloping, NEAR), color=0)
-    near.arrow(_at(0.25, _sloping(0.25) - 0.12), _at(1.1, _sloping(1.1) - 0.12), color=0)
+    near = _axis(Panel("Near: it cannot be flat"), NEAR)
+    near.curve(_points(flat, NEAR), dash="1 5", width=2)
+    near.words((_at(NEAR, end)[0] + 8, _at(NEAR, end)[1] - 2), "a flat start", anchor="start")
+    near.words((_at(NEAR, end)[0] + 8, _at(NEAR, end)[1] + 16), "ends too high", anchor="start")
+    near.curve(_points(_sloping, NEAR), width=2.5)
+    near.arrow(_at(0.25, _sloping(0.25) - 0.12), _at(1.1, _sloping(1.1) - 0.12), width=2)
     far = _axis(Panel("Far away: it can"), FAR)
-    far.curve(_points(_reaching, FAR), color=1, width=2)
-    far.words((_at(1.2, 1)[0], 34), "flat here, and still", color=1, anchor="start")
-    far.words((_at(1.9, 1)[0], 50), "it falls as low", color=1, anchor="start")
+    far.curve(_points(_reaching, FAR), width=2.5)
+    far.words((46, 104), "a flat start", anchor="start")
+    far.words((46, 122), "ends low enough", anchor="start")
     return picture(
         "downhill-leads-there",
         "Three panels. Left: a dot at a high loss, and near it a star, the good model, at a low "
-        "loss. A dashed curve starts flat at the dot with as much negative curvature as is "
-        "allowed, and ends far above the star. The curve that reaches the star slopes down from "
-        "the dot on. Middle: the star is far away, and a curve that starts flat reaches it. "
+        "loss. A dotted curve starts flat at the dot with as much negative curvature as is "
+        "allowed, and ends far above the star. The solid curve that reaches the star slopes down "
+        "from the dot on. Middle: the star is far away, and a curve that starts flat reaches it. "
         "Right: circles around a star, and a path of steps from the outermost circle inward, with "
         "the largest steps first.",
         [near, far, _steps()],
@@ -76,26 +72,26 @@ def _points(loss, end):
 def _axis(panel, end):
     """Distance to the right, loss upward; the run as a dot and the good model as a star."""
     panel.line(_at(0, 0), _at(5.4, 0), opacity=0.6).line(_at(0, 0), _at(0, 1.05), opacity=0.6)
-    panel.words((14, _at(0, 1)[1] + 4), "1").words((14, _at(0, THERE)[1] + 4), "0.1")
-    panel.words((_at(0, 0)[0], 178), "0").words((_at(end, 0)[0], 178), f"{end:g}")
+    panel.words((17, _at(0, 1)[1] + 5), "1").words((17, _at(0, THERE)[1] + 5), "0.1")
+    panel.words((_at(0, 0)[0], 177), "0").words((_at(end, 0)[0], 177), f"{end:g}")
     return panel.dot(_at(0, HERE)).star(_at(end, THERE))
 
 
 def _steps():
     """A run that comes nearer to the star, by long steps where its loss is high."""
-    panel, center = Panel("So the distance falls"), (150, 100)
+    panel, center = Panel("So the distance falls"), (150, 94)
     # Where the loss is proportional to the squared distance, every step takes the same share of it.
-    distances = [76 * 0.5 ** (k / 2) for k in range(5)]
+    distances = [68 * 0.5 ** (k / 2) for k in range(5)]
     for radius in distances[::2]:
         panel.curve(_circle(center, radius), dash="3 4", opacity=0.5)
     panel.star(center)
     turns = [pi + 0.5 + 0.12 * k for k in range(5)]
     path = [_on_circle(center, *polar) for polar in zip(distances, turns, strict=True)]
     for begin, end in pairwise(path):
-        panel.arrow(begin, end, color=0, width=2)
+        panel.arrow(begin, end, width=2)
         panel.dot(begin, size=3.5)
     return panel.words((path[0][0] - 6, path[0][1] - 6), "start", anchor="end").words(
-        (130, 187), "high loss: much nearer"
+        (130, 183), "high loss: much nearer"
     )
 
 

@@ -24,7 +24,7 @@ from mhalib.live.heads import ENTRY
 from mhalib.live.samples import arrays, in_doubles
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import Adam, Rule
-from mhalib.plots import GRAY
+from mhalib.plots import ATTENTION, DECODER, GRAY
 
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 CURVES = ("loss", "test_loss", "norm_W", "norm_U", "attention_score")
@@ -36,7 +36,7 @@ def step_sizes(
     """A live figure of the run that these arguments describe: are more heads slower, or faster?
 
     Controls change the number of heads, the step size, how it goes with the number of heads, and
-    the rule. Two broad lines stay as they are: one head under ``rule``, and one head under Adam
+    the rule. Two gray lines stay as they are: one head under ``rule``, and one head under Adam
     with the step size 0.01. Training starts at zero, where the browser computes one head for any
     number of them.
 
@@ -75,9 +75,9 @@ def step_sizes(
         FigureSpec(
             title="Are more heads slower, or faster?",
             alt=f"Over {steps} steps from zero initialization: left the training loss, right the "
-            "attention score, that is, the weight on the relevant token. Broad gray lines show "
-            "one head with the optimizer of the page and one head with Adam. A thin line shows "
-            "the run that the controls describe.",
+            "attention score, that is, the weight on the relevant token. Thin gray lines show one "
+            "head with the optimizer of the page and, dashed, one head with Adam. A thick line "
+            "shows the run that the controls describe.",
             model="multihead",
             data=arrays(data),
             start={"kind": "zeros"},
@@ -139,8 +139,9 @@ def _two_panels(steps, record, one_head):
                 faint=True,
                 legend=column == 1,
             )
-            frame.data[-1].line.dash = ("solid", "dot")[k]
-        line(frame, "H heads", column, shows=curve, legend=column == 1)
+            frame.data[-1].line.dash = ("solid", "dash")[k]
+    line(frame, "loss of H heads", 1, shows="loss")
+    line(frame, "attention of H heads", 2, shows="attention_score", color=ATTENTION)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-7, 1], dtick=1, exponentformat="power", col=1)
     return frame.update_yaxes(range=[0, 1.03], col=2)
@@ -221,10 +222,18 @@ def _frame(steps):
     line(frame, "norm U", 1, 2, shows="norm_U", once=True, legend=False)
     line(frame, "attention score", 2, 2, shows="attention_score", once=True)
     line(frame, "training", 1, 1, shows="loss")
-    line(frame, "test", 1, 1, shows="test_loss", color=1)
-    line(frame, "norm W", 2, 1, shows="norm_W", legend=False)
-    line(frame, "norm U", 1, 2, shows="norm_U", legend=False)
-    line(frame, "attention score", 2, 2, shows="attention_score", legend=False)
+    line(frame, "test", 1, 1, shows="test_loss", dash="dash")
+    line(frame, "norm W", 2, 1, shows="norm_W", color=ATTENTION, legend=False)
+    line(frame, "norm U", 1, 2, shows="norm_U", color=DECODER, legend=False)
+    line(
+        frame,
+        "attention score",
+        2,
+        2,
+        shows="attention_score",
+        color=ATTENTION,
+        legend=False,
+    )
     frame.add_scatter(
         x=[1, steps],
         y=[0.3, 0.3 / steps],

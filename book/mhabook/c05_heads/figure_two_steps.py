@@ -9,7 +9,6 @@ from livegrad.arrays import require_count
 from livegrad.live.frames import line, panels, step_axis
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
-from livegrad.plots import DASHES
 from livegrad.training import recorded_steps, train
 from mhabook.c05_heads.pictures import MARKED, descent
 from mhabook.figure_parts import plain_step, zero_heads
@@ -17,9 +16,9 @@ from mhalib.data import Dataset
 from mhalib.live.samples import arrays, in_doubles
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.plots import COLORS
+from mhalib.plots import INK
 
-DECODER, ATTENTION = "step size of the decoder", "step size of attention"
+OF_DECODER, OF_ATTENTION = "step size of the decoder", "step size of attention"
 MOST = int(MARKED[-1])
 
 
@@ -88,8 +87,8 @@ def two_steps(
             final=("here_u", "here_w"),
             fixed={"H": 1, "shortcut": True},
             controls=(
-                Control("eta_u", DECODER, tuple(lr * 2.0**k for k in range(-3, 5)), lr),
-                Control("eta_w", ATTENTION, tuple(lr * 2.0**k for k in range(-7, 2)), lr / MOST),
+                Control("eta_u", OF_DECODER, tuple(lr * 2.0**k for k in range(-3, 5)), lr),
+                Control("eta_w", OF_ATTENTION, tuple(lr * 2.0**k for k in range(-7, 2)), lr / MOST),
             ),
             tries={
                 "1 head": {"eta_u": lr, "eta_w": lr},
@@ -117,7 +116,7 @@ def _frame(lr, steps, one):
         frame.add_scatter(
             name=f"{heads}, {name}",
             mode="lines+markers",
-            line={"color": COLORS[k + 1], "dash": DASHES[k + 1]},
+            line={"color": INK, "dash": ("solid", "dash")[k]},
             marker={"size": 7},
             row=1,
             col=1,
@@ -126,7 +125,7 @@ def _frame(lr, steps, one):
     frame.add_scatter(
         name="this head",
         mode="markers",
-        marker={"color": COLORS[0], "size": 12},
+        marker={"color": INK, "size": 14},
         row=1,
         col=1,
         meta={"x": "here_u", "y": "here_w", "drag": {"x": "eta_u", "y": "eta_w"}},
@@ -142,7 +141,7 @@ def _frame(lr, steps, one):
     )
     line(frame, "one head, these step sizes", 2, shows="loss")
     ends = np.log10([[lr / 12, lr * 24], [lr / 400, lr * 3]]).tolist()
-    frame.update_xaxes(title=DECODER, type="log", range=ends[0], dtick=1, col=1)
-    frame.update_yaxes(title=ATTENTION, type="log", range=ends[1], dtick=1, col=1)
+    frame.update_xaxes(title=OF_DECODER, type="log", range=ends[0], dtick=1, col=1)
+    frame.update_yaxes(title=OF_ATTENTION, type="log", range=ends[1], dtick=1, col=1)
     step_axis(frame, steps, col=2)
     return frame.update_yaxes(type="log", range=[-5, 1], dtick=1, exponentformat="power", col=2)

@@ -1,96 +1,96 @@
-"""The pictures of chapter 5: three ways through the plane of two step sizes, and heads that share a
-gradient."""
-
-from math import hypot
+"""The pictures of chapter 5: three ways through the plane of two step sizes, and equal heads that
+are one head."""
 
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, picture
+from mhalib.plots import ATTENTION, DECODER
 
-ONE = (104, 54)
+ONE = (92, 50)
 """Where one head stands in the plane."""
-FOURFOLD = 28
+FOURFOLD = 36
 """How far a factor of four is."""
 WAYS = {
-    "Same step size: straight down": (0, -1),
-    "Step size × √H: down a diagonal": (0.5, -0.5),
-    "Adam: to the right": (0.5, 0),
+    "same step size": (0, -1),
+    "step size × √H": (0.5, -0.5),
+    "Adam": (0.5, 0),
 }
-"""Title → the power of H by which the step of the decoder grows, and that by which attention's
+"""Name → the power of H by which the step of the decoder grows, and that by which attention's
 does."""
-HEADS = (52, 86, 120, 154)
+HEADS = (52, 88, 124, 160)
+SQUARE, REACH = 24, 42
+"""The size of a head's W, and how long its U is."""
 LONG = 212
 """How long the arrow of a whole step is."""
 
 
 def three_ways() -> HTML:
-    """The plane of the two step sizes three times, with the way that 1, 4, 16 and 64 heads take
-    under each rule."""
+    """The plane of the two step sizes, with the ways that 1, 4, 16 and 64 heads take under three
+    rules."""
+    panel = (
+        Panel("Three ways to add heads")
+        .arrow((40, 174), (240, 174), color=DECODER, width=2)
+        .words((240, 186), "decoder steps", color=DECODER, anchor="end")
+        .arrow((40, 174), (40, 26), color=ATTENTION, width=2)
+        .words((48, 33), "attention steps", color=ATTENTION, anchor="start")
+    )
+    panel.dot(ONE, size=4)
+    for name, (decoder, attention) in WAYS.items():
+        _way(panel, name, FOURFOLD * decoder, -FOURFOLD * attention)
+    for k, name in enumerate(("1 head", "4", "16")):
+        panel.words((ONE[0] - 10, ONE[1] + k * FOURFOLD + 3), name, anchor="end")
     return picture(
         "three-ways-through-the-plane",
-        "Three times the same plane. The decoder takes larger steps to the right, and attention "
-        "takes larger steps upward. Four dots are 1, 4, 16, and 64 heads, and an arrow passes "
-        "through them: straight down if the step size stays the same, down a diagonal if it grows "
-        "like √H, and to the right under Adam.",
-        [
-            _way(title, FOURFOLD * decoder, -FOURFOLD * attention)
-            for title, (decoder, attention) in WAYS.items()
-        ],
+        "A plane. The decoder takes larger steps to the right, and attention takes larger steps "
+        "upward. Three paths lead from one point, 1 head, through dots that grow: 4, 16, and 64 "
+        "heads. With the same step size the path goes straight down, with the step size times √H "
+        "it goes down a diagonal, and under Adam it goes to the right.",
+        [panel],
     )
 
 
 def equal_heads() -> HTML:
-    """Equal heads add up, each receives a share of the gradient, and the one head that they are
-    takes two steps."""
-    together, shares = Panel("Identical heads add up"), Panel("Each receives a fraction")
+    """Equal heads add up to one head, which takes two steps."""
+    four, one = Panel("Four identical heads"), Panel("are one head")
     for y in HEADS:
-        _head(together, y).arrow((112, y), (186, 103 + 0.1 * (y - 103)), width=1.5)
-        _head(shares, y).arrow((186, 103 + 0.1 * (y - 103)), (112, y), width=1.5)
-    for panel in (together, shares):
-        panel.words((36, 34), "W", color=1).words((83, 34), "U", color=0)
-    together.dot((200, 103)).words((200, 127), "logit").words((130, 184), "their sum over √H")
-    shares.dot((200, 103)).words((200, 127), "gradient").words(
-        (130, 184), "H heads: 1/H of the gradient"
+        four.head((24, y), size=SQUARE, reach=REACH)
+        four.arrow((114, y), (196, 106 + 0.1 * (y - 106)), width=1.5)
+    four.dot((210, 106)).words((212, 134), "logit")
+    # The decoder of the one head is √H U, twice that of each of four.
+    half = len(HEADS) ** 0.5 * REACH / 2
+    middle = 78 + 1.6 * SQUARE + half
+    one.words((34, 112), "=").head((78, 106), size=SQUARE, reach=2 * half)
+    one.words((78 + SQUARE / 2, 80), "W", color=ATTENTION)
+    one.words((middle, 80), "2 U", color=DECODER)
+    steps = (
+        Panel("that takes two steps")
+        .words((24, 50), "decoder: η", color=DECODER, anchor="start")
+        .arrow((24, 64), (24 + LONG, 64), color=DECODER, width=4)
+        .words((24, 98), "attention: η/4", color=ATTENTION, anchor="start")
+        .arrow((24, 112), (24 + LONG / len(HEADS), 112), color=ATTENTION, width=4)
+        .line((24, 138), (24 + LONG, 138))
+        .words((130, 180), "a quarter as long")
     )
-    one = (
-        Panel("So one head takes two steps")
-        .words((24, 60), "its decoder U: η", color=0, anchor="start")
-        .arrow((24, 76), (24 + LONG, 76), color=0, width=4)
-        .words((24, 126), "its attention W: η/H", color=1, anchor="start")
-        .arrow((24, 142), (24 + LONG / len(HEADS), 142), color=1, width=4)
-        .words((130, 184), "H is the ratio of the two")
-    )
+    for k in range(len(HEADS) + 1):
+        x = 24 + LONG * k / len(HEADS)
+        steps.line((x, 132), (x, 144)).words((x, 160), f"{k}")
     return picture(
         "equal-heads-are-one-head",
-        "Three panels. Four identical heads, each a square for attention and a bar for its "
-        "decoder, send arrows to one dot, the logit. Then arrows of the gradient go back from the "
-        "dot to each of the four heads. At the end there are two arrows: a long one, the step of "
-        "the decoder, η, and a short one, the step of attention, η/H.",
-        [together, shares, one],
+        "Three panels. Four identical heads, each a square for its attention and a bar for its "
+        "decoder, send arrows to one dot, the logit. They equal one head with the same square, W, "
+        "and a bar that is twice as long, 2 U. This head takes two steps: a long arrow is the step "
+        "of the decoder, η, and a short one the step of attention, η/4. A ruler below them shows "
+        "that the second is a quarter as long as the first.",
+        [four, one, steps],
     )
 
 
-def _way(title, across, down):
-    panel = (
-        Panel(title)
-        .arrow((40, 168), (246, 168), width=1)
-        .arrow((40, 168), (40, 24), width=1)
-        .words((246, 184), "larger steps of the decoder", anchor="end")
-        .words((48, 32), "larger steps of attention", anchor="start")
-    )
-    (x, y), many = ONE, (ONE[0] + 3 * across, ONE[1] + 3 * down)
-    beyond = 22 / hypot(across, down)
-    panel.arrow(ONE, (many[0] + beyond * across, many[1] + beyond * down), color=0)
-    for k in range(4):
-        panel.dot((x + k * across, y + k * down), color=0, size=4 + k)
-    panel.words((x - 12, y + 5), "1 head", anchor="end")
-    if down:
-        return panel.words((many[0] + 17, many[1] - (across and 4) + 5), "64 heads", anchor="start")
-    return panel.words((many[0], many[1] + 26), "64 heads")
-
-
-def _head(panel, y):
-    panel.curve(
-        [(24, y - 11), (48, y - 11), (48, y + 11), (24, y + 11), (24, y - 11)], color=1, fill=True
-    )
-    return panel.line((62, y), (104, y), color=0, width=6)
+def _way(panel, name, across, down):
+    """A line from one head to 64, with a dot at 4, 16 and 64."""
+    dots = [(ONE[0] + k * across, ONE[1] + k * down) for k in range(4)]
+    panel.line(dots[0], dots[-1], width=2.5)
+    for k in (1, 2, 3):
+        panel.dot(dots[k], size=4 + k)
+    x, y = dots[-1]
+    panel.words((x + 14, y - 2), name, anchor="start")
+    panel.words((x + 14, y + 10), "64 heads", anchor="start")

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from livegrad.arrays import Array
 from mhabook.plots import multiples, plane, slider
 from mhabook.tables import Table
-from mhalib.plots import curves
+from mhalib.plots import ATTENTION, INK, ORDERED, curves
 
 PANELS = {
     "training loss": "loss",
@@ -22,6 +22,10 @@ PANELS = {
 """Panel → stored curve."""
 MARKED = np.array([1, 4, 16, 64])
 """The numbers of heads that a path on a plane marks."""
+PAIRS = [(ORDERED[k], dash) for k in (0, 3, 5) for dash in ("solid", "dash")]
+"""Color and dash of lines that come in pairs: two step sizes of one rule, or its two losses."""
+MEASURED_AND_REDUCED = [(ATTENTION, "solid"), (INK, "dot"), (ATTENTION, "dash"), (INK, "dashdot")]
+"""Those of two attention scores, each with what a reduced model predicts."""
 
 
 def five_curves(
@@ -50,10 +54,18 @@ def five_curves(
 
 
 def over_heads(
-    heads: Sequence[int], named: Mapping[str, Any], ylabel: str, title: str, log_y: bool = True
+    heads: Sequence[int],
+    named: Mapping[str, Any],
+    ylabel: str,
+    title: str,
+    log_y: bool = True,
+    looks: Sequence[tuple[str, str]] = PAIRS,
 ) -> go.Figure:
-    """Lines over the number of heads, whose axis is logarithmic and names each of them."""
+    """Lines over the number of heads, whose axis is logarithmic and names each of them; ``looks`` are
+    their colors and dashes."""
     figure = curves(heads, named, "heads H", ylabel, log_x=True, log_y=log_y, title=title)
+    for line, (color, dash) in zip(figure.data, looks, strict=False):
+        line.line = {"color": color, "dash": dash}
     return figure.update_xaxes(tickvals=heads)
 
 

@@ -16,7 +16,7 @@ from mhalib.live.samples import arrays, in_doubles
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import Rule
-from mhalib.plots import COLORS
+from mhalib.plots import ATTENTION
 
 HEADS = (1, 2, 4, 8)
 BY = {"gd": "", "momentum": ", with momentum", "adam": ", by Adam"}
@@ -132,12 +132,12 @@ def _teacher_of(data):
 def _frame(steps, heads):
     frame = panels("step by step", "final cosine of each head")
     line(frame, "alignment of W, initial settings", 1, shows="align_W", once=True)
-    line(frame, "training accuracy", 1, shows="accuracy", color=0)
-    line(frame, "test accuracy", 1, shows="test_accuracy", color=1)
-    line(frame, "alignment of W", 1, shows="align_W", color=2)
+    line(frame, "training accuracy", 1, shows="accuracy")
+    line(frame, "test accuracy", 1, shows="test_accuracy", dash="dash")
+    line(frame, "alignment of W", 1, shows="align_W", color=ATTENTION)
     frame.add_bar(
         name="head",
-        marker={"color": COLORS[2]},
+        marker={"color": ATTENTION},
         showlegend=False,
         row=1,
         col=2,

@@ -9,35 +9,38 @@ from IPython.display import HTML
 from livegrad.arrays import Array
 from mhabook.c06_planted.statements import cosine
 from mhabook.drawing import Panel, picture
+from mhalib.plots import ATTENTION, FOUND
 
 ROWS = (52, 84, 116, 148)
 LABELS = "+−−+"
-FOOT, LENGTH = (130, 108), 74
+FOOT, LENGTH = (130, 112), 66
 """Where the arrows of a panel start, and how long the longest is."""
+FOUND_AT = (130, 30)
+"""Where the star of the hidden head is drawn."""
 
 
 def hidden_head() -> HTML:
     """A head makes labels and is covered; tokens and labels remain; eight heads are trained on
     them."""
-    made = _tokens(Panel("A head generates the labels"))
-    _box(made.arrow((104, 100), (126, 100)), 150, 100, 22).words((150, 106), "?")
-    made.arrow((176, 100), (202, 100)).words((208, 105), "+ or −", color=0, anchor="start")
+    made = _tokens(Panel("A head makes the labels"))
+    made.arrow((100, 100), (124, 100)).curve(_square((148, 100), 18), color=FOUND, fill=True)
+    made.star((148, 100)).arrow((172, 100), (196, 100)).words((202, 106), "+ or −", anchor="start")
     made.words((130, 184), "W* and U*, hidden")
     seen = _tokens(Panel("This is what you see"))
     for y, sign in zip(ROWS, LABELS, strict=True):
-        seen.words((122, y + 5), sign, color=0)
-    seen.words((184, 105), "400 times").words((130, 184), "noise, and its label")
-    train = Panel("Eight heads are trained on it")
+        seen.words((122, y + 5), sign)
+    seen.words((194, 105), "400 times").words((130, 184), "noise and its label")
+    train = Panel("Eight heads train on it")
     for k in range(8):
-        x, y = 46 + 56 * (k % 4), 76 + 52 * (k // 4)
-        _box(train, x, y, 16).words((x, y + 5), f"{k + 1}")
-    train.words((130, 184), "do they become the hidden head?")
+        x, y = 34 + 112 * (k // 4), ROWS[k % 4] - 4
+        train.head((x, y), size=22, reach=42).words((x + 11, y + 5), f"{k + 1}")
+    train.words((130, 184), "do they find it?")
     return picture(
         "a-hidden-head",
-        "Three panels. Rows of random dots go into a box with a question mark, the hidden head, "
-        "and a plus or a minus comes out. Then the box is gone: rows of dots, each with its "
-        "sign, four hundred of them. Then eight numbered boxes, the heads that are trained on "
-        "these.",
+        "Three panels. Rows of random dots go into a box with a star, the hidden head, and a plus "
+        "or a minus comes out. Then the box is gone: rows of dots, each with its sign, four "
+        "hundred of them. Then eight heads that are trained on these, each a numbered square "
+        "for its attention and a bar for its decoder.",
         [made, seen, train],
     )
 
@@ -53,14 +56,14 @@ def directions(equal: Array, different: Array, hidden: Array) -> HTML:
     """
     star = (
         Panel("The hidden head")
-        .arrow(FOOT, (FOOT[0], FOOT[1] - LENGTH), width=4)
-        .star((FOOT[0], 26), color=2)
+        .arrow(FOOT, (FOOT[0], FOOT[1] - LENGTH), color=FOUND, width=4)
+        .star(FOUND_AT)
     )
     star.words((130, 184), "one direction to find")
     together = _arrows(Panel("Heads that start identical"), equal, hidden)
-    together.words((130, 184), "one direction, which is found")
+    together.words((130, 184), "they find it")
     apart = _arrows(Panel("Heads that start different"), different, hidden)
-    apart.words((130, 184), "a few are close, most are not")
+    apart.words((130, 184), "a few come close")
     return picture(
         "equal-heads-find-it",
         "Three panels. An upward arrow is the hidden head. Eight arrows on top of one another, "
@@ -71,14 +74,15 @@ def directions(equal: Array, different: Array, hidden: Array) -> HTML:
 
 
 def _arrows(panel, heads, hidden):
-    panel.line(FOOT, (FOOT[0], 36), dash="4 4", opacity=0.6).star((FOOT[0], 26), color=2)
+    panel.target(FOOT, (FOOT[0], FOUND_AT[1] + 12)).star(FOUND_AT)
     lengths = np.linalg.norm(heads, axis=(1, 2))
     for k, (head, length) in enumerate(zip(heads, LENGTH * lengths / lengths.max(), strict=True)):
         # An angle in ℝ^{d²} has no side: heads that differ go right and left in turn, equal ones
         # stay together.
         same = np.allclose(head, heads[0])
         angle = acos(cosine(head, hidden)) * (1 if same or k % 2 == 0 else -1)
-        panel.arrow(FOOT, (FOOT[0] + length * sin(angle), FOOT[1] - length * cos(angle)), color=0)
+        end = FOOT[0] + length * sin(angle), FOOT[1] - length * cos(angle)
+        panel.arrow(FOOT, end, color=ATTENTION)
     return panel
 
 
@@ -90,7 +94,6 @@ def _tokens(panel):
     return panel
 
 
-def _box(panel, x, y, size):
-    left, right, top, bottom = x - size, x + size, y - size, y + size
-    corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
-    return panel.curve(corners, color=1, fill=True)
+def _square(middle, half):
+    (x, y), turns = middle, ((-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1))
+    return [(x + half * across, y + half * down) for across, down in turns]
