@@ -14,8 +14,10 @@ import mhalib as mha
 from checks import assert_close, assert_refused
 from mhabook.c09_tilting.statements import mean_excess
 from mhabook.c10_structure.population import PopulationRegression
+from mhabook.c11_data_and_compute import runs
 from mhabook.c11_data_and_compute import statements as theory
 from mhabook.c11_data_and_compute.scaling import Law, fit_law, plan, slope, split
+from mhalib.plots import FOUND, ORDERED
 from mhalib.whitening import Whitening
 from strategies import seeds
 
@@ -102,6 +104,23 @@ def test_plans_reach_the_target_and_no_cheaper_pair_does(law, share, power):
     # near the cheapest pair rounding moves n by one; far ones are dearer
     n = np.maximum(1, fewest + [[-1], [0], [1]])
     assert found.cost == pytest.approx((K * n**power)[law(K, n) <= target].min())
+
+
+def test_the_law_is_dotted_and_more_samples_have_stronger_ink():
+    means = {n: 2 * LAW(STEPS, n) for n in (250, 4000)}
+    few, many, law = runs.with_law(STEPS, means, LAW, ylabel="excess", title="a law").data
+    assert (few.line.color, many.line.color) == (ORDERED[-1], ORDERED[0])
+    assert [line.line.dash for line in (few, many, law)] == ["solid", "solid", "dot"]
+    drawn = np.reshape(law.y, (2, -1))[:, :-1]
+    assert_close(2 * drawn, np.array([few.y, many.y]), 1e-12)
+
+
+def test_stars_are_the_cheapest_pairs_on_the_curves_of_equal_excess():
+    *curves, stars = runs.equal_excess(np.arange(1, 60), LAW, title="pairs").data
+    assert (stars.marker.symbol, stars.marker.color) == ("star", FOUND)
+    for curve, K, n in zip(curves, stars.x, stars.y, strict=True):
+        assert n == curve.y[K - 1]
+        assert n**2 * K == np.nanmin(curve.x * np.square(curve.y))
 
 
 @given(laws, st.floats(1e-4, 0.9), st.floats(0.5, 3))

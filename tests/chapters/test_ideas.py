@@ -398,10 +398,14 @@ def test_four_heads_move_half_as_far_and_bars_are_what_the_sums_say(one, four, t
 
 
 @of(c09.query_in_a_cloud)
-def test_tokens_have_the_areas_of_softmax_weights_and_their_mean_is_the_orange_dot(cloud):
-    tokens, areas = cloud.places("dot", color=2), [d.width**2 for d in cloud.all("dot", color=2)]
+def test_tokens_have_the_areas_of_softmax_weights_and_their_mean_is_the_last_dot(cloud):
+    discs = cloud.all("dot", color=ATTENTION)
+    tokens, areas = cloud.places("dot", color=ATTENTION), [disc.width**2 for disc in discs]
     query, weights = cloud.one("arrow"), np.divide(areas, sum(areas))
-    near(weights @ tokens, cloud.one("dot", color=1).start)
+    *dots, mean = cloud.places("dot", color=None)
+    near(dots, tokens)
+    near(weights @ tokens, mean)
+    near(query.start, cloud.one("ring").start)
     centered = tokens - query.start
     way, (off,), *_ = np.linalg.lstsq(np.c_[centered, np.ones(len(tokens))], np.log(weights))
     assert turn(query.way, way[:2]) < 0.5 and off < 1e-3
@@ -414,14 +418,18 @@ def test_tokens_have_the_areas_of_softmax_weights_and_their_mean_is_the_orange_d
 @of(c09.bell_times_exponential)
 def test_the_bell_times_the_exponential_is_the_bell_moved_by_tau(cloud, weight, moved):
     x = np.linspace(-3.2, 4.6, 160)
-    bell = cloud.one("line", color=2).places
+    bell = cloud.one("line", width=2.5).places
     view = frame(bell, pairs(x, np.exp(-(x**2) / 2)), alike=False)
     near([panel.one("line", width=1).start[1] for panel in (cloud, weight, moved)], view.zero[1])
     near(moved.one("line", dashed=True).places, bell)
     tau = moved.one("arrow").way[0] / view.unit[0]
     near(moved.one("arrow").start[0], view.zero[0])
-    near(view.read(moved.one("line", color=0).places)[:, 1], np.exp(-((x - tau) ** 2) / 2), 0.003)
-    at, growth = view.read(weight.one("line", color=1).places).T
+    near(
+        view.read(moved.one("line", color=ATTENTION).places)[:, 1],
+        np.exp(-((x - tau) ** 2) / 2),
+        0.003,
+    )
+    at, growth = view.read(weight.one("line", color=ATTENTION).places).T
     product = np.exp(-(at**2) / 2) * growth / np.exp(-((at - tau) ** 2) / 2)
     near((product / product[-1])[growth > 0.1], 1, 0.02)
     tokens = view.read(moved.places("dot"))[:, 0]
@@ -457,11 +465,13 @@ def layer_of_two_numbers(variances):
 def test_descent_takes_its_steps_among_the_level_lines_of_its_two_curvatures(narrow, whitened):
     for panel, variances in ((narrow, (4, 1)), (whitened, (1, 1))):
         errors, curvature = layer_of_two_numbers(variances)
-        view = frame(panel.places("dot", color=1), errors / curvature**0.5)
-        near(panel.one("line", color=1).places, panel.places("dot", color=1))
-        near(panel.one("dot", color=0).start, view.zero)
+        view = frame(panel.places("ring", "dot"), errors / curvature**0.5)
+        *levels, path = panel.all("line")[2:]
+        near(path.places, panel.places("ring", "dot"))
+        assert path.dashed == (panel is narrow)
+        near(panel.one("star").start, view.zero)
         start = np.linalg.norm(errors[0])
-        for line, share in zip(panel.all("line", color=None)[2:], (1, 1 / 4, 1 / 16), strict=True):
+        for line, share in zip(levels, (1, 1 / 4, 1 / 16), strict=True):
             level = np.linalg.norm(view.read(line.places) * curvature**0.5, axis=1)
             near(level / start, share**0.5, 0.005)
         assert panel.all("words")[-1].text.endswith(f": {len(errors) - 1} steps")
@@ -475,18 +485,19 @@ def test_the_picture_in_words_names_as_many_steps_as_the_panels(picture):
 
 @of(c10.valleys)
 def test_descent_keeps_the_difference_of_squares_and_ends_in_a_valley_unbalanced(panel):
-    view = frame(panel.places("dot", color=0), [(1, 1), (-1, -1)])
-    near(view.zero, panel.one("ring").start)
+    view = frame(panel.places("star"), [(1, 1), (-1, -1)])
+    end, saddle = panel.places("dot")
+    near(view.zero, saddle)
     *levels, path = panel.all("line")[2:]
     for line, product in zip(levels, np.repeat([0.4, 1, -0.4], 2), strict=True):
         near(view.read(line.places).prod(axis=1), product, 0.01)
-        assert (line.color == 0) == (product == 1)
+        assert (line.color == FOUND) == (product == 1)
     u, v = view.read(path.places).T
     near([u[0], v[0]], [2, -1], 0.005)
     near(u**2 - v**2, 3, 0.05)
     near(u[-1] * v[-1], 1, 0.01)
     assert (np.diff(abs(u * v - 1)) < 0.01).all() and u[-1] > 2 * v[-1]
-    near(panel.places("dot", color=1), path.places[[0, -1]])
+    near([panel.one("ring").start, end], path.places[[0, -1]])
 
 
 A, RHO, PHI = 0.05, 0.81, 0.57
@@ -513,10 +524,12 @@ def test_two_runs_of_one_cost_follow_the_law_and_the_long_one_ends_lower(many, f
 def test_the_error_is_a_line_and_a_floor_which_twice_the_samples_halve(parts, twice):
     k, at = np.linspace(0, 45, 91), {n: np.log(A * n / PHI) / -np.log(RHO) for n in (160, 320)}
     view = frame(parts.one("line", width=2.5).places, pairs(k, log_error(k, 160)), alike=False)
+    levels = []
     for panel in (parts, twice):
-        slide = view.read(panel.one("line", color=1).places)
-        near(slide[:, 1], np.log10(A) + slide[:, 0] * np.log10(RHO), 0.005)
-    levels = [line for panel in (parts, twice) for line in panel.all("line", color=0)]
+        slide, *floors = panel.all("line", dashed=True)
+        at_step, height = view.read(slide.places).T
+        near(height, np.log10(A) + at_step * np.log10(RHO), 0.005)
+        levels += floors
     for line, n in zip(levels, (160, 160, 320), strict=True):
         near(view.read(line.places)[:, 1], np.log10(PHI / n), 0.005)
     for width, n in ((1.5, 160), (2.5, 320)):
@@ -534,7 +547,7 @@ def test_the_curve_of_one_cost_touches_that_of_one_error_at_the_cheapest_pair(bu
     shown = (n > 0) & (n < 470)
     plane = frame(error, pairs(K, n)[shown], alike=False)
     near(plane.zero, [buy.all("line")[1].start[0], buy.all("line")[0].start[1]])
-    best, n = plane.read(buy.one("dot").start)
+    best, n = plane.read(buy.one("star").start)
     fine = np.linspace(14, 60, 100_000)
     cheapest = (fine * (PHI / (0.003 - A * RHO**fine)) ** 2).argmin()
     near(best, fine[cheapest], 0.05)

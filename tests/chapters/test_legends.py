@@ -775,7 +775,7 @@ def cloud(made, path, first, x, n, tokens):
             "density",
             {
                 "histogram of the tokens": (steps, heights(np.full(n, 1 / n))),
-                "these tokens": (steps, heights(weights)),
+                "tokens by weight": (steps, heights(weights)),
                 "infinitely many tokens": (at, np.where(inside, np.exp(x * at), 0) / total),
                 "tokens": (boxed, np.full(n, -0.05)),
             },
@@ -784,7 +784,7 @@ def cloud(made, path, first, x, n, tokens):
             "query x",
             "",
             {
-                "these tokens": outputs,
+                "output": outputs,
                 "infinitely many tokens": limits,
                 "this query": ([x], [here]),
             },

@@ -72,8 +72,8 @@ def test_what_is_by_hand_is_the_librarys_and_near_its_limit(
 @page.after("figure-tilt")
 def test_a_tilt_moves_the_normal_density_and_heaps_up_the_uniform_one_at_its_end(g):
     drawn = runs.densities(g)
-    assert np.allclose(drawn["normal, tilted"][30:], drawn["normal"][:-30], atol=2e-3)
-    assert np.argmax(drawn["uniform, tilted"]) == max(np.flatnonzero(drawn["uniform"]))
+    assert np.allclose(drawn["normal, tilted by attention"][30:], drawn["normal"][:-30], atol=2e-3)
+    assert np.argmax(drawn["uniform, tilted by attention"]) == max(np.flatnonzero(drawn["uniform"]))
 
 
 @page.after("solution-largest")

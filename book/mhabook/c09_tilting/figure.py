@@ -15,7 +15,7 @@ from mhalib.attention import softmax
 from mhalib.data import RegressionDataset
 from mhalib.data.regression import LinearTruth
 from mhalib.models import AttentionRegression
-from mhalib.plots import COLORS, GRAY, HERE
+from mhalib.plots import ATTENTION, GRAY, INK
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024)
 SAMPLES = 8
@@ -194,8 +194,8 @@ def _alt(n):
     return (
         f"Left, {n} tokens as ticks and as a gray histogram, and their weighted histogram for the "
         "query 1: a Gaussian of the same width, shifted by about one unit to the right, close to "
-        "the curve for infinitely many tokens. Right, the output against the query: close to the "
-        "line for infinitely many tokens in the middle, flat at both ends."
+        "the dotted curve for infinitely many tokens. Right, the output against the query: close to "
+        "the dotted line for infinitely many tokens in the middle, flat at both ends."
     )
 
 
@@ -204,24 +204,24 @@ def _cloud_frame(slope):
     # As many as heights: a bar ends where the next one begins.
     steps = np.repeat(EDGES, 2)[1:-1]
     line(frame, "histogram of the tokens", 1, shows="plain", over=steps, faint=True)
-    line(frame, "these tokens", 1, shows="weighted", over=steps, color=0)
-    line(frame, "infinitely many tokens", 1, shows="tilted", over=SEEN, color=1)
+    line(frame, "tokens by weight", 1, shows="weighted", over=steps, color=ATTENTION)
+    line(frame, "infinitely many tokens", 1, shows="tilted", over=SEEN, dash="dot")
     frame.add_scatter(
         name="tokens",
         mode="markers",
         row=1,
         col=1,
         meta={"x": "ticks", "y": "floor"},
-        marker={"color": GRAY, "size": 9, "symbol": "line-ns-open"},
+        marker={"color": INK, "size": 9, "symbol": "line-ns-open"},
         opacity=0.5,
     )
-    line(frame, "these tokens", 2, shows="outputs", over=SEEN, color=0, legend=False)
-    line(frame, "infinitely many tokens", 2, shows="limits", over=SEEN, color=1, legend=False)
+    line(frame, "output", 2, shows="outputs", over=SEEN)
+    line(frame, "infinitely many tokens", 2, shows="limits", over=SEEN, dash="dot", legend=False)
     guess(frame, "chapter-9-1", 2)
     frame.add_scatter(
         name="this query",
         mode="markers",
-        marker=HERE | {"size": 10},
+        marker={"symbol": "circle-open", "color": INK, "size": 12, "line": {"width": 2}},
         row=1,
         col=2,
         meta={"x": "here", "y": "here_output"},
@@ -393,7 +393,7 @@ def _frame():
     )
     queries = QUERIES.tolist()
     line(frame, "attention mean m(x)", 1, shows="mean", over=queries)
-    line(frame, "limit v x", 1, shows="limit", over=queries, faint=True)
+    line(frame, "limit v x", 1, shows="limit", over=queries, dash="dot")
     for edge in ("left", "right"):
         frame.add_scatter(
             y=[-5, 5],
@@ -402,17 +402,17 @@ def _frame():
             showlegend=edge == "left",
             row=1,
             col=1,
-            line={"color": COLORS[3], "dash": "dot"},
+            line={"color": GRAY, "width": 1.5},
             meta={"x": edge},
         )
     line(frame, "effective tokens", 2, shows="effective", over=queries, legend=False)
-    line(frame, "n exp(−v²x²), or 1", 2, shows="expected", over=queries, faint=True, legend=True)
-    line(frame, "error, mean of 8 samples", 3, shows="error", over=SIZES, color=1)
+    line(frame, "n exp(−v²x²), or 1", 2, shows="expected", over=queries, dash="dot", legend=True)
+    line(frame, "error, mean of 8 samples", 3, shows="error", over=SIZES)
     frame.add_scatter(
         x=SIZES,
         name="derived slope",
         mode="lines",
-        line={"color": GRAY, "dash": "dot"},
+        line={"color": INK, "dash": "dot"},
         row=1,
         col=3,
         meta={"y": "guide"},
@@ -420,7 +420,7 @@ def _frame():
     frame.add_scatter(
         name="here",
         mode="markers",
-        marker=HERE | {"size": 10},
+        marker={"color": INK, "size": 10},
         row=1,
         col=3,
         meta={"x": "here", "y": "here_error"},

@@ -6,6 +6,7 @@ from IPython.display import HTML
 
 from livegrad.arrays import Array
 from mhabook.drawing import HEIGHT, Panel, picture
+from mhalib.plots import ATTENTION
 
 QUERY = (1.1, 0.55)
 """The query of the first picture: the score of a token is its product with this."""
@@ -20,19 +21,20 @@ def query_in_a_cloud() -> HTML:
     panel = Panel("Tokens, sized by their weights")
     weights = softmax_weights(tokens())
     for token, weight in zip(tokens(), weights, strict=True):
-        panel.dot(_at(token), color=2, size=2.2 * (len(weights) * weight) ** 0.5)
-    tip = _at(1.5 * np.array(QUERY))
-    panel.arrow(_at((0, 0)), tip, width=2.5).words(
-        (tip[0] + 10, tip[1] - 8), "query", anchor="start"
-    )
-    panel.dot(_at(weights @ tokens()), color=1, size=5).words(
-        (130, 184), "their mean is the orange dot"
-    )
+        panel.dot(_at(token), color=ATTENTION, size=2.2 * (len(weights) * weight) ** 0.5)
+    for token in tokens():
+        panel.dot(_at(token), size=0.6)
+    tip, mean = _at(1.5 * np.array(QUERY)), _at(weights @ tokens())
+    panel.query(_at((0, 0)), towards=tip)
+    panel.words((tip[0] + 10, tip[1] - 8), "query", anchor="start")
+    panel.line(mean, (188, 124), width=1).dot(mean, size=5)
+    panel.words((190, 130), "their mean", anchor="start")
     return picture(
         "tokens-by-weight",
-        "A round cloud of dots, and an arrow from its middle, the query. The dots in the "
-        "direction of the arrow are large, and those on the other side nearly vanish. Their mean "
-        "lies away from the middle, in the direction of the arrow.",
+        "A round cloud of tokens, each in a disc that is as large as its weight, and an arrow from "
+        "a ring in the middle, the query. The discs in the direction of the arrow are large, and "
+        "those on the other side nearly vanish. Their mean, a dot, lies away from the middle, in "
+        "the direction of the arrow.",
         [panel],
     )
 
@@ -52,18 +54,18 @@ def softmax_weights(tokens: Array) -> Array:
 def bell_times_exponential() -> HTML:
     """A cloud, the weights e^{τx}, and the cloud by weight: the same bell, moved by τ."""
     x = np.linspace(-3.2, 4.6, 160)
-    cloud = _axis(Panel("A cloud of tokens")).curve(_points(x, bell(x)), color=2, width=2.5)
-    cloud.words((130, 184), "a Gaussian, exp(−x²/2)")
+    cloud = _axis(Panel("A cloud of tokens")).curve(_points(x, bell(x)), width=2.5)
+    cloud.words((MIDDLE, 184), "exp(−x²/2)")
     weight = _axis(Panel("times the weight"))
     low = x[np.exp(TILT * (x - 3)) <= 1.02]
-    weight.curve(_points(low, np.exp(TILT * (low - 3))), color=1, width=2.5)
-    weight.words((130, 184), "it grows like exp(τx)")
+    weight.curve(_points(low, np.exp(TILT * (low - 3))), color=ATTENTION, width=2.5)
+    weight.words((MIDDLE, 184), "exp(τx)", color=ATTENTION)
     moved = _axis(Panel("is the same cloud, shifted"))
     moved.curve(_points(x, bell(x)), width=1.2, dash="4 4", opacity=0.6)
-    moved.curve(_points(x, bell(x - TILT)), color=0, width=2.5, fill=True)
+    moved.curve(_points(x, bell(x - TILT)), color=ATTENTION, width=2.5, fill=True)
     moved.arrow(_points([0], [1.1])[0], _points([TILT], [1.1])[0], width=2)
     moved.words((_points([TILT], [0])[0][0] + 8, 39), "by τ", anchor="start")
-    moved.words((130, 184), "the same width, but few tokens")
+    moved.words((_points([TILT], [0])[0][0], 184), "few tokens here")
     for panel in (cloud, moved):
         for token in np.clip(np.random.default_rng(5).standard_normal(45), -3, 3):
             panel.dot((MIDDLE + UNIT * token, FLOOR + 9), size=2)

@@ -63,7 +63,7 @@ def steepness(
         f"v = {v:.3g}": (middle, -np.diff(np.log(true[v])) / np.diff(np.log(sizes))) for v in vs
     }
     levels = np.concatenate([[-exponent(v)] * 2 + [np.nan] for v in vs])
-    return lines | {"derived": (np.tile([middle[0], middle[-1], np.nan], len(vs)), levels)}
+    return lines | {"derived slope": (np.tile([middle[0], middle[-1], np.nan], len(vs)), levels)}
 
 
 def densities(g: np.ndarray) -> dict[str, np.ndarray]:
@@ -79,7 +79,7 @@ def densities(g: np.ndarray) -> dict[str, np.ndarray]:
         for kind, one in plain.items()
         for name, density in (
             (kind, one),
-            (f"{kind}, tilted", one * tilt / (one * tilt).sum() / 0.05),
+            (f"{kind}, tilted by attention", one * tilt / (one * tilt).sum() / 0.05),
         )
     }
 

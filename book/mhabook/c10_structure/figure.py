@@ -25,7 +25,7 @@ from mhabook.figure_parts import with_value
 from mhalib.data.regression import RegressionDataset, linear_regression, rotation
 from mhalib.models import AttentionRegression
 from mhalib.optim import GradientDescent, Preconditioned, StructureAware
-from mhalib.plots import COLORS, GRAY
+from mhalib.plots import INK
 from mhalib.whitening import Whitening
 
 KAPPAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
@@ -46,8 +46,8 @@ PLAIN = {"optimizer": "gd", "lr": 0.1, "share": 1.0}
 SIZES = (2, 3, 4, 5)
 CURVES = (*(f"{name}_plain" for name in MEASURES), *MEASURES, "floor")
 ALT = (
-    "Four panels over 40 steps from a random initialization: SA2 in color, plain descent with "
-    "step size 0.1 in gray. The training loss of SA2 falls to the noise floor within 10 steps, "
+    "Four panels over 40 steps from a random initialization: SA2 solid, plain descent with "
+    "step size 0.1 dashed. The training loss of SA2 falls to the noise floor within 10 steps, "
     "and that of plain descent stays at five times the floor. The population excess of SA2 falls "
     "below a hundredth. The norm of V falls to a half under SA2, below 1/√2, and stays above one "
     "under plain descent. The effective number of tokens of SA2 rises from 40 to 140 of 200."
@@ -294,15 +294,15 @@ def _stretched_frame(steps):
     frame.add_scatter(
         name="tokens",
         mode="markers",
-        marker={"color": COLORS[2], "size": 4, "opacity": 0.6},
+        marker={"color": INK, "size": 4, "opacity": 0.6},
         row=1,
         col=1,
         showlegend=False,
         meta={"x": "wide", "y": "narrow"},
     )
     line(frame, "plain descent, initial settings", 2, shows="excess_plain", once=True, legend=True)
-    line(frame, "plain descent", 2, shows="excess_plain", color=1)
-    line(frame, "with whitening", 2, shows="excess", color=0)
+    line(frame, "plain descent", 2, shows="excess_plain", dash="dash")
+    line(frame, "with whitening", 2, shows="excess")
     frame.data[-1].meta |= {"xaxis": {"range": "span"}}
     frame.update_xaxes(title="widest direction", range=[-6, 6], constrain="domain", col=1)
     frame.update_yaxes(
@@ -335,18 +335,18 @@ def _frame(steps):
             column,
             row,
             shows=f"{name}_plain",
-            faint=True,
+            dash="dash",
             legend=name == "loss",
         )
     for name, (row, column) in places.items():
         line(frame, "chosen algorithm", column, row, shows=name, legend=name == "loss")
-    line(frame, "noise floor σ²p/2", 1, shows="floor", color=1)
+    line(frame, "noise floor σ²p/2", 1, shows="floor", dash="dot")
     frame.add_scatter(
         x=[0, steps],
         y=[0.5**0.5] * 2,
         name="‖V‖ = 1/√2",
         mode="lines",
-        line={"color": GRAY, "dash": "dot"},
+        line={"color": INK, "dash": "dot"},
         row=2,
         col=1,
     )

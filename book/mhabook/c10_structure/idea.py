@@ -5,6 +5,7 @@ import numpy as np
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, Point, picture
+from mhalib.plots import FOUND
 
 STRETCHED = (512 / 257, 2 / 257)
 """The variances of tokens that are stretched: one is 256 times the other, and their mean is 1."""
@@ -25,7 +26,7 @@ def stretched_tokens() -> HTML:
     clouds = [Panel("Isotropic tokens"), Panel("The same tokens, stretched")]
     for panel, (wide, narrow) in zip(clouds, ((1, 1), STRETCHED), strict=True):
         for x, y in 28 * np.clip(z, -2.2, 2.2):
-            panel.dot((130 + wide**0.5 * x, 92 + narrow**0.5 * y), color=2, size=2.5)
+            panel.dot((130 + wide**0.5 * x, 92 + narrow**0.5 * y), size=2.5)
     clouds[0].words((130, 182), "equal variances")
     clouds[1].words((130, 182), "a large and a small variance")
     return picture(
@@ -43,11 +44,12 @@ def landscape() -> HTML:
     return picture(
         "narrow-and-round",
         "Two panels. Left: horizontally, the distance of the long coordinate from its valley; "
-        "vertically, that of the short one. The level lines are narrow ovals, and descent jumps "
-        f"from side to side, for {len(narrow) - 1} steps. Right: in whitened coordinates the "
-        f"level lines are circles, and descent converges in {len(round_) - 1} steps.",
+        "vertically, that of the short one. The level lines are narrow ovals around a star, the "
+        "optimum, and descent, dashed, jumps from side to side, for "
+        f"{len(narrow) - 1} steps. Right: in whitened coordinates the level lines are circles, and "
+        f"descent converges in {len(round_) - 1} steps.",
         [
-            _ovals("Descent moves A and B", narrow, VARIANCES, "a narrow valley"),
+            _ovals("Descent moves A and B", narrow, VARIANCES, "a narrow valley", dash="6 4"),
             _ovals("Descent moves u and v", round_, (1.0, 1.0), "a round valley"),
         ],
     )
@@ -57,9 +59,9 @@ def valleys() -> HTML:
     """A saddle between two valleys, and where descent comes to rest."""
     return picture(
         "saddle-and-valleys",
-        "In the plane of u and v two curves, the valleys, where u v = 1, and between them the "
-        "origin, a saddle. A balanced point is marked on each valley; a path of descent converges "
-        "to another point of a valley.",
+        "In the plane of u and v two dashed curves, the valleys, where u v = 1, and between them "
+        "the origin, a saddle. A star on each valley is its balanced point; a path of descent "
+        "converges to another point of a valley.",
         [_valleys()],
     )
 
@@ -108,38 +110,34 @@ def _at(point):
     return CENTER[0] + UNIT * point[0], CENTER[1] - UNIT * point[1]
 
 
-def _axes(panel, across, up):
-    (x, y), gray = CENTER, 0.35
-    panel.line((8, y), (252, y), width=1, opacity=gray).line(
-        (x, 24), (x, 176), width=1, opacity=gray
-    )
-    return panel.words((250, y - 5), across, anchor="end").words((x + 6, 34), up, anchor="start")
+def _axes(panel):
+    x, y = CENTER
+    panel.line((8, y), (252, y), width=1, opacity=0.35)
+    return panel.line((x, 24), (x, 176), width=1, opacity=0.35)
 
 
 def _valleys():
-    panel = _axes(Panel("Two valleys and a saddle"), "u", "v")
-    for product, width, opacity in ((0.4, 1, 0.5), (1.0, 3, 1), (-0.4, 1, 0.5)):
+    panel = _axes(Panel("Two valleys and a saddle"))
+    panel.words((254, CENTER[1] + 3), "u", anchor="start").words((CENTER[0], 23), "v")
+    for product in (0.4, 1.0, -0.4):
         u = np.geomspace(abs(product) / 1.75, 3, 60)
         for side in (1, -1):
-            panel.curve(
-                [_at((side * x, side * product / x)) for x in u],
-                color=0 if product == 1 else None,
-                width=width,
-                opacity=opacity,
-            )
+            line = [_at((side * x, side * product / x)) for x in u]
+            if product == 1:
+                panel.curve(line, color=FOUND, width=2, dash="6 4")
+            else:
+                panel.curve(line, width=1, opacity=0.5)
+    panel.run(_at(point) for point in unbalanced())
     for side in (1, -1):
-        panel.dot(_at((side, side)), color=0)
-    path = [_at(point) for point in unbalanced()]
-    panel.curve(path, color=1, width=2.5).dot(path[0], color=1, size=3).dot(path[-1], color=1)
-    panel.dot(CENTER, hollow=True).words((CENTER[0] - 8, CENTER[1] + 18), "saddle", anchor="end")
-    panel.words((176, 52), "balanced", color=0, anchor="start").words(
-        (222, 152), "descent", color=1
-    )
-    return panel.words((130, 188), "it may stop unbalanced")
+        panel.star(_at((side, side)))
+    panel.dot(CENTER, size=3).words((CENTER[0] - 8, CENTER[1] + 14), "saddle", anchor="end")
+    panel.words((180, 56), "balanced", color=FOUND, anchor="start").words((222, 152), "descent")
+    return panel.words((130, 186), "it may stop unbalanced")
 
 
-def _ovals(title, path, variances, words):
-    panel = _axes(Panel(title), "long", "short")
+def _ovals(title, path, variances, words, dash=""):
+    panel = _axes(Panel(title)).words((250, CENTER[1] - 5), "long", anchor="end")
+    panel.words((CENTER[0] - 40, 34), "short", anchor="end")
     curvatures = [curvature(variance) for variance in variances]
     turn = np.linspace(0, 2 * np.pi, 121)
     # The level lines through the start and at a quarter and a sixteenth of its loss.
@@ -152,10 +150,10 @@ def _ovals(title, path, variances, words):
             opacity=0.55,
         )
     points = [_near(point) for point in path]
-    panel.curve(points, color=1, width=1.5)
-    for point in points:
-        panel.dot(point, color=1, size=2.5)
-    return panel.dot(CENTER, color=0, size=4).words((130, 188), f"{words}: {len(path) - 1} steps")
+    panel.curve(points, width=1.5, dash=dash).dot(points[0], hollow=True)
+    for point in points[1:]:
+        panel.dot(point, size=2)
+    return panel.star(CENTER).words((130, 186), f"{words}: {len(path) - 1} steps")
 
 
 def _near(point):

@@ -46,10 +46,10 @@ def from_random_starts() -> dict[str, Any]:
     return {
         f"d = {d}": _excess(
             {
+                "structure-aware": rows(d, method="SA2", start="random"),
                 "gradient descent, tuned": rows(
                     d, method="gd", start="random", lr=tuned(d, "gd", far), steps=far
                 ),
-                "structure-aware": rows(d, method="SA2", start="random"),
             }
         )
         for d, far in FAR.items()
@@ -62,12 +62,12 @@ def from_spectral_starts() -> dict[str, Any]:
     return {
         f"d = {d}": _excess(
             {
+                "structure-aware, spectral": rows(d, method="SA2", start="spectral"),
+                "gradient descent, spectral": rows(d, method="gd", start="spectral"),
+                "preconditioned, spectral": rows(d, method="SA1", start="spectral"),
                 "SGD, random start, tuned": rows(
                     d, method="sgd", start="random", lr=tuned(d, "sgd", 5000)
                 ),
-                "structure-aware, spectral": rows(d, method="SA2", start="spectral"),
-                "preconditioned, spectral": rows(d, method="SA1", start="spectral"),
-                "gradient descent, spectral": rows(d, method="gd", start="spectral"),
             }
         )
         for d in FAR
@@ -143,7 +143,7 @@ def steps_by_stretch(steps: Table) -> dict[str, list[float]]:
     plain = {
         words: counts for words, counts in steps_needed(steps).items() if words.startswith("plain")
     }
-    return plain | {"whitened": [whitened_steps(kappa) for kappa in (1.0, 16.0, 256.0)]}
+    return {"whitened": [whitened_steps(kappa) for kappa in (1.0, 16.0, 256.0)]} | plain
 
 
 def whitened_steps(kappa: float = 1.0, kappa_M: float = 4.0) -> float:

@@ -30,15 +30,15 @@ from mhabook.figure_parts import with_value
 from mhalib.data.regression import RegressionDataset, linear_regression
 from mhalib.models import AttentionRegression
 from mhalib.optim import Preconditioned
-from mhalib.plots import COLORS, GRAY
+from mhalib.plots import INK, looks
 
 SMALLEST = 1e-9
 """What a curve of the limit shows of anything smaller, which is rounding in part."""
 D = 3
 ALT = (
     "Left, the population excess over 30 steps of SA2 from a random initialization, for 40, 80, "
-    "160, 320, and infinitely many tokens, on a logarithmic scale. All curves fall together at "
-    "first. With fewer tokens a curve ends higher, and the curve for infinitely many tokens "
+    "160, 320, and infinitely many tokens, dotted, on a logarithmic scale. All curves fall "
+    "together at first. With fewer tokens a curve ends higher, and the curve for infinitely many tokens "
     "continues to fall. Right, the final excess against the number of tokens, close to a line "
     "with the slope of 1/n."
 )
@@ -143,7 +143,7 @@ def _alt(sizes, steps):
     few = ", ".join(str(n) for n in sizes[::-1])
     return (
         f"Left, the mean population excess over {steps} steps from one initialization, for {few} "
-        "and infinitely many samples, on a logarithmic scale. All curves fall together at first. "
+        "and infinitely many samples, dotted, on a logarithmic scale. All curves fall together at first. "
         "Then the curves for few samples level off, one below the other, and the curve for "
         "infinitely many samples falls along a line. Right, the final excess against the number "
         "of samples, close to a line with the slope of 1/n."
@@ -231,13 +231,14 @@ def _mean_path(names, runs, limits):
 
 def _bought_frame(sizes, steps):
     frame = panels("mean excess, step by step", f"mean excess after {steps} steps")
-    line(frame, "infinitely many", 1, shows="excess_limit", faint=True)
-    for color, n in enumerate(sizes[::-1]):
-        line(frame, f"{n} samples", 1, shows=f"excess_{n}", color=color)
+    names = [f"{n} samples" for n in sizes[::-1]]
+    for name, n, look in zip(names, sizes[::-1], looks(names), strict=True):
+        line(frame, name, 1, shows=f"excess_{n}", color=look["color"])
+    line(frame, "infinitely many", 1, shows="excess_limit", dash="dot")
     frame.add_scatter(
         name="derived, φ/n",
         mode="lines",
-        line={"color": GRAY, "dash": "dot"},
+        line={"color": INK, "dash": "dot"},
         row=1,
         col=2,
         meta={"x": "sizes", "y": "predicted"},
@@ -245,7 +246,7 @@ def _bought_frame(sizes, steps):
     frame.add_scatter(
         name="at the end",
         mode="markers",
-        marker={"color": COLORS[0], "size": 9},
+        marker={"color": INK, "size": 9},
         row=1,
         col=2,
         showlegend=False,
@@ -364,14 +365,15 @@ def _spectral(values):
 
 def _frame(sizes, steps):
     frame = panels("population excess", f"population excess after {steps} steps")
-    for color, n in enumerate(sizes):
-        line(frame, f"n = {n}", 1, shows=f"excess_{n}", color=color)
-    line(frame, "n = ∞", 1, shows="excess_limit", faint=True)
+    names = [f"n = {n}" for n in sizes[::-1]]
+    for name, n, look in zip(names, sizes[::-1], looks(names), strict=True):
+        line(frame, name, 1, shows=f"excess_{n}", color=look["color"])
+    line(frame, "n = ∞", 1, shows="excess_limit", dash="dot")
     frame.add_scatter(
         name="at the end",
         mode="lines+markers",
-        marker={"color": COLORS[0], "size": 8},
-        line={"color": COLORS[0]},
+        marker={"color": INK, "size": 8},
+        line={"color": INK},
         row=1,
         col=2,
         showlegend=False,
@@ -380,7 +382,7 @@ def _frame(sizes, steps):
     frame.add_scatter(
         name="spectral start, for large n",
         mode="lines",
-        line={"color": GRAY, "dash": "dot"},
+        line={"color": INK, "dash": "dot"},
         row=1,
         col=2,
         meta={"x": "sizes", "y": "predicted"},

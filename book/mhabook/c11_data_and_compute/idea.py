@@ -6,6 +6,7 @@ from IPython.display import HTML
 
 from mhabook.c11_data_and_compute.scaling import Law, split
 from mhabook.drawing import Panel, Point, picture
+from mhalib.plots import FOUND
 
 LAW = Law(0.05, 0.81, 0.57)
 """About that of the chapter's run."""
@@ -18,18 +19,14 @@ def two_budgets() -> HTML:
     """The question: a run with few samples and many steps, and one with more samples and few
     steps."""
     drawn = []
-    for title, (n, K), color in (
-        ("Many steps, few samples", FEW, 0),
-        ("Few steps, more samples", MANY, 1),
-    ):
+    for title, (n, K) in (("Many steps, few samples", FEW), ("Few steps, more samples", MANY)):
         panel = _axes(Panel(title), "step", "error")
-        panel.curve([_at(k, LAW(k, n)) for k in np.linspace(0, K, 81)], color=color, width=3)
+        panel.curve([_at(k, LAW(k, n)) for k in np.linspace(0, K, 81)], width=3)
         end = _at(K, LAW(K, n))
-        panel.dot(end, color=color, size=6)
+        panel.dot(end, size=6)
         panel.words(
             (end[0] + 8, end[1] - 16),
             "the budget is spent",
-            color=color,
             anchor="end" if FEW[1] == K else "start",
         )
         drawn.append(panel)
@@ -48,10 +45,11 @@ def factor_and_floor() -> HTML:
     return picture(
         "factor-and-floor",
         "Three panels. Left: against the steps, on a logarithmic scale, a straight falling line, "
-        "a horizontal line, and their sum, which turns where they cross. Middle: a second "
-        "horizontal line, at half the error; the falling line is unchanged, and the new sum turns "
-        "a few steps later. Right: in the plane of steps and samples, the pairs of equal error, "
-        "and a dashed curve of pairs of equal cost, which touches it at a dot, the cheapest pair.",
+        "dashed, a horizontal line, dotted, and their sum, which turns where they cross. Middle: a "
+        "second horizontal line, at half the error; the falling line is unchanged, and the new sum "
+        "turns a few steps later. Right: in the plane of steps and samples, the pairs of equal "
+        "error, and a dashed curve of pairs of equal cost, which touches it at a star, the "
+        "cheapest pair.",
         [_sum(), _twice(), _cheapest()],
     )
 
@@ -67,20 +65,21 @@ def _at(k: float, error: float) -> Point:
     return 22 + 5.0 * float(k), 30 + 52 * float(-1 - np.log10(error))
 
 
-def _axes(panel, across, up):
+def _axes(panel, across, up, at=(28, 34)):
     panel.line((22, 166), (250, 166), width=1, opacity=0.5).line(
         (22, 26), (22, 166), width=1, opacity=0.5
     )
-    return panel.words((250, 182), across, anchor="end").words((28, 34), up, anchor="start")
+    return panel.words((252, 183), across, anchor="end").words(at, up, anchor="start")
 
 
 def _slide(panel):
     ends = [_at(k, LAW.amplitude * LAW.factor**k) for k in (0, 25)]
-    return panel.line(*ends, color=1, width=2, dash="5 4")
+    return panel.line(*ends, width=2, dash="6 4")
 
 
-def _level(panel, n, dash="5 4"):
-    return panel.line(_at(0, LAW.floor / n), _at(45, LAW.floor / n), color=0, width=2, dash=dash)
+def _level(panel, n, opacity=1.0):
+    ends = [_at(k, LAW.floor / n) for k in (0, 45)]
+    return panel.line(*ends, width=2, dash="1 5", opacity=opacity)
 
 
 def _total(panel, n, width, opacity=1.0):
@@ -91,20 +90,19 @@ def _total(panel, n, width, opacity=1.0):
 
 def _sum():
     panel = _total(_level(_slide(_axes(Panel("Two parts"), "step", "error")), 160), 160, 2.5)
-    panel.words((148, 156), "steps remove this", color=1, anchor="start")
-    return panel.words((184, 126), "samples lower this", color=0)
+    panel.words((254, 130), "lowered by steps", anchor="end")
+    return panel.words((252, 86), "lowered by samples", anchor="end")
 
 
 def _twice():
-    panel = _level(
-        _level(_slide(_axes(Panel("Twice the samples"), "step", "error")), 160, "2 5"), 320
-    )
+    panel = _slide(_axes(Panel("Twice the samples"), "step", "error"))
+    _level(_level(panel, 160, 0.5), 320)
     _total(_total(panel, 160, 1.5, 0.5), 320, 2.5)
     high, low = (_at(38, LAW.floor / n) for n in (160, 320))
-    panel.arrow(high, low, color=0, width=2)
+    panel.arrow(high, low, width=2)
     for n in (160, 320):
         panel.dot(_at(crossing(n), LAW.floor / n), size=3.5)
-    return panel.words((178, 92), "half the floor", color=0).words((140, 182), "a few steps later")
+    return panel.words((178, 92), "half the floor").words((100, 183), "they meet later")
 
 
 def _place(K: float, n: float) -> Point:
@@ -113,7 +111,7 @@ def _place(K: float, n: float) -> Point:
 
 
 def _cheapest():
-    panel = _axes(Panel("What to buy"), "steps K", "samples n")
+    panel = _axes(Panel("What to buy"), "steps K", "samples n", at=(2, 31))
     # From just before the step at which a ρ^K alone meets the target: there n < 0 is left out.
     K = np.linspace(13.2, 60, 300)
     n = LAW.floor / (TARGET - LAW.amplitude * LAW.factor**K)
@@ -122,15 +120,9 @@ def _cheapest():
     cost = best_n**2 * best_K
     panel.curve(
         [_place(k, (cost / k) ** 0.5) for k in np.linspace(8, 60, 100)],
-        color=2,
         width=1.5,
         dash="4 4",
     )
-    panel.dot(_place(best_K, best_n), size=6, color=2)
-    panel.words((150, 60), "equal error", anchor="middle").words((176, 144), "equal cost", color=2)
-    return panel.words(
-        (_place(best_K, best_n)[0] + 4, _place(best_K, best_n)[1] - 12),
-        "cheapest",
-        color=2,
-        anchor="start",
-    )
+    x, y = _place(best_K, best_n)
+    panel.star((x, y)).words((x + 6, y - 12), "cheapest", color=FOUND, anchor="start")
+    return panel.words((112, 52), "equal error", anchor="start").words((176, 150), "equal cost")

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
 from mhabook.c10_structure.factorization import gradient
 from mhabook.c11_data_and_compute import scaling
@@ -12,6 +13,7 @@ from mhabook.c11_data_and_compute import statements as theory
 from mhabook.tables import Table, stored
 from mhalib.data import linear_regression
 from mhalib.models import AttentionRegression
+from mhalib.plots import FOUND, aloud, curves, looks
 
 NS, S_MAX = np.array([250, 500, 1000, 2000, 4000]), (0.2, 0.4, 2.0)
 SMALL = np.array([12, 16, 32, 64, 125, 250, 500, 1000])
@@ -55,9 +57,18 @@ def over_starts(runs: Table) -> dict[str, Any]:
         "mean over 4,000 starts": runs["mean"].mean(axis=0),
         "median": np.median(runs["median"], axis=0),
         # (1 − 2η/κ)² at η = ½ and κ = 4.
-        "0.5625 a step": (np.arange(20, 61), 1e-4 * 0.5625 ** np.arange(41)),
-        "1/(1 + η/κ) a step": (np.arange(10, 61), 0.015 * theory.slow_mean(4) ** np.arange(51)),
+        "slopes of 0.5625 and 1/(1 + η/κ) a step": _with_gaps(
+            (np.arange(20, 61), 1e-4 * 0.5625 ** np.arange(41)),
+            (np.arange(10, 61), 0.015 * theory.slow_mean(4) ** np.arange(51)),
+        ),
     }
+
+
+def _with_gaps(*lines):
+    """Several lines (x, y) as one, with a gap after each."""
+    return tuple(
+        np.concatenate([[*part, np.nan] for part in parts]) for parts in zip(*lines, strict=True)
+    )
 
 
 def over_draws() -> dict[int, np.ndarray]:
@@ -65,6 +76,29 @@ def over_draws() -> dict[int, np.ndarray]:
     of them."""
     table = stored("data_and_compute_draws.npz")
     return {n: table.where(n=n)["excess"] for n in (40, 80, 160, 320)}
+
+
+def with_law(
+    steps: np.ndarray,
+    means: Mapping[int, np.ndarray],
+    law: scaling.Law,
+    ylabel: str,
+    title: str,
+) -> go.Figure:
+    """The excess over the steps for each number of samples, and dotted what the law says of it."""
+    samples = {f"{n:,} samples": mean for n, mean in means.items()}
+    laws = _with_gaps(*((steps, law(steps, n)) for n in means))
+    ends = "; ".join(
+        f"with {n:,} samples the excess ends at {aloud(mean[-1])}, and the law at "
+        f"{aloud(law(steps[-1], n))}"
+        for n, mean in means.items()
+    )
+    figure = curves(
+        steps, samples | {"law": laws}, ylabel=ylabel, title=title, alt=f"{title}: {ends}."
+    )
+    for line, look in zip(figure.data, looks(samples), strict=False):
+        line.update(line={"color": look["color"], "dash": "solid"})
+    return figure
 
 
 def from_starts(target: np.ndarray, lr: float, steps: int, count: int = 60) -> np.ndarray:
@@ -129,16 +163,24 @@ def fit_table(fits: Mapping[float, scaling.Fit]) -> None:
         print(f"{s}:", *numbers, f"misfit {found.misfit:.2f}")
 
 
-def equal_excess(steps: np.ndarray, law: scaling.Law) -> dict[str, Any]:
+def equal_excess(steps: np.ndarray, law: scaling.Law, title: str) -> go.Figure:
     """The samples that each number of steps needs for three targets, and the cheapest plans."""
     targets = (1e-2, 3e-3, 1e-3)
     needed = {
         target: np.array([law.samples(target, k) for k in steps], float) for target in targets
     }
     plans = [scaling.plan(target, law) for target in targets]
-    return {
-        f"excess {target:g}": (steps, np.where(n < 1e6, n, np.nan)) for target, n in needed.items()
-    } | {"cheapest": ([plan.steps for plan in plans], [plan.n for plan in plans])}
+    lines = {f"excess {target:g}": np.where(n < 1e6, n, np.nan) for target, n in needed.items()}
+    figure = curves(steps, lines, xlabel="steps K", ylabel="samples n", title=title)
+    pairs = "; ".join(f"{plan.n:,} samples, {plan.steps} steps" for plan in plans)
+    figure.layout.meta["alt"] += f" Stars mark the cheapest: {pairs}."
+    return figure.add_scatter(
+        x=[plan.steps for plan in plans],
+        y=[plan.n for plan in plans],
+        name="cheapest",
+        mode="markers",
+        marker={"color": FOUND, "symbol": "star", "size": 14},
+    )
 
 
 def floor_limits() -> tuple[dict[str, np.ndarray], dict[str, float]]:
