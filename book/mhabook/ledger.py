@@ -54,12 +54,16 @@ class Check(NamedTuple):
 
     @property
     def slack(self) -> float:
-        """The unused share of the bound, (rhs − lhs)/|rhs|: 0 is attained, negative is violated."""
+        """The unused share of the bound, (rhs − lhs)/|rhs|: 0 is attained, negative is violated.
+
+        What rounding leaves of 0, which differs by processor, is 0.
+        """
         # There is no share of 0: the sign of lhs alone decides.
         if self.rhs == 0:
             return 0.0 if self.lhs == 0 else (inf if self.lhs < 0 else -inf)
         # Not (rhs − lhs)/|rhs|, which is NaN for an infinite rhs.
-        return (1 - self.lhs / self.rhs) * (1 if self.rhs > 0 else -1)
+        share = (1 - self.lhs / self.rhs) * (1 if self.rhs > 0 else -1)
+        return 0.0 if abs(share) < 1e-12 else share
 
     @property
     def holds(self) -> bool:

@@ -163,8 +163,8 @@ def tied_start(layer: AttentionLayer, X: Array) -> Checks:
     least = least_singular(stacked) * min(least_singular(one) for one in S)
     return (
         Check(least, least_singular(layer.mixed(X)), "σ_min(X_{1:N}) min_i σ_min(S_i) ≤ σ_min(B)"),
-        # 0 < least as a quotient with the right side 1; 1e-100 keeps out a division by zero.
-        Check(1e-12 / max(least, 1e-100), 1.0, "0 < σ_min(X_{1:N}) min_i σ_min(S_i)"),
+        # 0 < least as a quotient with the right side 1; what rounding leaves of zero gives 2.
+        Check(1e-12 / max(least, 5e-13), 1.0, "0 < σ_min(X_{1:N}) min_i σ_min(S_i)"),
     )
 
 
