@@ -371,8 +371,9 @@ def test_each_run_leaves_out_another_of_five_samples(panel):
 
 @of(c07.pushes_fade)
 def test_two_runs_are_apart_by_the_sum_of_the_pushes_and_columns_are_as_high(runs, columns):
-    without, whole = (runs.one("line", color=color).places for color in (2, 0))
-    arrows = runs.all("arrow", "line", color=1)
+    without = runs.one("line", dashed=True).places
+    whole = runs.one("line", width=1.5, dashed=False).places
+    arrows = runs.all("arrow", width=2) + runs.all("line", width=3)
     pushes = np.array([arrow.way for arrow in arrows])
     near([arrow.end for arrow in arrows], whole[1:])
     near(whole - without, np.concatenate([[(0, 0)], np.cumsum(pushes, axis=0)]), 0.6)
@@ -390,11 +391,16 @@ def test_two_runs_are_apart_by_the_sum_of_the_pushes_and_columns_are_as_high(run
 @of(c08.many_short_moves)
 def test_four_heads_move_half_as_far_and_bars_are_what_the_sums_say(one, four, together):
     near(lengths(four.all("arrow")), lengths(one.all("arrow")) / 4**0.5)
-    near([arrow.start for arrow in four.all("arrow")], four.places("dot"))
+    for panel, heads in ((one, 1), (four, 4)):
+        steps, ends = panel.places("arrow"), [bar.end for bar in panel.all("line", color=DECODER)]
+        assert len(steps) == len(ends) == len(panel.all("line", color=ATTENTION)) == heads
+        near(np.subtract(steps, ends), [steps[0, 0] - ends[0][0], 0])
     decoders, attention = 4 * (1 / 2) / 4**0.5, 4 * (1 / 2) * (1 / 4) / 4**0.5
     bars = lengths(together.all("bar"))
     assert len(bars) == len(four.all("arrow")) == 4 and bars[0] > 50
     near(bars, bars[0] * np.array([1, decoders, 1, attention]))
+    colors = [bar.color for bar in together.all("bar")]
+    assert colors == [DECODER, DECODER, ATTENTION, ATTENTION]
 
 
 @of(c09.query_in_a_cloud)

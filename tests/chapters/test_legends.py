@@ -88,8 +88,14 @@ def words(made, path, first, lr):
     names = ["on", "sunday", "we", "saw", "a", "<b>great ★</b>", "film", "with", "my", "sister"]
     weights = each(path, lambda model: model.attention(data.X[:1])[0, 0].mean(axis=0))
     loss, score = losses(path, data), attention_scores(path, data)
+    # After the last step there is a scale from 107 to 143 for the last weights.
+    rows, nothing = np.arange(10), np.full(10, np.nan)
+    ends = np.full(10, 107), 107 + 36 * weights[-1], nothing
+    bars = np.column_stack(ends).ravel(), np.column_stack([rows, rows, nothing]).ravel()
     return {
-        "attention on each word": Panel("", "", {"heatmap": weights}, ticks={"y": names}),
+        "attention on each word, step by step": Panel(
+            "", "", {"heatmap": weights, "final weight": bars}, ticks={"y": names}
+        ),
         "loss": Panel("step", "", {"loss": loss}, path.steps),
     }, [("η = {}", lr), ("“great” is {}, and the loss is {}.", score[-1], loss[-1])]
 
@@ -699,7 +705,7 @@ def many_heads(made, path, first, H, lr, scale):
         "how far a head's attention has moved": Panel(
             "log step",
             "log",
-            {"initial settings": moved(first), "these heads": moved(path)},
+            {"initial settings": moved(first), "their attention": moved(path)},
             path.steps,
         ),
     }, [
@@ -1605,8 +1611,8 @@ def surface(made, path, first, lr, low, angle, q1, q2):
             "",
             {
                 "heatmap": np.sqrt(f(np.stack(np.meshgrid(at, at), axis=-1))),
-                "steep, λ₁": tuple(np.outer(steep, [-2, 2])),
-                "flat, λ₂": tuple(np.outer(flat, [-2, 2])),
+                "direction of λ₁": tuple(np.outer(steep, [-2, 2])),
+                "direction of λ₂": tuple(np.outer(flat, [-2, 2])),
                 "descent": tuple(points.T),
                 "start": ([q1], [q2]),
             },

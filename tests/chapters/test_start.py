@@ -100,6 +100,7 @@ BUGS = {
         "norm(this.tangent(theta).map((x, k) => x - first[k]))",
     ),
     "weights of the queries": ("words", {}, "k % T === j", "Math.floor(k / T) === j"),
+    "bars of another length": ("words", {}, "107 + 36 *", "107 + 35 *"),
     "words of length 1": ("words", {}, "= length;", "= 1;"),
 }
 
@@ -110,10 +111,15 @@ def test_a_planted_bug_is_seen(bug):
     assert_bug_is_seen(texts, MADE[name], values)
 
 
-def test_a_bar_says_what_the_colors_of_the_words_mean():
-    (heatmap,) = (trace for trace in MADE["words"].figure().data if trace.type == "heatmap")
-    assert heatmap.colorbar.title.text == "attention" and heatmap.showscale is not False
-    assert (heatmap.zmin, heatmap.zmax) == (0, 1)
+def test_bars_say_what_the_colors_of_the_words_mean():
+    heatmap, bars, _ = MADE["words"].figure().data
+    assert (heatmap.zmin, heatmap.zmax) == (0, 1) and heatmap.colorscale[-1][1] == "#FFE9B8"
+    axis = MADE["words"].figure().layout.xaxis
+    zero, one = (axis.tickvals[axis.ticktext.index(weight)] for weight in ("0", "1"))
+    feet, ends, gaps = np.reshape(np.array(bars.x, float), (10, 3)).T
+    assert (feet == zero).all() and np.isnan(gaps).all() and zero > heatmap.x[-1] + 1
+    np.testing.assert_allclose((ends - zero) / (one - zero), np.array(heatmap.z)[-1], atol=1e-12)
+    assert np.argmax(ends) == 5 and heatmap.y[5] == bars.y[15] == bars.y[16]
 
 
 @each_surface

@@ -45,9 +45,9 @@ def ends_of(found, measure):
     return [
         found[name][measure][-1]
         for name in (
-            "chapter 1: decoder trained along",
-            "decoder held",
-            "decoder held, steps of one length",
+            "attention and decoder, as in chapter 1",
+            "attention alone",
+            "attention alone, steps of one length",
         )
     ]
 
@@ -62,12 +62,12 @@ def test_steps_of_one_length_come_nearest_and_chapter_1_stays_behind(found):
 
 @page.after("nb-selection-figure")
 def test_plain_steps_rise_with_a_pause_and_steps_of_one_length_are_faster(found):
-    plain = found["decoder held"]
+    plain = found["attention alone"]
     at = {
         step: plain["share"][np.searchsorted(plain["steps"], step)] for step in (1, 60, 160, 2000)
     }
     assert at[1] < at[160] < at[60] < at[2000] - 0.03  # 0.03, 0.60, 0.64, 0.71
-    assert found["decoder held, steps of one length"]["share"][-1] > plain["share"][-1] + 0.1
+    assert found["attention alone, steps of one length"]["share"][-1] > plain["share"][-1] + 0.1
 
 
 @pytest.mark.parametrize("seed", [1, 6])
@@ -88,7 +88,7 @@ def test_the_order_of_the_margins_is_that_of_other_data_sets(seed):
 
 @page.after("nb-selection-runs")
 def test_the_decoder_that_is_trained_along_leaves_a_short_matrix_and_hardly_any_loss(runs):
-    along, held = runs["chapter 1: decoder trained along"], runs["decoder held"]
+    along, held = runs["attention and decoder, as in chapter 1"], runs["attention alone"]
     assert np.linalg.norm(along[-1].W) < 0.45 * np.linalg.norm(held[-1].W)  # 2.5 against 6.5
     assert along.loss[-1] < 1e-3 < 0.01 < held.loss[-1]
     assert along[-1].U.std() > 2 * held[-1].U.std()
@@ -99,7 +99,7 @@ def test_the_best_tokens_are_the_starred_ones_with_either_decoder(runs, best, da
     starred = data.relevant.argmax(axis=1)[:, None]
     assert (best == starred).all()
     assert (
-        selection.best_tokens(runs["chapter 1: decoder trained along"][-1], data) == starred
+        selection.best_tokens(runs["attention and decoder, as in chapter 1"][-1], data) == starred
     ).all()
 
 

@@ -22,9 +22,9 @@ def leave_one_out() -> HTML:
         )
         for sample in range(1, SAMPLES + 1):
             at = (82 + 22 * sample, height)
-            panel.dot(at, color=1 if sample == row else 0, size=6, hollow=sample == row)
+            panel.dot(at, size=6, hollow=sample == row)
         panel.arrow((210, height), (236, height), width=1.5)
-    panel.words((130, 182), "the ring is unseen by the run in its row", color=1)
+    panel.words((130, 182), "the ring is unseen by the run in its row")
     return picture(
         "leave-one-out",
         "Six rows of five dots, each with an arrow to the right, a training run. In the first row "
@@ -54,27 +54,26 @@ def _two_runs():
     without = 165 - 70 * (1 - np.exp(-np.arange(len(PUSHES) + 1) / 3))
     apart = np.concatenate([[0], np.cumsum(PUSHES)])
     whole = without - 0.8 * apart
-    panel.curve(list(zip(across, without, strict=True)), color=2, width=2, dash="5 4")
-    panel.curve(list(zip(across, whole, strict=True)), color=0, width=2.5)
+    panel.curve(list(zip(across, without, strict=True)), dash="5 4")
+    panel.curve(list(zip(across, whole, strict=True)))
     for x, y, push in zip(across[1:], whole[1:], 0.8 * PUSHES, strict=True):
-        if push > 5:
-            panel.arrow((float(x), float(y + push)), (float(x), float(y)), color=1, width=1.5)
+        foot, tip = (float(x), float(y + push)), (float(x), float(y))
+        if push > 8:  # as long as the head of an arrow
+            panel.arrow(foot, tip, width=2)
         else:
-            panel.line((float(x), float(y + push)), (float(x), float(y)), color=1, width=2)
+            panel.line(foot, tip, width=3)
     panel.dot((float(across[0]), float(without[0])), size=4)
-    panel.words((150, 30), "with the sample", color=0).words((190, 125), "without it", color=2)
-    return panel.words((130, 184), "each arrow is a push of the sample", color=1)
+    panel.words((150, 30), "with the sample").words((190, 125), "without it")
+    return panel.words((130, 184), "each arrow is a push of the sample")
 
 
 def _columns():
     panel, floor = Panel("Small losses, small pushes"), 158
     for k, push in enumerate(PUSHES):
         x = 22 + 17 * k
-        panel.bar((x, floor), (x, float(floor - 1.5 * push)), color=1)
+        panel.bar((x, floor), (x, float(floor - 1.5 * push)))
     for top, push in zip(np.cumsum(PUSHES), PUSHES, strict=True):
-        panel.bar(
-            (218, float(floor - 1.5 * (top - push))), (218, float(floor - 1.5 * top)), color=1
-        )
+        panel.bar((218, float(floor - 1.5 * (top - push))), (218, float(floor - 1.5 * top)))
         panel.line((208, float(floor - 1.5 * top)), (228, float(floor - 1.5 * top)), width=1)
     panel.line((10, floor), (250, floor), width=1, opacity=0.5)
     panel.words((82, 184), "step by step").words((218, 184), "added up")

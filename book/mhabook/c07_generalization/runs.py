@@ -89,7 +89,7 @@ def rungs(G: float) -> dict[str, np.ndarray]:
     """Many heads after 1,000 steps: the bound of Theorem 2, the two bounds on the way to it, and
     the gap."""
     return {
-        "Theorem 2": over_n("promise"),
+        "bound of Theorem 2": over_n("promise"),
         "3G²/n · η Σ L": 3 * G**2 / np.array(NS) * over_n("total"),
         "2G · distance": 2 * G * over_n("distance"),
         "gap": over_n("gap"),

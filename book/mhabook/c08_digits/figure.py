@@ -17,6 +17,7 @@ from mhalib.live.samples import arrays, in_doubles
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
+from mhalib.plots import ATTENTION
 
 HEADS = (1, 2, 4, 8, 16)
 SEEDS = (0, 1, 2, 3)
@@ -63,8 +64,8 @@ def many_heads(
             title="What do more heads do?",
             alt=f"Over {steps} steps from a random initialization: left the training loss, which "
             "falls, and right the distance that the attention matrix of a head has moved, which "
-            "rises, both on logarithmic scales. Broad gray lines show the run of the page, and "
-            "colored lines the run that the sliders describe.",
+            "rises, both on logarithmic scales. Thin gray lines show the run of the page, and "
+            "thick lines the run that the sliders describe.",
             model="multihead",
             data=arrays(data),
             record=tuple(record),
@@ -112,9 +113,10 @@ def _with_moved(path: Path) -> Path:
 
 def _two_curves(steps):
     frame = panels("training loss, step by step", "how far a head's attention has moved")
-    for column, curve in enumerate(("loss", "moved"), 1):
-        line(frame, "initial settings", column, shows=curve, once=True, legend=column == 1)
-        line(frame, "these heads", column, shows=curve, legend=column == 1)
+    line(frame, "initial settings", 1, shows="loss", once=True)
+    line(frame, "these heads", 1, shows="loss")
+    line(frame, "initial settings", 2, shows="moved", once=True)
+    line(frame, "their attention", 2, shows="moved", color=ATTENTION)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-4.5, 2], dtick=1, exponentformat="power", col=1)
     return frame.update_yaxes(type="log", range=[-2.5, 2.5], dtick=1, exponentformat="power", col=2)
@@ -194,11 +196,11 @@ def _frame(steps):
     """Two panels without numbers: losses, and accuracies."""
     frame = panels("loss", "accuracy")
     line(frame, "training loss, default settings", 1, shows="loss", once=True)
-    line(frame, "training", 1, shows="loss", color=0)
-    line(frame, "test", 1, shows="test_loss", color=1)
+    line(frame, "training", 1, shows="loss")
+    line(frame, "test", 1, shows="test_loss", dash="dash")
     line(frame, "test accuracy, default settings", 2, shows="test_accuracy", once=True)
-    line(frame, "training accuracy", 2, shows="accuracy", color=0, legend=False)
-    line(frame, "test accuracy", 2, shows="test_accuracy", color=1, legend=False)
+    line(frame, "training accuracy", 2, shows="accuracy", legend=False)
+    line(frame, "test accuracy", 2, shows="test_accuracy", dash="dash", legend=False)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-4, 2], dtick=1, exponentformat="power", col=1)
     frame.update_yaxes(range=[0.4, 1.02], col=2)

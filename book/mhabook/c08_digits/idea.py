@@ -4,9 +4,10 @@ waits for them."""
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, picture
+from mhalib.plots import ATTENTION, DECODER
 
 HEADS = 4
-LONG = 160
+LONG = 140
 SHORT = LONG / HEADS**0.5
 """How long the move of one head is, and that of each of four."""
 
@@ -14,39 +15,31 @@ SHORT = LONG / HEADS**0.5
 def many_short_moves() -> HTML:
     """One head makes one long move; four decoders make four half as long, and attention, one root
     later, a quarter."""
-    one = (
-        Panel("One head: a large step")
-        .dot((50, 95))
-        .arrow((50, 95), (50 + LONG, 95), color=0, width=4)
-    )
-    one.words((50 + LONG / 2, 80), "1").words((130, 184), "a step of its decoder")
+    one = Panel("One head: a large step")
+    one.head((14, 96), reach=30).arrow((98, 96), (98 + LONG, 96), color=DECODER, width=4)
+    one.words((98 + LONG / 2, 82), "1").words((130, 184), "its decoder moves")
     four = Panel("Four heads: small steps")
     for k in range(HEADS):
         y = 42 + 36 * k
-        four.dot((90, y)).arrow((90, y), (90 + SHORT, y), color=1, width=4).words(
-            (90 + SHORT / 2, y - 7), "½"
-        )
-    four.words((130, 184), "the same step, each ÷ √4")
+        four.head((54, y), reach=30).arrow((138, y), (138 + SHORT, y), color=DECODER, width=4)
+        four.words((138 + SHORT + 18, y + 5), "½")
+    four.words((130, 184), "the same step ÷ √4")
     together = Panel("Change of the logit")
-    for y, what, share, sums in (
-        (46, "from decoders, which move ½", HEADS * 1 / 2 / HEADS**0.5, "4 × ½ ÷ √4 = 1"),
-        (
-            120,
-            "from attention, which moves ½ × ½",
-            HEADS * 1 / 8 / HEADS**0.5,
-            "4 × ½ × ¼ ÷ √4 = ¼",
-        ),
+    for y, what, color, share, sums in (
+        (46, "from decoders", DECODER, HEADS * 1 / 2 / HEADS**0.5, "4 × ½ ÷ √4 = 1"),
+        (126, "from attention", ATTENTION, HEADS * 1 / 8 / HEADS**0.5, "4 × ½ × ¼ ÷ √4 = ¼"),
     ):
-        together.words((12, y), what, anchor="start")
-        for row, (color, length, words) in enumerate(((0, 1, "one head"), (1, share, sums))):
-            at = y + 16 + 20 * row
-            together.bar((16, at), (16 + 90 * length, at), color=color, width=10)
-            together.words((120, at + 4), words, color=color, anchor="start")
+        together.words((10, y), what, color=color, anchor="start")
+        for row, (length, words) in enumerate(((1, "one head"), (share, sums))):
+            at = y + 16 + 22 * row
+            together.bar((10, at), (10 + 60 * length, at), color=color, width=12)
+            together.words((78, at + 5), words, anchor="start")
     return picture(
         "many-short-moves",
-        "Three panels. The decoder of one head takes one large step. Those of four heads take "
-        "four steps, each half as large. Bars for the change of the logit: from the decoders, it "
-        "is the same for one head and four heads. From attention, which moves a quarter as far, "
-        "the change with four heads is a quarter as large.",
+        "Three panels. A head is a square, its attention, and a bar, its decoder. The decoder of "
+        "one head takes one large step. Those of four heads take four steps, each half as large. "
+        "Bars for the change of the logit: from the decoders, it is the same for one head and "
+        "four heads. From attention, which moves a quarter as far, the change with four heads is "
+        "a quarter as large.",
         [one, four, together],
     )

@@ -25,7 +25,7 @@ MAP = (*range(-2, 8), *range(8, 17, 2))
 """The powers p of all stored step sizes 2^(p/2), from one half to 256; above 8 they double."""
 CASES = {
     f"{rule}, {size} start": (scale, power)
-    for rule, power in POWERS.items()
+    for rule, power in zip(("constant η", "η ∝ root of H"), POWERS.values(), strict=True)
     for size, scale in STARTS.items()
 }
 

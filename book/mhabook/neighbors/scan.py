@@ -94,7 +94,7 @@ def scan_figure(paths: Mapping[str, np.ndarray]) -> go.Figure:
     at = np.unique(np.geomspace(1, STEPS, 120).astype(int))
     panels, ends = {}, []
     for name, path in paths.items():
-        panels[name] = {token: path[None, at, k] for k, token in enumerate(TOKENS)}
+        panels[name] = {f"attention, {token}": path[None, at, k] for k, token in enumerate(TOKENS)}
         common, frequent, rare = path[-1]
         ends.append(f"{name}: common {common:.2f}, frequent {frequent:.2f}, rare {rare:.2f}")
     alt = (

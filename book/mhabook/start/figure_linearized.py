@@ -17,7 +17,7 @@ from mhalib.live.samples import arrays
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent, Rule
-from mhalib.plots import COLORS, GRAY
+from mhalib.plots import GRAY, INK
 
 HEADS = (1, 2, 4, 8, 16, 32, 64)
 LEAST = 1e-4
@@ -146,10 +146,10 @@ def _moved(start, data, rule, steps):
 
 def _frame(steps):
     frame = panels("loss", "distance of the logits", "the model's logits", columns=3)
-    line(frame, "model", 1, shows="loss", color=0)
-    line(frame, "linearization", 1, shows="linear_loss", color=1)
+    line(frame, "model", 1, shows="loss")
+    line(frame, "linearization", 1, shows="linear_loss", dash="dash")
     line(frame, "distance, default settings", 2, shows="distance", once=True, legend=True)
-    line(frame, "distance", 2, shows="distance", color=2, dash="solid")
+    line(frame, "distance", 2, shows="distance")
     frame.add_scatter(
         x=[-26, 26],
         y=[-26, 26],
@@ -162,7 +162,7 @@ def _frame(steps):
     frame.add_scatter(
         name="sample",
         mode="markers",
-        marker={"color": COLORS[0], "size": 8},
+        marker={"color": INK, "size": 8},
         row=1,
         col=3,
         meta={"x": "linear_logits", "y": "logits"},

@@ -8,7 +8,7 @@ from livegrad.live.widget import LiveFigure
 from livegrad.training import Path
 from mhabook.figure_parts import together
 from mhabook.start import formulas_scores
-from mhalib.plots import COLORS, DIVERGING, GRAY, HERE
+from mhalib.plots import ATTENTION, DECODER, DIVERGING, GRAY, HERE, INK
 
 FIRST = np.arange(-30, 31) / 5
 SCORES = tuple((np.arange(-6, 7) / 2).tolist())
@@ -96,7 +96,7 @@ def _frame():
         frame.add_scatter(
             x=[token, token],
             mode="lines",
-            line={"color": COLORS[0], "width": 30},
+            line={"color": ATTENTION, "width": 30},
             showlegend=False,
             row=1,
             col=1,
@@ -122,12 +122,12 @@ def _frame():
         colorbar={"len": 0.9},
         meta={"z": "jacobian"},
     )
-    line(frame, "attention mean", 3, shows="over", over=FIRST.tolist(), color=0)
-    line(frame, "tangent", 3, shows="tangent_mean", over="tangent", color=1)
+    line(frame, "attention mean", 3, shows="over", over=FIRST.tolist(), color=DECODER)
+    line(frame, "tangent", 3, shows="tangent_mean", over="tangent")
     frame.add_scatter(
         name="here",
         mode="markers",
-        marker=HERE | {"size": 10},
+        marker=HERE | {"color": INK, "size": 10},
         row=1,
         col=3,
         meta={"x": "here", "y": "here_mean"},

@@ -12,7 +12,7 @@ from livegrad.live.widget import LiveFigure
 from livegrad.training import Path
 from mhabook.figure_parts import Measures
 from mhabook.start.surface import Surface
-from mhalib.plots import COLORS, HERE, SEQUENTIAL, START
+from mhalib.plots import HERE, INK, SEQUENTIAL, START
 
 DIRECTIONS = {0: (1.0, 0.0), 16: (0.96, 0.28), 37: (0.8, 0.6), 53: (0.6, 0.8), 90: (0.0, 1.0)}
 """Degrees, rounded, and the direction of λ₁ in numbers that Python and the browser write alike."""
@@ -171,27 +171,32 @@ def _frame(steps):
         col=1,
         meta={"z": "surface"},
     )
-    directions = (("steep", "steep, λ₁", 0), ("flat", "flat, λ₂", 2))
-    for short, name, color in directions:
-        line(frame, name, 1, shows=f"{short}_2", over=f"{short}_1", color=color, legend=False)
-    line(frame, "descent", 1, shows="path_2", over="path_1", color=1, dash="solid")
-    frame.data[-1].mode, frame.data[-1].marker = "lines+markers", {"size": 5}
-    white = {"line": {"color": "#ffffff", "width": 1}}
+    black = HERE["color"]
+    for short, name, dash in (
+        ("steep", "direction of λ₁", "dash"),
+        ("flat", "direction of λ₂", "dashdot"),
+    ):
+        across, up = f"{short}_1", f"{short}_2"
+        line(frame, name, 1, shows=up, over=across, color=black, dash=dash, legend=False)
+    line(frame, "descent", 1, shows="path_2", over="path_1", color=black, legend=False)
+    frame.data[-1].mode, frame.data[-1].marker = "lines+markers", {"size": 6}
     frame.add_scatter(
         name="start",
         mode="markers",
-        marker=START | white | {"size": 12},
+        showlegend=False,
+        marker=START | {"size": 14, "line": {"width": 3}},
         row=1,
         col=1,
         meta={"x": "start_1", "y": "start_2", "drag": {"x": "q1", "y": "q2"}},
     )
-    for short, name, color in directions:
-        line(frame, name, 2, shows=f"along_{short}", over=ALONG.tolist(), color=color)
+    along = ALONG.tolist()
+    line(frame, "steep, λ₁", 2, shows="along_steep", over=along, dash="dash")
+    line(frame, "flat, λ₂", 2, shows="along_flat", over=along, dash="dashdot")
     line(frame, "default settings", 1, 2, shows="loss", once=True)
-    line(frame, "loss", 1, 2, shows="loss", color=1, legend=False, dash="solid")
-    rates = RATES.tolist()
-    line(frame, "|1 − ηλ₁|", 2, 2, shows=abs(1 - RATES).tolist(), over=rates, color=0, legend=False)
-    line(frame, "|1 − ηλ₂|", 2, 2, shows="factors_flat", over=rates, color=2, legend=False)
+    line(frame, "loss", 1, 2, shows="loss", legend=False)
+    rates, steep = RATES.tolist(), abs(1 - RATES).tolist()
+    line(frame, "|1 − ηλ₁|", 2, 2, shows=steep, over=rates, dash="dash", legend=False)
+    line(frame, "|1 − ηλ₂|", 2, 2, shows="factors_flat", over=rates, dash="dashdot", legend=False)
     frame.add_scatter(
         x=[0, 2, 2],
         y=[1, 1, 0],
@@ -199,12 +204,12 @@ def _frame(steps):
         mode="lines",
         row=2,
         col=2,
-        line={"color": COLORS[3], "dash": "dot"},
+        line={"color": INK, "dash": "dot", "width": 2},
     )
     frame.add_scatter(
         name="here",
         mode="markers",
-        marker=HERE | {"size": 10},
+        marker=HERE | {"color": INK, "size": 10},
         row=2,
         col=2,
         meta={"x": "here", "y": "factors"},

@@ -22,8 +22,14 @@ function weights(model, { T }) {
   };
 }
 
+// Where the bars of these weights go along the steps: from 107 on, the weight 1 for 36 steps.
+function bars(model, data) {
+  const now = weights(model, data);
+  return (at) => now(at).flatMap((weight) => [107, 107 + 36 * weight, null]);
+}
+
 export default liveFigure({
   datasets: { sentences },
   starts: { zeros },
-  models: { multihead: measuring(multihead, { weights }) },
+  models: { multihead: measuring(multihead, { weights, bars }) },
 });

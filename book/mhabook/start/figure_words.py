@@ -13,7 +13,7 @@ from livegrad.training import train
 from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.plots import SEQUENTIAL
+from mhalib.plots import ATTENTION, WEIGHTS
 
 SIGN = {"great": 1.0, "dull": -1.0}
 ORDERS = (
@@ -39,6 +39,8 @@ the label."""
 VOCABULARY = sorted({word for sentence in SENTENCES for word in sentence})
 TOKENS = np.array([[VOCABULARY.index(word) for word in sentence] for sentence in SENTENCES])
 LENGTH, STEPS = 4.0, 100
+FOOT, LONGEST = 107, 36
+"""Where the bars begin, and how long that of the weight 1 is, in steps of the axis beside them."""
 
 
 def sentences() -> Dataset:
@@ -76,9 +78,11 @@ def words() -> LiveFigure:
         FigureSpec(
             title="A head learns where to look",
             alt="Above, the ten words “on sunday we saw a great film with my sister”, one row "
-            "each, colored by their attention weights over 100 steps of gradient descent at step "
-            "size 0.1: at first all are equal, then the weight on “great” grows. Below, over the "
-            "same steps, the loss falls from 0.69 to nearly zero.",
+            "each. Strips show their attention weights over 100 steps of gradient descent at step "
+            "size 0.1: at first all are equally dark, then “great” lights up, and the others "
+            "darken. A bar at the end of each strip is the final weight: long for “great”, 0.63, "
+            "and short for all others. Below, over the same steps, the loss falls from 0.69 to "
+            "nearly zero.",
             model="multihead",
             start={"kind": "zeros"},
             record=tuple(range(STEPS + 1)),
@@ -94,45 +98,64 @@ def words() -> LiveFigure:
                 "relevant": data.relevant.astype(int).ravel().tolist(),
             },
             curves=("loss", "weights", "attention_score"),
+            final=("bars",),
             controls=(Control("lr", "step size η", STEP_SIZES, 0.1),),
             frame=_frame(),
             summary="After {steps} steps with η = {lr}, the weight on “great” is "
             "{attention_score}, and the loss is {loss}.",
             train=run,
+            measure={"bars": _bars},
             watched=2.5,
         ),
         __file__,
     )
 
 
+def _bars(path, values):
+    """Where the bars of the final weights go along the steps; None ends a bar."""
+    ends = [[FOOT, FOOT + LONGEST * weight, None] for weight in path.curves["weights"][-1]]
+    return [end for bar in ends for end in bar]
+
+
 def _frame():
-    frame = panels("attention on each word", "loss", columns=1)
+    frame = panels("attention on each word, step by step", "loss", columns=1)
     named = [f"<b>{word} ★</b>" if word in SIGN else word for word in SENTENCES[0]]
-    bar = {
-        "title": {"text": "attention", "side": "right"},
-        "thickness": 14,
-        "y": 0.725,
-        "len": 0.6,
-        "dtick": 0.5,
-    }
+    rows, end = list(range(len(named))), FOOT + LONGEST
     frame.add_heatmap(
-        y=list(range(len(named))),
+        y=rows,
         zmin=0,
         zmax=1,
         transpose=True,
-        colorscale=SEQUENTIAL,
-        colorbar=bar,
+        colorscale=WEIGHTS,
+        showscale=False,
         row=1,
         col=1,
         meta={"x": "steps", "z": "weights"},
     )
+    frame.add_scatter(
+        name="final weight",
+        y=[at for row in rows for at in (row, row, None)],
+        mode="lines",
+        line={"color": ATTENTION, "width": 11},
+        showlegend=False,
+        row=1,
+        col=1,
+        meta={"x": "bars"},
+    )
     line(frame, "loss", 1, 2, shows="loss", legend=False)
-    frame.update_xaxes(range=[-0.5, STEPS + 0.5], showgrid=False, zeroline=False)
-    frame.update_xaxes(showticklabels=False, row=1)
-    frame.update_xaxes(title="step", row=2)
+    # The loss ends where the strips do, so that a step stands below itself.
+    before_bars = (STEPS + 1) / (end + 0.5)
+    frame.update_xaxes(showgrid=False, zeroline=False)
+    frame.update_xaxes(
+        range=[-0.5, end],
+        tickvals=[FOOT, FOOT + LONGEST / 2, end],
+        ticktext=["0", "0.5", "1"],
+        row=1,
+    )
+    frame.update_xaxes(title="step", range=[-0.5, STEPS + 0.5], domain=[0, before_bars], row=2)
     frame.update_yaxes(
         autorange="reversed",
-        tickvals=list(range(len(named))),
+        tickvals=rows,
         ticktext=named,
         showgrid=False,
         zeroline=False,
@@ -140,5 +163,17 @@ def _frame():
         row=1,
     )
     frame.update_yaxes(range=[0, 0.75], domain=[0, 0.3], row=2)
-    frame.layout.annotations[1].y = 0.3
+    _, below = frame.layout.annotations
+    below.update(x=before_bars / 2, y=0.3)
+    frame.add_annotation(
+        text="final weight",
+        x=(FOOT + LONGEST / 2 + 0.5) / (end + 0.5),
+        y=0.34,
+        xref="paper",
+        yref="paper",
+        xanchor="center",
+        yanchor="bottom",
+        showarrow=False,
+        font={"size": 12},
+    )
     return frame.update_layout(margin={"l": 70, "t": 30, "b": 40})
