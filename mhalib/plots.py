@@ -99,14 +99,16 @@ TRAINED = {
 }
 """Name of a curve of training → its color and dash."""
 ROLES = {"softmax": ATTENTION, "attention": ATTENTION, "Gaussian": GAUSSIAN, "decoder": DECODER}
-BOUNDS = re.compile(r"bound|promise|guarante|predict|formula|law\b|slope|√|frozen|exact")
+BOUNDS = re.compile(r"bound|promise|guarante|formula|law\b|slope|derived|limit|^1/")
+OTHERS = ("solid", "dash", "longdash", "dashdot", "longdashdot")
+"""The dashes of lines beside which dotted bounds may stand."""
 
 
 def looks(names: Iterable[str]) -> list[dict[str, Any]]:
-    """The color, dash and width of each of these lines, by what its name says.
+    """The color and the dash of each of these lines, by what its name says; no two are alike.
 
     Names that differ in a number alone are an order, of heads ("H = 4") or of something else. Of all
-    others, what names a kernel, attention, or the decoder has its color; a formula has dots.
+    others, what names a kernel, attention, or the decoder has its color, and a bound has dots.
     """
     names = list(names)
     if len(names) > 1 and len({re.sub(r"[\d.,]+", "", name) for name in names}) == 1:
@@ -116,13 +118,11 @@ def looks(names: Iterable[str]) -> list[dict[str, Any]]:
     found, seen = [], Counter()
     for name in names:
         color = next((color for word, color in ROLES.items() if word in name), INK)
-        if BOUNDS.search(name):
-            found.append({"color": color, "dash": "dot"})
-            continue
-        k = seen[color]
-        seen[color] += 1
-        dash = ("solid", "dash", "longdash", "dashdot", "longdashdot")[k % 5]
-        found.append({"color": ORDERED[k % 7] if color == INK else color, "dash": dash})
+        is_bound = bool(BOUNDS.search(name))
+        k = seen[color, is_bound]
+        seen[color, is_bound] += 1
+        shade = ORDERED[2 * k % 7] if color == INK or (is_bound and k) else color
+        found.append({"color": shade, "dash": "dot" if is_bound else OTHERS[k % 5]})
     return found
 
 
