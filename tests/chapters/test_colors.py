@@ -1,0 +1,117 @@
+"""A color says what a thing is: one role has one color on every page, and on a dark page its twin."""
+
+import re
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from figures import PLACES, figure, place_id
+from legends import as_drawn, by_name
+from mhalib.plots import (
+    ATTENTION,
+    COLORS,
+    DECODER,
+    FOUND,
+    GAUSSIAN,
+    GRAY,
+    HEADS,
+    HERE,
+    INK,
+    ORDERED,
+    looks,
+)
+from scripts import ROOT
+
+WORDS = {
+    ATTENTION: r"attention|softmax|weight|\bW\b|score|align|head",
+    DECODER: r"decoder|value|read|mean|\bU\b",
+    FOUND: r"good|target|found|hidden|labeled|relevant|optimum|balanced|minim|uv = 1|met",
+    GAUSSIAN: r"Gaussian",
+}
+"""Role → words of which the title of a panel, or the name of what has its color, has one."""
+TWINS = dict(
+    re.findall(
+        r'\[stroke="(#\w+)"\]\)[^{]*\{ stroke: (#\w+)',
+        (ROOT / "livegrad/live/colors.css").read_text("utf-8"),
+    )
+)
+PAGES = {"light": "#FFFFFF", "dark": "#121212"}
+SOURCES = [
+    *(ROOT / "book/mhabook").glob("*/*.py"),
+    *(ROOT / "book").glob("*/*.ipynb"),
+    *(ROOT / "book").glob("*.ipynb"),
+]
+
+
+def linear(color):
+    """Its red, green and blue, as light."""
+    share = np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(color, ground):
+    """The ratio of WCAG, from 1 to 21."""
+    dark, light = sorted(linear(one) @ [0.2126, 0.7152, 0.0722] for one in (color, ground))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def test_no_page_names_a_color_but_by_its_role(file):
+    found = re.findall(r"color=\d|\bCOLORS\b|#[0-9a-fA-F]{6}\b|rgba?\(\d", file.read_text("utf-8"))
+    assert not found, f"take a role of mhalib.plots in place of {found[0]}"
+
+
+def colored(traces):
+    """(title, name, color, dash or symbol) of all that is drawn."""
+    for (title, name), (trace, *_) in by_name(traces).items():
+        marks = "markers" in (trace.get("mode") or "")
+        part = trace.get("marker" if marks else "line") or {}
+        if isinstance(part.get("color"), str):
+            yield title, name, part["color"], part.get("symbol" if marks else "dash")
+
+
+@pytest.mark.parametrize("place", PLACES, ids=place_id)
+def test_a_hue_of_a_live_figure_says_its_role(place):
+    for title, name, color, _ in colored(as_drawn(figure(*place).figure())):
+        assert color in {*COLORS, *HEADS, *ORDERED, HERE["color"], INK, GRAY}, name
+        words = WORDS.get(color, "")
+        assert re.search(words, f"{title} {name}"), f"{name}, of {title}, has the color of {words}"
+
+
+@pytest.mark.parametrize("place", PLACES, ids=place_id)
+def test_no_two_things_of_a_panel_look_alike(place):
+    drawn = as_drawn(figure(*place).figure())
+    looks_of = {}
+    for title, name, color, mark in colored(drawn):
+        key = title, color, mark or "solid"
+        assert key not in looks_of, f"{name} looks as {looks_of[key]}"
+        looks_of[key] = name
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_color_stands_out_on_light_and_on_dark_pages(page):
+    for color in {*COLORS, *HEADS, *ORDERED}:
+        seen = color if page == "light" else TWINS[color]
+        least = 4.5 if color in COLORS[:4] or color == INK else 3
+        assert contrast(seen, PAGES[page]) >= least, color
+
+
+def test_the_style_sheets_agree_on_the_twins():
+    book = (ROOT / "book/_static/book.css").read_text("utf-8")
+    for name, color in zip(("decoder", "attention", "found", "gaussian"), COLORS, strict=False):
+        set_to = re.findall(rf"--mha-{name}: (#\w+)", book)
+        assert [one.upper() for one in set_to] == [color, TWINS[color]]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["loss", "test loss", "its bound", "bound of the theorem", "1/n", "another", "a third"],
+        ["softmax", "Gaussian", "Gaussian, rows normalized", "promise, Gaussian", "attention"],
+        [f"H = {2**k}" for k in range(7)],
+    ],
+)
+def test_lines_are_told_apart_by_their_names(names):
+    found = looks(names)
+    assert all(one != other for one, other in combinations(found, 2))
