@@ -32,6 +32,7 @@ function finalOf({ keys, values, y, reach }, q, places, seen, visited) {
     begin: () => [q],
     keys: () => keys,
     values: () => values,
+    floor: () => keys.map(() => 0),
     y: () => y,
     target: () => [y, y],
     stem_x: () => keys.flatMap((key) => [key, key, NaN]),

@@ -14,13 +14,13 @@ from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import Path, recorded_steps, train
-from mhabook.c12_two_kernels.formulas import NAMES, kernels_of
+from mhabook.c12_two_kernels.formulas import KEY, LOOKS, NAMES, QUERY, kernels_of
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import on_line
 from mhabook.figure_parts import Measures
 from mhalib.data.sequences import SequenceDataset
 from mhalib.optim import GradientDescent
-from mhalib.plots import COLORS, GRAY, START
+from mhalib.plots import DECODER, FOUND, INK
 
 Task: TypeAlias = tuple[ArrayLike, ArrayLike, float]
 """Keys, values and a target on a line."""
@@ -211,6 +211,7 @@ def _of_task(task, q):
         "begin": [q],
         "keys": list(task.keys),
         "values": list(task.values),
+        "floor": [0.0] * len(task.keys),
         "y": task.y,
         "target": [task.y] * 2,
         "stem_x": np.ravel(stems[0]).tolist(),
@@ -251,9 +252,9 @@ _SUMMARY = (
 _ALT = (
     "Left, the output at every query on the line, with values {}: under softmax a curve from the "
     "value of the smallest key to that of the largest, under the Gaussian kernel peaks and dips "
-    "at the keys that fall to zero outside. Pins show the values at their keys, and a gray line "
-    "shows the target. Right, the loss of the query. Both queries start at the same point, and "
-    "are drawn there and where they are after {} steps."
+    "at the keys that fall to zero outside. Keys are diamonds on the axis, with pins as long as "
+    "their values, and a dashed green line shows the target. Right, the loss of the query. Both "
+    "queries start at the same point, and are drawn there and where they are after {} steps."
 )
 
 
@@ -262,72 +263,72 @@ def _frame():
     frame.add_scatter(
         name="stems",
         mode="lines",
-        line={"color": GRAY, "width": 2},
-        opacity=0.6,
+        line={"color": DECODER, "width": 2},
         row=1,
         col=1,
         showlegend=False,
         meta={"x": "stem_x", "y": "stem_y"},
     )
-    line(frame, "target", 1, shows="target", over="range", faint=True)
+    line(frame, "target", 1, shows="target", over="range", color=FOUND, dash="dash")
     for column, part in enumerate(("read", "loss"), start=1):
-        for color, short in enumerate(BOTH):
+        for short in BOTH:
             line(
                 frame,
                 NAMES[short],
                 column,
                 shows=f"{short}_all_{part}",
                 over="places",
-                color=color,
                 legend=column == 1,
+                **LOOKS[short],
             )
             frame.data[-1].meta |= {"xaxis": {"range": "range"}}
-    frame.add_scatter(
-        name="values at their keys",
-        mode="markers",
-        row=1,
-        col=1,
-        marker={"symbol": "diamond", "size": 10, "color": GRAY},
-        meta={"x": "keys", "y": "values"},
-    )
+    for name, height, look in (
+        ("keys", "floor", KEY),
+        ("values at their keys", "values", {"size": 8, "color": DECODER}),
+    ):
+        frame.add_scatter(
+            name=name,
+            mode="markers",
+            row=1,
+            col=1,
+            marker=look,
+            meta={"x": "keys", "y": height},
+        )
     for column, part in enumerate(("read", "loss"), start=1):
-        for color, short in enumerate(BOTH):
-            _query(frame, f"{short}_", color, column, part)
+        for short in BOTH:
+            _query(frame, short, column, part)
     frame.update_xaxes(title="query", zeroline=False)
     return frame.update_yaxes(title="loss", rangemode="tozero", col=2)
 
 
-def _query(frame, of, color, column, part):
+def _query(frame, short, column, part):
     """The way of a query on its line, with its start, which can be dragged, and its end."""
-    place, first = {"row": 1, "col": column}, column == 1 and color == 0
+    place, first = {"row": 1, "col": column}, column == 1 and short == BOTH[0]
     frame.add_scatter(
         name="way",
         mode="lines",
-        line={"color": GRAY, "width": 6},
-        opacity=0.6,
+        line={"color": INK, "width": 3},
         showlegend=first,
-        meta={"x": f"{of}way", "y": f"{of}way_{part}"},
+        meta={"x": f"{short}_way", "y": f"{short}_way_{part}"},
         **place,
     )
     frame.add_scatter(
         name="start",
         mode="markers",
-        marker=START | {"size": 12},
+        marker=QUERY,
         showlegend=first,
-        meta={"x": "begin", "y": f"{of}begin_{part}", "drag": {"x": "q"}},
+        meta={"x": "begin", "y": f"{short}_begin_{part}", "drag": {"x": "q"}},
         **place,
     )
-    name = NAMES["soft" if of == "soft_" else "gauss"]
     frame.add_scatter(
-        name=f"{name}, end",
+        name=f"{NAMES[short]}, end",
         mode="markers",
         showlegend=column == 1,
         marker={
-            "symbol": "square",
             "size": 11,
-            "color": COLORS[color],
-            "line": {"color": "#222222", "width": 1},
+            "color": LOOKS[short]["color"],
+            "line": {"color": INK, "width": 2},
         },
-        meta={"x": f"{of}end", "y": f"{of}end_{part}"},
+        meta={"x": f"{short}_end", "y": f"{short}_end_{part}"},
         **place,
     )
