@@ -154,7 +154,7 @@ def _frame():
             frame.add_scatter(
                 name=f"{name}, here",
                 mode="markers",
-                marker=QUERY,
+                marker=QUERY | {"color": LOOKS[kernel]["color"]},
                 showlegend=False,
                 row=1,
                 col=column,
