@@ -565,10 +565,11 @@ def test_the_curve_of_one_cost_touches_that_of_one_error_at_the_cheapest_pair(bu
 
 @of(c12.three_keys)
 def test_keys_on_the_line_are_to_scale_and_the_middle_one_is_inside_the_pentagon(line, plane):
-    frame(line.places("dot"), [(-2, 0), (0, 0), (1, 0)])
-    near([words.start[0] for words in line.all("words", color=None)], line.places("dot")[:, 0])
-    near(line.one("dot", color=4).start, line.places("dot")[1])
-    corners, middle = plane.places("dot", color=None), plane.one("dot", color=4).start
+    frame(line.places("key"), [(-2, 0), (0, 0), (1, 0)])
+    near([words.start[0] for words in line.all("words")[:3]], line.places("key")[:, 0])
+    near(line.one("key", filled=True).start, line.places("key")[1])
+    near(line.all("words")[3].start[0], line.places("key")[1, 0])
+    corners, middle = plane.places("key", filled=False), plane.one("key", filled=True).start
     assert len(corners) == 5 and inside(middle, corners)
     assert not any(inside(corner, np.delete(corners, k, 0)) for k, corner in enumerate(corners))
     near(plane.one("line").places, [*corners, corners[0]])
@@ -576,10 +577,11 @@ def test_keys_on_the_line_are_to_scale_and_the_middle_one_is_inside_the_pentagon
 
 @of(c12.product_and_distance, 0)
 def test_the_last_line_across_the_query_meets_the_farthest_corner(product):
-    query, keys = product.one("arrow").way, product.places("dot")
+    query, keys = product.one("arrow").way, product.places("key")
     winner = keys[np.argmax(keys @ query)]
-    near(product.one("ring").start, winner)
-    lines = product.all("line", dashed=True)
+    near(product.one("ring", color=ATTENTION).start, winner)
+    near(product.one("ring", color=None).start, product.one("arrow").start)
+    lines = product.all("line", dashed=True, color=ATTENTION)
     assert max(abs(turn(line.way, query) - 90) for line in lines) < 0.5
     along = [(line.start - keys[-1]) @ query / np.linalg.norm(query) for line in lines]
     last = (winner - keys[-1]) @ query / np.linalg.norm(query)
@@ -589,29 +591,31 @@ def test_the_last_line_across_the_query_meets_the_farthest_corner(product):
 
 @of(c12.product_and_distance, 1)
 def test_the_first_circle_around_the_query_meets_the_nearest_key(distance):
-    circles, keys = distance.all("ring"), distance.places("dot")
-    near([circle.start for circle in circles], distance.one("star").start)
-    radii = lengths_from(distance.one("star").start, keys)
+    circles, keys = distance.all("ring", color=GAUSSIAN), distance.places("key")
+    query = distance.one("ring", color=None).start
+    near([circle.start for circle in circles], query)
+    radii = lengths_from(query, keys)
     near(circles[0].width, radii.min())
     assert radii.argmin() == 5 and circles[0].width == min(circle.width for circle in circles)
 
 
 @of(c12.product_and_distance, 2)
 def test_keys_are_lifted_to_their_squares_and_a_line_across_the_query_touches_the_lowest(bowl):
-    places = bowl.places("dot")
+    on_line, places = bowl.places("key").reshape(3, 2, 2).swapaxes(0, 1)
     view = frame(places, [(-2, 4), (0, 0), (1, 1)], alike=False)
     x, height = view.read(bowl.all("line")[0].places).T
     near(height, x**2, 0.02)
     near(bowl.one("line", filled=True).places, places[[0, 1, 2, 0]])
-    query, touching = bowl.one("arrow").way, bowl.one("line", dashed=True, color=0)
+    query, touching = bowl.one("arrow").way, bowl.one("line", dashed=True, color=GAUSSIAN)
     near(touching.places[:, 1], places[np.argmax(places @ query), 1])
     assert turn(query, touching.way) == 90 and np.argmax(places @ query) == 1
-    near(bowl.places("ring")[:, 0], places[:, 0])
+    near(on_line, [(x, bowl.all("line", dashed=False)[2].start[1]) for x in places[:, 0]])
+    near(bowl.one("key", filled=True).start, places[1])
 
 
 @of(c13.rows_of_what_tokens_see)
 def test_lines_are_as_thick_as_weights_and_discs_have_the_areas_of_the_weighted_means(looks, rows):
-    weights = np.array([line.width for line in looks.all("line")])
+    weights = np.array([line.width - 0.5 for line in looks.all("line", color=ATTENTION)])
     near(weights / weights.sum(), [0.6, 0.2, 0.1, 0.1], 1e-6)
     near([line.end[0] for line in looks.all("line")], looks.places("dot")[:, 0])
     means = [
@@ -620,7 +624,8 @@ def test_lines_are_as_thick_as_weights_and_discs_have_the_areas_of_the_weighted_
     ]
     near(np.sum(c13.WEIGHTS, axis=1), 1, 1e-9)
     near(c13.WEIGHTS[0], weights / weights.sum(), 1e-6)
-    areas = np.array([disc.width**2 * (1 - 2 * disc.color) for disc in rows.all("dot")])
+    discs = rows.all("dot", "ring")
+    areas = np.array([disc.width**2 * (1 if disc.kind == "dot" else -1) for disc in discs])
     near(areas / abs(areas).sum(), np.ravel(means) / np.abs(means).sum(), 1e-5)
 
 
@@ -644,30 +649,34 @@ def test_targets_are_lines_across_their_rows_and_descent_ends_at_the_least_squar
     ):
         B = pairs(np.cos(np.radians(degrees)), np.sin(np.radians(degrees)))
         path, least = least_squares(B, np.array(y))
-        view = frame(panel.one("line", color=1).places, path)
-        near(view.read(panel.one("dot", color=None).start), least, 0.01)
-        for line, row, target in zip(panel.all("line", color=0), B, y, strict=True):
+        view = frame(panel.one("line", width=2.5).places, path)
+        steps = [panel.one("ring").start, *panel.places("dot")[1:], panel.places("dot")[0]]
+        near(view.read(steps), path, 0.005)
+        end = panel.all("star") or panel.all("dot")[:1]
+        near(view.read(end[0].start), least, 0.01)
+        assert len(panel.all("star")) == (panel is not triangle)
+        for line, row, target in zip(panel.all("line", color=FOUND), B, y, strict=True):
             near(view.read(line.places) @ row, target, 0.005)
             assert lengths([line])[0] > 100
         rings = [
             np.linalg.norm(view.read(ring.places) @ B.T, axis=1)
-            for ring in panel.all("line", color=None)
+            for ring in panel.all("line", width=1)
         ]
         for k, ring in enumerate(rings, 1):
             near(ring, rings[0].mean() * k, 0.005)
         assert len(rings) == (0 if panel is triangle else 3)
         if panel is not triangle:
-            assert panel.all("words")[-1].text == f"one common point: {len(path) - 1} steps"
+            assert panel.all("words")[-1].text == f"fitted in {len(path) - 1} steps"
 
 
 @of(c13.lines_of_targets, 0)
 def test_descent_on_three_targets_ends_inside_of_their_triangle(triangle):
-    lines = [(line.start, line.way) for line in triangle.all("line", color=0)]
+    lines = [(line.start, line.way) for line in triangle.all("line", color=FOUND)]
     corners = []
     for (start, way), (other, across) in zip(lines, lines[1:] + lines[:1], strict=True):
         t, _ = np.linalg.solve(np.stack([way, -across], axis=1), other - start)
         corners.append(start + t * way)
-    assert inside(triangle.one("dot", color=None).start, np.array(corners))
+    assert inside(triangle.places("dot")[0], np.array(corners))
 
 
 TASKS = (
@@ -677,21 +686,33 @@ TASKS = (
 """Keys, values, target and query of the two tasks of chapter 14."""
 
 
+def pinned(panel, keys, values, target):
+    """The frame of a panel in which pins stand on their keys, as long as their values, and a level
+    is the target."""
+    view = frame(panel.places("dot", color=DECODER), pairs(keys, values), alike=False)
+    pins = [pairs(key, [0, value]) for key, value in zip(keys, values, strict=True)]
+    near(view.read([pin.places for pin in panel.all("line", color=DECODER)]), pins, 0.01)
+    near(view.read(panel.places("key")), pairs(keys, 0), 0.01)
+    near(view.read(panel.one("line", color=FOUND, dashed=True).places)[:, 1], target, 0.01)
+    return view
+
+
+def said(words):
+    """The numbers that words are."""
+    return [float(one.text.replace("−", "-")) for one in words]
+
+
 @of(c14.pins)
 def test_pins_stand_on_their_keys_and_are_as_long_as_their_values(*two):
     for panel, (keys, values, target, query) in zip(two, TASKS, strict=True):
-        view = frame(panel.places("dot", color=None), pairs(keys, values), alike=False)
-        pins = [pairs(key, [0, value]) for key, value in zip(keys, values, strict=True)]
-        near(view.read([pin.places for pin in panel.all("line", width=3)]), pins, 0.01)
-        near(view.read(panel.one("line", color=2).places)[:, 1], target, 0.01)
-        near(view.read(panel.one("dot", color=1).start), [query, 0], 0.01)
-        for color, numbers, axis in ((None, keys, 0), (0, values, 1)):
-            words = panel.all("words", color=color)
-            assert [float(one.text.replace("−", "-")) for one in words] == list(numbers)
-            near(
-                panel.places("words", color=color)[:, axis] + 4 * axis,
-                panel.places("dot", color=None)[:, axis],
-            )
+        view = pinned(panel, keys, values, target)
+        near(view.read(panel.one("ring").start), [query, 0], 0.01)
+        numbered = [words for words in panel.all("words", color=None) if words.text != "query"]
+        assert said(numbered) == list(keys)
+        near([words.start[0] for words in numbered], panel.places("key")[:, 0])
+        assert said(panel.all("words", color=DECODER)) == list(values)
+        beside = panel.places("words", color=DECODER) - panel.places("dot", color=DECODER)
+        near(beside, [(-6, -14 if value > 0 else 5) for value in values])
 
 
 def softmax_output(q, keys, values):
@@ -703,21 +724,47 @@ def gaussian_output(q, keys, values):
     return np.exp(-(np.subtract.outer(q, keys) ** 2) / 2) @ values
 
 
+def descended(output, keys, values, target, q):
+    """Where the query is after many small steps on half its squared error."""
+    for _ in range(20_000):
+        slope = (output(q + 1e-5, keys, values) - output(q - 1e-5, keys, values)) / 2e-5
+        q = q - 0.1 * (output(q, keys, values) - target) * slope
+    return q
+
+
+def word(panel, *texts):
+    """The words of a panel that are one of these texts."""
+    (found,) = (words for words in panel.all("words") if words.text in texts)
+    return found
+
+
 @of(c14.between)
 def test_a_query_is_held_on_top_of_a_hill_and_the_star_is_where_the_target_is_met(*two):
-    for panel, output, (keys, values, target, _) in zip(
-        two, (softmax_output, gaussian_output), TASKS, strict=True
+    kernels = (softmax_output, ATTENTION), (gaussian_output, GAUSSIAN)
+    for panel, (output, color), (keys, values, target, start) in zip(
+        two, kernels, TASKS, strict=True
     ):
-        grid, q = np.linspace(-3.9, 3.9, 157), np.linspace(-3, 3, 60_001)
-        curve, o = panel.one("line", width=2.5).places, output(q, keys, values)
-        view = frame(curve, pairs(grid, output(grid, keys, values)), alike=False)
+        view = pinned(panel, keys, values, target)
+        assert said(panel.all("words", color=DECODER)) == list(values)
+        near(panel.places("words", color=DECODER)[:, 0], panel.places("key")[:, 0])
+        grid, q = np.linspace(-2.9, 2.9, 157), np.linspace(-3, 3, 60_001)
+        curve, o = panel.one("line", color=color).places, output(q, keys, values)
+        near(view.read(curve), pairs(grid, output(grid, keys, values)), 0.01)
         near(view.zero[1], panel.one("line", width=1).start[1])
-        near(view.read(panel.one("line", dashed=True).places)[:, 1], target, 0.005)
         rises = np.flatnonzero(np.diff(np.sign(np.diff(o)))) + 1
         low = next(k for k in rises if o[k] < o[k - 9])
         top = next(k for k in rises if o[k - 9] < o[k] < target)
-        near(view.read(panel.one("ring").start), [q[low], o[low]], 0.01)
-        near(view.read(panel.one("dot").start), [q[top], o[top]], 0.01)
+        near(view.read(word(panel, "mean of all", "little of either").start)[0], q[low], 0.01)
+        for bar in panel.all("line", width=2.6):
+            near(view.read(bar.places.mean(axis=0)), [q[top], o[top]], 0.01)
+        near(view.read(panel.one("ring").start), [start, output(start, keys, values)], 0.01)
+        near(descended(output, keys, values, target, start), q[top], 0.01)
+        # The run goes along the curve, from the ring into the cross.
+        run = [panel.one("line", width=2.5, color=None), panel.one("arrow")]
+        way = view.read(np.concatenate([part.places for part in run]))
+        near(way[:, 1], output(way[:, 0], keys, values), 0.02)
+        along = (way[:, 0] - start) / (q[top] - start)
+        assert (np.diff(along) >= 0).all() and 0 < along[0] < 0.3 and 0.7 < along[-1] < 1
         met = q[np.flatnonzero(np.diff(np.sign(o - target)))[0]]
         near(view.read(panel.one("star").start), [met, target], 0.01)
     near(softmax_output(0, *TASKS[0][:2]), np.mean(TASKS[0][1]), 1e-12)

@@ -1306,15 +1306,18 @@ def held(made, path, first, case, q, c):
         ("loss", lambda kernel, at: (reads(kernel, at) - y) ** 2 / 2),
     ):
         shown = {kernel: (at, of(kernel, at)) for kernel in ways}
-        shown |= {
-            f"{kernel}, end": (walk[-1:], of(kernel, walk[-1:])) for kernel, walk in ways.items()
-        }
         shown["way"] = [(walk, of(kernel, walk)) for kernel, walk in ways.items()]
+        # From this start softmax meets the target, and the Gaussian query stops at the left key.
+        met, trap = (walk[-1:] for walk in ways.values())
+        assert abs(reads("softmax", met)[0] - y) < 0.01 and abs(trap[0] + 2) < 0.01
+        shown |= {"target met": (met, of("softmax", met)), "trap": (trap, of("Gaussian", trap))}
+        shown["end"] = [], []
         shown["start"] = [([q], of(kernel, q)) for kernel in ways]
         panels[title] = Panel("query", "" if of is reads else "loss", shown, rounded=1e-6)
     stems = [-2, -2, np.nan, 2, 2, np.nan], [0, 1, np.nan, 0, 2, np.nan]
     panels["output at the query"].lines |= {
         "values at their keys": (keys, values),
+        "keys": (keys, [0, 0]),
         "stems": stems,
         "target": ([-4, 4], [y, y]),
     }
@@ -1859,7 +1862,7 @@ SHOWN = {
         layer,
         {"moves": "WV", "D": 32, "H": 2, "N": 6, "n": 3, "scale": 0.5, "tied": False, "lr": 0.2},
     ),
-    ("book/kernels/14_traps.html", 0): (held, {"case": "that rise", "q": 0.6, "c": 1.0}),
+    ("book/kernels/14_traps.html", 0): (held, {"case": "that rise", "q": -0.6, "c": 1.0}),
     ("book/kernels/14_further.html", 0): (traps, {"shift": -0.4, "lr": 0.5, "c": 0.25}),
     ("book/kernels/14_further.html", 1): (
         two_tokens,

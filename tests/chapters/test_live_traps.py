@@ -53,6 +53,9 @@ BUGS = {
     "the loss as its own slope": (held, {}, "grad[k] = slope[0]", "grad[k] = loss[0]"),
     "the start in place of the end": (held, {}, "way[way.length - 1]", "way[0]"),
     "pins to the ground": (held, {}, "[0, value, NaN]", "[0, 0, NaN]"),
+    "keys in the air": (held, {}, "keys.map(() => 0)", "keys.map(() => 1)"),
+    "a target that is always met": (held, {}, "MET = 1e-4", "MET = 1"),
+    "every end a trap": (held, {"q": 3.0}, "around.every(", "around.some("),
     "another width": (traps, {"c": 1.0}, "minima[name][widths.indexOf(c)]", "minima[name][0]"),
     "queries of another kernel": (
         traps,
@@ -277,10 +280,10 @@ def test_values_that_no_control_has_are_refused(values):
 
 
 def looks(figure):
-    """The symbol and the color of each kind of points."""
+    """The symbol of each kind of points."""
     kinds = {"loss zero": "global minimum", "spurious": "spurious minimum"}
     return {
-        kinds.get(trace.name, trace.name): (trace.marker.symbol, trace.marker.color)
+        kinds.get(trace.name, trace.name): trace.marker.symbol
         for trace in figure.data
         if trace.type == "scatter" and trace.mode == "markers" and trace.name != "end"
     }

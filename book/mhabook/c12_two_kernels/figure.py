@@ -10,12 +10,11 @@ from livegrad.live.frames import guess, line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import Path
-from mhabook.c12_two_kernels.formulas import NAMES, kernels_of
+from mhabook.c12_two_kernels.formulas import CHOSEN_KEY, KEY, LOOKS, NAMES, kernels_of
 from mhabook.c12_two_kernels.hull import most_between
 from mhabook.figure_parts import together
 from mhalib.attention import Gaussian
 from mhalib.models import AttentionLayer
-from mhalib.plots import COLORS, GRAY
 
 # Quarters are exact in binary, so that a key can be compared with == to them.
 PLACES = tuple(k / 4 for k in range(-16, 17))
@@ -161,10 +160,10 @@ _SUMMARY = (
 
 def _frame(places, ends):
     frame = panels("weight of the middle key", "largest weight of any query")
-    for color, (short, name) in enumerate(NAMES.items()):
-        line(frame, name, 1, shows=f"{short}_weight", over=places.tolist(), color=color)
+    for short, name in NAMES.items():
+        line(frame, name, 1, shows=f"{short}_weight", over=places.tolist(), **LOOKS[short])
     guess(frame, "chapter-12-1b", 1)
-    for color, (short, name) in enumerate(NAMES.items()):
+    for short, name in NAMES.items():
         if short != "gauss":
             line(
                 frame,
@@ -172,13 +171,13 @@ def _frame(places, ends):
                 2,
                 shows=f"{short}_all",
                 over=ALL_PLACES.tolist(),
-                color=color,
                 legend=False,
+                **LOOKS[short],
             )
             frame.add_scatter(
                 name=f"{name}, here",
                 mode="markers",
-                marker={"color": COLORS[color], "size": 10},
+                marker={"color": LOOKS[short]["color"], "size": 10},
                 showlegend=False,
                 row=1,
                 col=2,
@@ -192,7 +191,7 @@ def _frame(places, ends):
             mode="markers",
             row=1,
             col=column,
-            marker={"symbol": "diamond", "size": 12, "color": GRAY},
+            marker=KEY,
             showlegend=column == 1,
         )
         frame.add_scatter(
@@ -202,7 +201,7 @@ def _frame(places, ends):
             row=1,
             col=column,
             showlegend=column == 1,
-            marker={"symbol": "diamond", "size": 12, "color": COLORS[4]},
+            marker=CHOSEN_KEY,
             meta={"x": "middle", "drag": {"x": "k"}},
         )
     frame.update_xaxes(title="query / stretching factor", zeroline=False, range=[-4.1, 4.1], col=1)

@@ -11,10 +11,18 @@ from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import Path
-from mhabook.c12_two_kernels.formulas import NAMES, kernels_of, read
+from mhabook.c12_two_kernels.formulas import (
+    CHOSEN_KEY,
+    KEY,
+    LOOKS,
+    NAMES,
+    QUERY,
+    kernels_of,
+    read,
+)
 from mhabook.figure_parts import together
 from mhalib.models import AttentionLayer
-from mhalib.plots import COLORS, GRAY
+from mhalib.plots import FOUND
 
 # A quotient of integers: arange with the step 0.1 would gather rounding.
 QUERIES = np.arange(-50, 51) / 10
@@ -132,34 +140,34 @@ def _path(values):
 def _frame():
     frame = panels("weight of the second key", "output", "force on the query", columns=3)
     for column, part in enumerate(PARTS, start=1):
-        for k, (kernel, name) in enumerate(NAMES.items()):
+        for kernel, name in NAMES.items():
             line(
                 frame,
                 name,
                 column,
                 shows=f"{kernel}_{part}",
                 over=QUERIES.tolist(),
-                color=k,
                 legend=column == 1,
+                **LOOKS[kernel],
             )
-        for k, (kernel, name) in enumerate(NAMES.items()):
+        for kernel, name in NAMES.items():
             frame.add_scatter(
                 name=f"{name}, here",
                 mode="markers",
-                marker={"color": COLORS[k], "size": 10},
+                marker=QUERY | {"color": LOOKS[kernel]["color"]},
                 showlegend=False,
                 row=1,
                 col=column,
                 meta={"x": "here", "y": f"{kernel}_at_{part}", "drag": {"x": "q"}},
             )
-    line(frame, "target", 2, shows="target", over=[-5, 5], faint=True, legend=True)
+    line(frame, "target", 2, shows="target", over=[-5, 5], color=FOUND, dash="dash")
     for j, key in enumerate(KEYS):
-        name, color = ("second key", COLORS[4]) if j == 1 else ("other keys", GRAY)
+        name, look = ("second key", CHOSEN_KEY) if j == 1 else ("other keys", KEY)
         frame.add_scatter(
             y=[0],
             name=name,
             mode="markers",
-            marker={"symbol": "diamond", "size": 12, "color": color},
+            marker=look,
             showlegend=j < 2,
             row=1,
             col=1,

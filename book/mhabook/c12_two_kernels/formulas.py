@@ -1,4 +1,5 @@
-"""What queries on a line read of keys, in Python and in the live figures of chapters 12 and 14."""
+"""What queries on a line read of keys, in Python and in the live figures of chapters 12 and 14, and
+how it looks there."""
 
 from typing import Any
 
@@ -6,8 +7,20 @@ from livegrad.arrays import Array
 from livegrad.record import Program
 from mhabook.c12_two_kernels.statements import Kernel
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
+from mhalib.plots import ATTENTION, GAUSSIAN, INK
 
 NAMES = {"soft": "softmax", "gauss": "Gaussian", "between": "Gaussian, rows normalized"}
+LOOKS = {
+    "soft": {"color": ATTENTION, "dash": "solid"},
+    "gauss": {"color": GAUSSIAN, "dash": "solid"},
+    "between": {"color": GAUSSIAN, "dash": "dash"},
+}
+"""The lines of the kernels."""
+CHOSEN_KEY = {"symbol": "diamond", "size": 12, "color": INK}
+KEY = CHOSEN_KEY | {"color": "rgba(0,0,0,0)", "line": {"color": INK, "width": 1.5}}
+"""A key is a diamond, filled if it is the one in question."""
+QUERY = {"symbol": "circle-open", "size": 12, "color": INK, "line": {"width": 2}}
+"""A query is a ring."""
 
 
 def kernels_of(c: float) -> dict[str, Kernel]:

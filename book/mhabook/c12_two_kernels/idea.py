@@ -3,6 +3,7 @@
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, Point, picture
+from mhalib.plots import ATTENTION, GAUSSIAN
 
 CORNERS = [(46.0, 122.0), (92.0, 50.0), (196.0, 56.0), (222.0, 128.0), (128.0, 158.0)]
 """Keys in the plane; the one in the middle is a mean of them."""
@@ -12,6 +13,8 @@ ALONG = (0.8, -0.6)
 """The direction of the query, in the picture."""
 QUERY = (118.0, 92.0)
 ON_LINE = (-2, 0, 1)
+GROUND = 157
+"""Where the keys are drawn that are lifted on the bowl."""
 
 
 def three_keys() -> HTML:
@@ -19,15 +22,13 @@ def three_keys() -> HTML:
     line = Panel("On a line").line((16, 100), (244, 100), width=1, opacity=0.5)
     for k in ON_LINE:
         at = (158 + 52 * k, 100)
-        line.dot(at, size=7, color=4 if k == 0 else None).words(
-            (at[0], 126), f"{k}".replace("-", "−")
-        )
-    line.words((158, 78), "the middle key", color=4)
+        line.key(at, chosen=k == 0).words((at[0], 126), f"{k}".replace("-", "−"))
+    line.words((158, 80), "the middle key")
     return picture(
         "a-key-in-the-middle",
-        "Two panels. Three keys on a line, at −2, 0 and 1, the one at 0 colored. Six keys in a "
-        "plane: five at the corners of a pentagon, and a colored one inside.",
-        [line, _keys(Panel("In a plane")).words((134, 90), "the middle key", color=4)],
+        "Two panels. Three keys on a line, diamonds at −2, 0 and 1, the one at 0 filled. Six keys in "
+        "a plane: five at the corners of a pentagon, and a filled one inside.",
+        [line, _keys(Panel("In a plane")).words((134, 92), "the middle key")],
     )
 
 
@@ -36,10 +37,10 @@ def product_and_distance() -> HTML:
     corner."""
     return picture(
         "a-product-selects-corners",
-        "Three panels. A query is an arrow; parallel lines perpendicular to it mark equal scores, "
-        "and the last of them touches a corner of the pentagon of keys, far from the key inside. "
-        "A query is a point; circles around it mark equal scores, and the smallest one touches "
-        "the key inside. Three keys on a line are lifted to a parabola; there a line "
+        "Three panels. A query is an arrow; parallel amber lines perpendicular to it mark equal "
+        "scores, and the last of them touches a corner of the pentagon of keys, far from the key "
+        "inside. A query is a point; violet circles around it mark equal scores, and the smallest "
+        "one touches the key inside. Three keys on a line are lifted to a parabola; there a line "
         "perpendicular to the arrow of the query touches the lowest key, the middle one.",
         [_product(), _distance(), _bowl()],
     )
@@ -48,8 +49,8 @@ def product_and_distance() -> HTML:
 def _keys(panel):
     panel.curve([*CORNERS, CORNERS[0]], width=1, fill=True, opacity=0.7)
     for at in CORNERS:
-        panel.dot(at)
-    return panel.dot(MIDDLE, color=4, size=6)
+        panel.key(at)
+    return panel.key(MIDDLE, chosen=True)
 
 
 def winner() -> Point:
@@ -67,22 +68,21 @@ def _product():
             (x + 70 * across[0], y + 70 * across[1]),
             width=1.2,
             dash="4 4",
-            color=0,
+            color=ATTENTION,
         )
-    panel.arrow((14, 168), (14 + 60 * ALONG[0], 168 + 60 * ALONG[1]), color=0).words(
-        (36, 170), "query", color=0, anchor="start"
-    )
-    _keys(panel).dot(winner(), size=9, color=0, hollow=True)
-    return panel.words((136, 187), "the last line meets a corner")
+    panel.query((14, 168), towards=(14 + 60 * ALONG[0], 168 + 60 * ALONG[1]))
+    panel.words((27, 176), "query", anchor="start")
+    _keys(panel).dot(winner(), size=12, color=ATTENTION, hollow=True)
+    return panel.words((170, 185), "meets a corner")
 
 
 def _distance():
     panel = Panel("A distance: how near?")
     near = ((QUERY[0] - MIDDLE[0]) ** 2 + (QUERY[1] - MIDDLE[1]) ** 2) ** 0.5
     for radius in (near, near + 14, near + 28):
-        panel.dot(QUERY, size=radius, color=0, hollow=True)
-    _keys(panel).star(QUERY, color=0).words((66, 96), "query", color=0, anchor="end")
-    return panel.words((136, 187), "the first circle meets the nearest")
+        panel.dot(QUERY, size=radius, color=GAUSSIAN, hollow=True)
+    _keys(panel).query(QUERY).words((62, 98), "query", anchor="end")
+    return panel.words((136, 185), "meets the nearest")
 
 
 def lifted(k: float) -> Point:
@@ -94,14 +94,12 @@ def _bowl():
     panel = Panel("Lifted on a bowl")
     panel.curve([lifted(k / 10) for k in range(-22, 15)], width=1, opacity=0.6)
     panel.curve([lifted(k) for k in (*ON_LINE, ON_LINE[0])], width=1, fill=True, opacity=0.7)
-    panel.line((40, 165), (240, 165), width=1, opacity=0.5)
+    panel.line((40, GROUND), (240, GROUND), width=1, opacity=0.5)
     lowest = lifted(0)[1]
-    panel.line((76, lowest), (238, lowest), width=1.2, dash="4 4", color=0)
+    panel.line((76, lowest), (238, lowest), width=1.2, dash="4 4", color=GAUSSIAN)
     for k in ON_LINE:
         x, y = lifted(k)
-        panel.line((x, 162), (x, y + 6), width=1, dash="2 4", opacity=0.6).dot(
-            (x, 165), size=4, hollow=True
-        )
-        panel.dot((x, y), color=4 if k == 0 else None, size=6 if k == 0 else 5)
-    panel.arrow((28, 70), (28, 118), color=0).words((28, 62), "query", color=0)
-    return panel.words((136, 187), "now every key is a corner")
+        panel.line((x, GROUND - 7), (x, y + 7), width=1, dash="2 4", opacity=0.6).key((x, GROUND))
+        panel.key((x, y), chosen=k == 0)
+    panel.query((30, 84), towards=(30, 132)).words((30, 70), "query")
+    return panel.words((136, 183), "every key a corner")

@@ -16,9 +16,11 @@ from mhalib.attention import gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
+from mhalib.plots import ATTENTION, GAUSSIAN
 
 KERNELS = {"softmax": softmax, "gaussian": gaussian}
 NAMES = {"softmax": "softmax", "gaussian": "Gaussian"}
+HUES = {"softmax": ATTENTION, "gaussian": GAUSSIAN}
 MOVES = {"WV": "values", "WQ WK WV": "queries, keys, values", "WQ": "queries"}
 CURVES = tuple(f"{name}{part}" for part in ("", "_promised") for name in KERNELS)
 WIDTH = 8
@@ -33,7 +35,7 @@ SMALLEST = 1e-9
 ALT = (
     "Left, the loss divided by its initial value, on a logarithmic axis over 300 steps: the loss "
     "of the Gaussian layer falls to 4e-5, and that of the softmax layer to 0.005, each below its "
-    "dashed guarantee, a straight line down to 0.013 and 0.20. Right, the 32 singular values of B "
+    "dotted guarantee, a straight line down to 0.013 and 0.20. Right, the 32 singular values of B "
     "in decreasing order, from 13 and 11 down: those of the Gaussian layer end at 1.1, those of "
     "the softmax layer at 0.56."
 )
@@ -229,19 +231,19 @@ def _asked(measure, seed):
 
 def _frame(steps):
     frame = panels("loss / initial loss", "initial singular values of B")
-    for k, (kernel, name) in enumerate(NAMES.items()):
-        line(frame, name, 1, shows=kernel, color=k, dash="solid")
-    for k, (kernel, name) in enumerate(NAMES.items()):
-        line(frame, f"guaranteed, {name}", 1, shows=f"{kernel}_promised", color=k, dash="dash")
-    for k, (kernel, name) in enumerate(NAMES.items()):
+    for kernel, name in NAMES.items():
+        line(frame, name, 1, shows=kernel, color=HUES[kernel])
+    for kernel, name in NAMES.items():
+        guarantee = f"{kernel}_promised"
+        line(frame, f"guaranteed, {name}", 1, shows=guarantee, color=HUES[kernel], dash="dot")
+    for kernel, name in NAMES.items():
         line(
             frame,
             name,
             2,
             shows=f"{kernel}_spectrum",
             over="order",
-            color=k,
-            dash="solid",
+            color=HUES[kernel],
             legend=False,
         )
         frame.data[-1].mode = "lines+markers"

@@ -18,6 +18,7 @@ from mhalib.attention import Gaussian, Softmax, gaussian
 from mhalib.data.sequences import SequenceDataset
 from mhalib.models import AttentionLayer
 from mhalib.optim import GradientDescent
+from mhalib.plots import FOUND
 
 SCALES = (0.1, 0.3, 1.0, 2.0, 4.0)
 ROUNDING = 1e-9
@@ -224,9 +225,9 @@ def _end(path, values):
 def _alt(targets, steps):
     return (
         f"Left, over {steps} steps on the values, the loss divided by the initial loss, on a "
-        "logarithmic axis. It stays below a dashed line, which is guaranteed before the first "
-        "step, and above a dotted line, the minimum over all values. With enough dimensions the "
-        "dotted line is at the bottom, which means zero, and the dashed line falls. Right, the "
+        "logarithmic axis. It stays below a dotted line, which is guaranteed before the first "
+        "step, and above a dashed green line, the minimum over all values. With enough dimensions the "
+        "dashed line is at the bottom, which means zero, and the dotted line falls. Right, the "
         f"initial singular values of B, at most {targets}, in decreasing order. A slider changes "
         "how many there are, and how small the last one is."
     )
@@ -234,11 +235,11 @@ def _alt(targets, steps):
 
 def _frame(targets, steps):
     frame = panels("loss / initial loss", "initial singular values of B")
-    line(frame, "the run", 1, shows="left", color=0)
-    line(frame, "guaranteed bound", 1, shows="guaranteed", color=0, dash="dash")
-    line(frame, "minimum over all values", 1, shows="least_loss", color=1, dash="dot")
+    line(frame, "the run", 1, shows="left")
+    line(frame, "guaranteed bound", 1, shows="guaranteed", dash="dot")
+    line(frame, "minimum over all values", 1, shows="least_loss", color=FOUND, dash="dash")
     line(frame, "B, initial settings", 2, shows="spectrum", over="order", once=True, legend=True)
-    line(frame, "B now", 2, shows="spectrum", over="order", color=2, dash="solid")
+    line(frame, "B now", 2, shows="spectrum", over="order")
     frame.data[-1].mode = "lines+markers"
     frame.update_xaxes(range=[0, steps], title="step", col=1)
     frame.update_xaxes(range=[0, targets + 1], title="in decreasing order", col=2)

@@ -6,6 +6,7 @@ from IPython.display import HTML
 
 from livegrad.arrays import Array
 from mhabook.drawing import Panel, Point, picture
+from mhalib.plots import DECODER, FOUND
 
 MILLIONTH = 1e-6
 """What is left of the loss where the descent of a panel with a common point ends."""
@@ -34,9 +35,9 @@ def rows_of_what_tokens_see() -> HTML:
     target an equation."""
     looks = Panel("A token looks at its sample")
     for k, weight in enumerate(WEIGHTS[0]):
-        looks.line((130, 156), (43 + 58 * k, 64), width=12 * weight, opacity=0.75)
-        looks.dot((43 + 58 * k, 58), color=2, size=7).words((43 + 58 * k, 42), f"token {k + 1}")
-    looks.dot((130, 156), hollow=True, size=6).words((130, 184), "token 1 gets a context vector")
+        looks.weight((130, 149), (43 + 58 * k, 58), weight)
+        looks.token((43 + 58 * k, 58)).words((43 + 58 * k, 44), f"token {k + 1}")
+    looks.query((130, 156)).words((130, 184), "token 1 gets a context vector")
     rows = Panel("Context vectors: rows of B")
     seen = np.array(WEIGHTS) @ np.array(TOKENS)
     for k, row in enumerate(seen):
@@ -44,15 +45,17 @@ def rows_of_what_tokens_see() -> HTML:
         rows.words((54, y + 5), f"token {k + 1}", anchor="end")
         for j, entry in enumerate(row):
             # The root makes the area of a disc go with the entry.
-            rows.dot((72 + CELL * j, y), color=0 if entry > 0 else 1, size=9 * abs(entry) ** 0.5)
-        rows.words((160, y + 5), f"· v = target {k + 1}", anchor="start")
+            rows.dot((72 + CELL * j, y), size=9 * abs(entry) ** 0.5, hollow=entry < 0)
+        rows.words((158, y + 4), "· v", color=DECODER, anchor="start")
+        rows.words((178, y + 4), f"= target {k + 1}", color=FOUND, anchor="start")
     rows.words((130, 184), "each target is an equation for v")
     return picture(
         "what-tokens-see",
-        "Two panels. Left: a token attends to the four tokens of its sample, with one thick line "
+        "Two panels. Left: a token attends to the four tokens of its sample, with one broad line "
         "and three thin ones; their weighted sum is its context vector. Right: the context vectors "
-        "of the four tokens are the rows of a matrix B, drawn as five discs each; each row times "
-        "the values v should equal a target.",
+        "of the four tokens are the rows of a matrix B, drawn as five discs each, filled where an "
+        "entry is positive and hollow where it is negative; each row times the values v should "
+        "equal a target.",
         [looks, rows],
     )
 
@@ -61,21 +64,17 @@ def lines_of_targets() -> HTML:
     """Three targets without a common point; two whose rows point apart; two whose rows are nearly
     alike."""
     apart, alike = (len(descent(rows_at(*angles), np.zeros(2))) - 1 for angles in (APART, ALIKE))
-    middle = _two(Panel("Rows in different directions"), APART).words(
-        (130, 186), f"one common point: {apart} steps"
-    )
-    right = _two(Panel("Rows that are nearly alike"), ALIKE).words(
-        (130, 186), f"one common point: {alike} steps"
-    )
+    middle = _two(Panel("Rows that differ"), APART).words((130, 185), f"fitted in {apart} steps")
+    right = _two(Panel("Rows nearly alike"), ALIKE).words((130, 185), f"fitted in {alike} steps")
     return picture(
         "lines-of-targets",
-        "Three panels, each the plane of two values; each target is a straight line on which it "
-        "is reached. Left: three lines that form a triangle. Descent ends inside it, on none of "
-        "the lines. Middle: two lines that cross at a wide angle. The level lines of the loss "
-        f"around the crossing are nearly round, and descent converges in {apart} steps. Right: "
+        "Three panels, each the plane of two values; each target is a straight, dashed green "
+        "line on which it is reached. Left: three lines that form a triangle. Descent ends inside "
+        "it, on none of the lines. Middle: two lines that cross at a wide angle, at a star. The "
+        f"level lines of the loss around the star are nearly round, and descent converges in {apart} steps. Right: "
         "two lines that cross at a narrow angle. The level lines are long and flat, and descent "
         f"moves slowly along them, for {alike} steps.",
-        [_three(Panel("Three targets, two dimensions")), middle, right],
+        [_three(Panel("Three targets in a plane")), middle, right],
     )
 
 
@@ -117,22 +116,22 @@ def _lines(panel, B, y):
         along = np.array([-row[1], row[0]])
         points = [target * row + t * along for t in np.linspace(-3, 3, 301)]
         shown = [point for point in points if _inside(point)]
-        panel.line(_at(shown[0]), _at(shown[-1]), color=0, width=2)
+        panel.target(_at(shown[0]), _at(shown[-1]))
     return panel
 
 
 def _path(panel, path):
-    panel.curve([_at(point) for point in path], color=1, width=1.5)
-    for point in path:
-        panel.dot(_at(point), color=1, size=2.2)
-    return panel.dot(_at(path[0]), color=1, size=4)
+    panel.run([_at(point) for point in path])
+    for point in path[1:-1]:
+        panel.dot(_at(point), size=2.2)
+    return panel
 
 
 def _three(panel):
     B, y = rows_at(*TRIANGLE), np.array([0.6, -0.5, 0.45])
     path = descent(B, y)
     _path(_lines(panel, B, y), path)
-    return panel.dot(_at(path[-1]), size=4.5).words((130, 186), "no common point: the loss stops")
+    return panel.words((130, 185), "no common point")
 
 
 def _two(panel, angles):
@@ -144,4 +143,4 @@ def _two(panel, angles):
     for level in (widest / 3, widest * 2 / 3, widest):
         panel.curve([_at(level * point) for point in ring], width=1, opacity=0.5)
     _path(_lines(panel, B, np.zeros(2)), descent(B, np.zeros(2)))
-    return panel.dot(CENTER, size=4.5)
+    return panel.star(CENTER)

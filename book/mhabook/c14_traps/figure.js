@@ -6,6 +6,8 @@ import { liveFigure } from "livegrad/live/figure.js";
 
 const BOTH = ["soft", "gauss"];
 const SMALLEST = 1e-10; // what is smaller is rounding
+const MET = 1e-4; // a loss below it counts as none
+const NEAR = 0.05; // how far from a trap a query may end
 // What is smaller than a picture shows is rounded, and there is no −0.
 const rounded = (numbers) => [...numbers].map((x) => Math.round(1e6 * x) / 1e6 + 0);
 
@@ -24,6 +26,13 @@ function reader({ keys, values, y }, c) {
   };
 }
 
+// Whether the target is met at a query, or the query is in a trap, or ends elsewhere.
+function kindOf(seen, short, q) {
+  const [here, ...around] = [0, -NEAR, NEAR].map((away) => seen(short, [q + away]).loss[0]);
+  if (here < MET) return "met";
+  return around.every((loss) => loss > here) ? "trap" : "end";
+}
+
 // What is drawn and said at the end, of the task and of the way under each kernel.
 function finalOf({ keys, values, y, reach }, q, places, seen, visited) {
   const final = {
@@ -32,6 +41,7 @@ function finalOf({ keys, values, y, reach }, q, places, seen, visited) {
     begin: () => [q],
     keys: () => keys,
     values: () => values,
+    floor: () => keys.map(() => 0),
     y: () => y,
     target: () => [y, y],
     stem_x: () => keys.flatMap((key) => [key, key, NaN]),
@@ -48,6 +58,12 @@ function finalOf({ keys, values, y, reach }, q, places, seen, visited) {
     final[`${short}_last`] = () => final[`${short}_end`]()[0];
     for (const part of ["read", "loss"]) final[`${short}_last_${part}`] = () => final[`${short}_end_${part}`]()[0];
   }
+  for (const kind of ["met", "trap", "end"])
+    for (const part of ["", "_read", "_loss"])
+      final[`${kind}${part}`] = () =>
+        BOTH.filter((short) => kindOf(seen, short, visited[short].at(-1)) === kind).flatMap((short) =>
+          final[`${short}_end${part}`](),
+        );
   return final;
 }
 

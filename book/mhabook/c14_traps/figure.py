@@ -14,13 +14,13 @@ from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import Path, recorded_steps, train
-from mhabook.c12_two_kernels.formulas import NAMES, kernels_of
+from mhabook.c12_two_kernels.formulas import KEY, LOOKS, NAMES, QUERY, kernels_of
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import on_line
 from mhabook.figure_parts import Measures
 from mhalib.data.sequences import SequenceDataset
 from mhalib.optim import GradientDescent
-from mhalib.plots import COLORS, GRAY, START
+from mhalib.plots import DECODER, FOUND, HERE, INK, MINIMUM, SPURIOUS
 
 Task: TypeAlias = tuple[ArrayLike, ArrayLike, float]
 """Keys, values and a target on a line."""
@@ -30,6 +30,8 @@ WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 BOTH = ("soft", "gauss")
 SMALLEST = 1e-10
 """The loss of a run is at least that: what is smaller is rounding."""
+MET, NEAR = 1e-4, 0.05
+"""A loss below MET counts as none; a query that is so near to a trap is counted as in it."""
 RECORDED = 60
 PLACES = 161
 """At how many queries the lines are drawn."""
@@ -177,13 +179,18 @@ def _measures(tasks) -> Measures:
 
     def shown(path, values):
         task = tasks[values["case"]]
-        found = _of_task(task, values["q"])
+        found, ends = _of_task(task, values["q"]), {}
         for short in BOTH:
             seen = Line(task.keys, task.values, kernels_of(values["c"])[short])
             found |= {
                 f"{short}_{name}": numbers
                 for name, numbers in _of_run(seen, task, path[short]).items()
             }
+            ends[short] = _kind(seen, task, path[short][-1])
+        for kind in ("met", "trap", "end"):
+            there = [short for short in BOTH if ends[short] == kind]
+            for part in ("", "_read", "_loss"):
+                found[kind + part] = [found[f"{short}_end{part}"][0] for short in there]
         return found
 
     # The names are the same for all values, so any values tell them.
@@ -211,6 +218,7 @@ def _of_task(task, q):
         "begin": [q],
         "keys": list(task.keys),
         "values": list(task.values),
+        "floor": [0.0] * len(task.keys),
         "y": task.y,
         "target": [task.y] * 2,
         "stem_x": np.ravel(stems[0]).tolist(),
@@ -236,6 +244,14 @@ def _of_run(seen, task, visited):
     return found | {name: found[of][0] for name, of in last.items()}
 
 
+def _kind(seen, task, q):
+    """Whether the target is met at a query, "met", or it is in a "trap", or has its "end" elsewhere."""
+    here, *around = (seen.loss(q + away, task.y) for away in (0, -NEAR, NEAR))
+    if here < MET:
+        return "met"
+    return "trap" if min(around) > here else "end"
+
+
 def _rounded(numbers):
     """Numbers to draw: what is smaller than a picture shows would differ between Python and the
     browser."""
@@ -251,9 +267,10 @@ _SUMMARY = (
 _ALT = (
     "Left, the output at every query on the line, with values {}: under softmax a curve from the "
     "value of the smallest key to that of the largest, under the Gaussian kernel peaks and dips "
-    "at the keys that fall to zero outside. Pins show the values at their keys, and a gray line "
-    "shows the target. Right, the loss of the query. Both queries start at the same point, and "
-    "are drawn there and where they are after {} steps."
+    "at the keys that fall to zero outside. Keys are diamonds on the axis, with pins as long as "
+    "their values, and a dashed green line shows the target. Right, the loss of the query. Both "
+    "queries start at the same point, and are drawn there and where they are after {} steps, "
+    "with a star where the target is met and a cross where the query is trapped."
 )
 
 
@@ -262,72 +279,72 @@ def _frame():
     frame.add_scatter(
         name="stems",
         mode="lines",
-        line={"color": GRAY, "width": 2},
-        opacity=0.6,
+        line={"color": DECODER, "width": 2},
         row=1,
         col=1,
         showlegend=False,
         meta={"x": "stem_x", "y": "stem_y"},
     )
-    line(frame, "target", 1, shows="target", over="range", faint=True)
+    line(frame, "target", 1, shows="target", over="range", color=FOUND, dash="dash")
     for column, part in enumerate(("read", "loss"), start=1):
-        for color, short in enumerate(BOTH):
+        for short in BOTH:
             line(
                 frame,
                 NAMES[short],
                 column,
                 shows=f"{short}_all_{part}",
                 over="places",
-                color=color,
                 legend=column == 1,
+                **LOOKS[short],
             )
             frame.data[-1].meta |= {"xaxis": {"range": "range"}}
-    frame.add_scatter(
-        name="values at their keys",
-        mode="markers",
-        row=1,
-        col=1,
-        marker={"symbol": "diamond", "size": 10, "color": GRAY},
-        meta={"x": "keys", "y": "values"},
-    )
+    for name, height, look in (
+        ("keys", "floor", KEY),
+        ("values at their keys", "values", {"size": 8, "color": DECODER}),
+    ):
+        frame.add_scatter(
+            name=name,
+            mode="markers",
+            row=1,
+            col=1,
+            marker=look,
+            meta={"x": "keys", "y": height},
+        )
     for column, part in enumerate(("read", "loss"), start=1):
-        for color, short in enumerate(BOTH):
-            _query(frame, f"{short}_", color, column, part)
+        for short in BOTH:
+            _query(frame, short, column, part)
+        for name, kind, look in (
+            ("end", "end", HERE | {"size": 7, "color": INK}),
+            ("target met", "met", MINIMUM | {"size": 14}),
+            ("trap", "trap", SPURIOUS | {"size": 12, "color": INK}),
+        ):
+            frame.add_scatter(
+                name=name,
+                mode="markers",
+                row=1,
+                col=column,
+                marker=look,
+                showlegend=column == 1,
+                meta={"x": kind, "y": f"{kind}_{part}"},
+            )
     frame.update_xaxes(title="query", zeroline=False)
     return frame.update_yaxes(title="loss", rangemode="tozero", col=2)
 
 
-def _query(frame, of, color, column, part):
-    """The way of a query on its line, with its start, which can be dragged, and its end."""
-    place, first = {"row": 1, "col": column}, column == 1 and color == 0
+def _query(frame, short, column, part):
+    """The way of a query on its line, with its start, which can be dragged."""
+    place = {"row": 1, "col": column, "showlegend": column == 1 and short == BOTH[0]}
     frame.add_scatter(
         name="way",
         mode="lines",
-        line={"color": GRAY, "width": 6},
-        opacity=0.6,
-        showlegend=first,
-        meta={"x": f"{of}way", "y": f"{of}way_{part}"},
+        line={"color": INK, "width": 3},
+        meta={"x": f"{short}_way", "y": f"{short}_way_{part}"},
         **place,
     )
     frame.add_scatter(
         name="start",
         mode="markers",
-        marker=START | {"size": 12},
-        showlegend=first,
-        meta={"x": "begin", "y": f"{of}begin_{part}", "drag": {"x": "q"}},
-        **place,
-    )
-    name = NAMES["soft" if of == "soft_" else "gauss"]
-    frame.add_scatter(
-        name=f"{name}, end",
-        mode="markers",
-        showlegend=column == 1,
-        marker={
-            "symbol": "square",
-            "size": 11,
-            "color": COLORS[color],
-            "line": {"color": "#222222", "width": 1},
-        },
-        meta={"x": f"{of}end", "y": f"{of}end_{part}"},
+        marker=QUERY,
+        meta={"x": "begin", "y": f"{short}_begin_{part}", "drag": {"x": "q"}},
         **place,
     )

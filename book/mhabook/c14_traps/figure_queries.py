@@ -14,7 +14,7 @@ from livegrad.live.frames import line, step_axis
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import Path, recorded_steps, train
-from mhabook.c12_two_kernels.formulas import NAMES, kernels_of, read
+from mhabook.c12_two_kernels.formulas import LOOKS, NAMES, kernels_of, read
 from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import EXAMPLES, example
@@ -206,8 +206,8 @@ def panel(k: int) -> dict[str, int]:
 
 def losses_over_steps(frame: go.Figure, steps: int) -> None:
     """The fourth panel."""
-    for k, (curve, words) in enumerate(zip(CURVES, NAMES.values(), strict=True)):
-        line(frame, words, 2, 2, shows=curve, color=k)
+    for curve, (short, words) in zip(CURVES, NAMES.items(), strict=True):
+        line(frame, words, 2, 2, shows=curve, **LOOKS[short])
     step_axis(frame, steps, row=2, col=2)
     frame.update_layout(legend_y=-0.14)
     frame.update_yaxes(type="log", range=[-10.5, 1], dtick=2, exponentformat="power", row=2, col=2)

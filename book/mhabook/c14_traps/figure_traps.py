@@ -7,6 +7,7 @@ from livegrad.arrays import require_count
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control
 from livegrad.live.widget import LiveFigure
+from mhabook.c12_two_kernels.formulas import LOOKS, QUERY
 from mhabook.c14_traps import figure_queries as queries
 from mhabook.c14_traps.figure_queries import (
     KINDS,
@@ -20,7 +21,7 @@ from mhabook.c14_traps.figure_queries import (
 )
 from mhabook.c14_traps.statements import EXAMPLES
 from mhabook.figure_parts import Measures
-from mhalib.plots import GRAY, HERE, MINIMUM, SPURIOUS, START
+from mhalib.plots import HERE, INK, MINIMUM, SPURIOUS
 
 SHIFTS = tuple(round(0.2 * k, 1) for k in range(-15, 16))
 
@@ -143,10 +144,10 @@ def _frame(steps):
     )
     looks = (
         {"marker": MINIMUM | {"size": 13}},
-        {"marker": SPURIOUS | {"size": 13}},
-        {"mode": "lines", "line": {"color": GRAY, "width": 5}, "opacity": 0.6},
-        {"marker": START | {"size": 12}},
-        {"marker": HERE | {"size": 7, "line": {"color": "#222222", "width": 1}}},
+        {"marker": SPURIOUS | {"size": 13, "color": INK}},
+        {"mode": "lines", "line": {"color": INK, "width": 3}},
+        {"marker": QUERY},
+        {"marker": HERE | {"size": 7, "color": INK}},
     )
     for k, (short, words) in enumerate(NAMES.items()):
         line(
@@ -156,8 +157,8 @@ def _frame(steps):
             queries.panel(k)["row"],
             shows=f"{short}_landscape",
             over="queries",
-            color=k,
             legend=False,
+            **LOOKS[short],
         )
         frame.data[-1].meta |= {"xaxis": {"range": "range"}, "yaxis": {"range": "loss_range"}}
         queries.add_points(frame, looks, k, short, ("q", "loss"), {"x": "shift"})

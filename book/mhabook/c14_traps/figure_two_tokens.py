@@ -150,7 +150,7 @@ def _frame(steps):
     frame = panels(
         "softmax", "Gaussian", "Gaussian, rows normalized", "loss f over steps", height=760
     )
-    white = {"line": {"color": "#ffffff", "width": 1}}
+    white = {"line": {"color": SEQUENTIAL[-1][1], "width": 1}}
     looks = (
         {"marker": MINIMUM | white | {"size": 12}},
         {"marker": SPURIOUS | white | {"size": 12}},

@@ -6,25 +6,28 @@ from IPython.display import HTML
 
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import EXAMPLES
-from mhabook.drawing import Panel, picture
+from mhabook.drawing import Panel, Point, picture
 from mhalib.attention import gaussian, softmax
+from mhalib.plots import ATTENTION, DECODER, FOUND, GAUSSIAN
 
 ORDERS = {"B2": "Values up and down", "B4": "Values that rise"}
 BEGIN = {"B2": 0.3, "B4": -1.0}
 """Where the query of each task starts."""
-ACROSS = np.linspace(-3.9, 3.9, 157)
-MIDDLE, ALONG = 130, 31
+ACROSS = np.linspace(-2.9, 2.9, 157)
+MIDDLE, ALONG = 130, 43
 """Where the query 0 is drawn, and how long a unit is along the line."""
+FLOOR, UP = {"B2": 124, "B4": 150}, {"B2": 27, "B4": 50}
+"""Where the value 0 of each task is drawn, and how long a unit of values is."""
 
 
 def pins() -> HTML:
     """The keys of two tasks on a line, each with its value, and a query on its way to a target."""
     return picture(
         "two-tasks-on-a-line",
-        "Two panels. Keys are on a line, and on each key is a pin as long as its value; a dashed "
-        "line is the target. Left: keys −2, −1, 1 and 2 with the values 3, −2, 2 and 1, the "
-        "target 2, and a query at 0.3. Right: keys −2 and 2 with the values 1 and 2, the target "
-        "1.5, and a query at −1.",
+        "Two panels. Keys are diamonds on a line, and on each key is a blue pin as long as its "
+        "value; a dashed green line is the target. Left: keys −2, −1, 1 and 2 with the values 3, "
+        "−2, 2 and 1, the target 2, and a query, a ring at 0.3. Right: keys −2 and 2 with the "
+        "values 1 and 2, the target 1.5, and a query at −1.",
         [_pins("B2"), _pins("B4")],
     )
 
@@ -32,65 +35,94 @@ def pins() -> HTML:
 def between() -> HTML:
     """What a query reads on its way from one side to the other: the mean of all values, or little
     of any."""
-    left, ring, hill, star = _reads("B2", softmax, "Softmax: through the mean")
-    left.words((ring[0] - 4, ring[1] + 22), "mean of all values")
-    left.words((hill[0] + 2, hill[1] - 10), "trapped here", anchor="start", color=1)
-    left.words((star[0] + 12, star[1] - 10), "reached here", anchor="start", color=2)
-    right, ring, hill, star = _reads("B4", gaussian, "Gaussian: between the keys")
-    right.words((ring[0], ring[1] + 32), "little of either value")
-    right.words((hill[0], hill[1] + 29), "trapped here", color=1)
-    right.words((star[0] - 6, star[1] - 10), "reached here", anchor="end", color=2)
+    left, start, low, trap, star = _reads("B2", softmax, ATTENTION, "Softmax: through the mean")
+    left.words((start[0] + 4, start[1] - 12), "start")
+    left.words((low[0], low[1] + 19), "mean of all")
+    left.words((trap[0] + 13, trap[1] - 9), "trapped", anchor="start")
+    left.words((star[0] + 12, star[1] - 9), "would be met", color=FOUND, anchor="start")
+    right, start, low, trap, star = _reads("B4", gaussian, GAUSSIAN, "Gaussian: between the keys")
+    right.words((start[0] + 4, start[1] - 11), "start", anchor="start")
+    right.words((low[0], low[1] + 15), "little of either")
+    right.words((trap[0], trap[1] - 11), "trapped")
+    right.words((star[0] - 12, star[1] - 9), "would be met", color=FOUND, anchor="end")
     return picture(
         "what-lies-between",
-        "Two panels with the output at every query, and a dashed line, the target. Left, softmax, "
-        "values up and down: a query stops at the top of a low peak on the right. To the left the "
-        "curve first falls, at zero to the mean of all values, and only then rises to the target. "
-        "Right, the Gaussian kernel, values that rise: a query stops at the top of a peak at the "
-        "left key, below the target. Between the keys the curve falls to little above zero; the "
-        "peak at the right key crosses the target.",
+        "Two panels with keys and values as pins on a line, the output at every query as a curve, "
+        "and a dashed green line, the target. Left, softmax, an amber curve, values up and down: "
+        "from its start, a ring at 0.3, a query moves to the right and stops at a cross, on top of "
+        "a low peak. To the left the curve first falls, at zero to the mean of all values, and "
+        "only then rises to the target, which would be met at a star. Right, the Gaussian kernel, "
+        "a violet curve, values that rise: from −1 a query moves to the left and stops at a cross, "
+        "on top of the peak at the left key, below the target. Between the keys the curve falls to "
+        "little above zero; the peak at the right key crosses the target, at a star.",
         [left, right],
     )
 
 
+def _at(name, q, height) -> Point:
+    return MIDDLE + ALONG * float(q), FLOOR[name] - UP[name] * float(height)
+
+
+def _beside(name, value):
+    """How far down words about a key stand, on the side of the line where its pin is not."""
+    return FLOOR[name] + (20 if value > 0 else -11)
+
+
 def _pins(name):
-    task, floor = EXAMPLES[name], 124
-
-    def at(q, height):
-        return MIDDLE + ALONG * q, floor - 27 * height
-
-    panel = _ground(ORDERS[name], at(0, 0)[1], at(0, task["y"])[1])
+    task, panel = EXAMPLES[name], _ground(name, ORDERS[name])
     for key, value in zip(task["keys"], task["values"], strict=True):
-        (x, y), below = at(key, value), value > 0
-        panel.line((x, floor), (x, y), width=3).dot((x, y), size=4.5)
-        panel.words((x, floor + (16 if below else -6)), _as_text(key))
-        panel.words((x - 9, y + 4), _as_text(value), anchor="end", color=0)
-    x, y = at(BEGIN[name], 0)
-    return panel.dot((x, y), color=1, size=6).words((x, y - 11), "q", color=1)
+        x, y = _at(name, key, value)
+        panel.words((x, _beside(name, value)), _as_text(key))
+        inward = 14 if value > 0 else -5
+        panel.words((x - 6, y + inward), _as_text(value), color=DECODER, anchor="end")
+    x, y = _at(name, BEGIN[name], 0)
+    return panel.query((x, y)).words((x, y - 13), "query")
 
 
-def _reads(name, kernel, title):
-    """The curve of what a query reads, and three places on it: where it is lowest between hills,
-    the trap, and where the target is met."""
+def _reads(name, kernel, color, title):
+    """The curve of what a query reads, with its run into the trap, and four places on it: where it
+    starts, where the curve is lowest between hills, the trap, and where the target is met."""
     task = EXAMPLES[name]
-    line, floor = Line(task["keys"], task["values"], kernel), 160
+    line = Line(task["keys"], task["values"], kernel)
 
     def at(q):
-        return MIDDLE + ALONG * q, floor - 38 * float(line.output([q])[0])
+        return _at(name, q, line.output([q])[0])
 
     minima = line.minima(task["y"])
     trap, met = (next(one.q for one in minima if one.spurious == held) for held in (True, False))
     _, turns, top = line.turns()
-    lowest = turns[~top][0]
-    panel = _ground(title, floor, floor - 38 * task["y"])
-    panel.curve([at(q) for q in ACROSS], color=0, width=2.5)
-    panel.dot(at(lowest), size=6, hollow=True).dot(at(trap), color=1, size=6).star(at(met), color=2)
-    return panel, at(lowest), at(trap), at(met)
+    panel = _ground(name, title)
+    for key, value in zip(task["keys"], task["values"], strict=True):
+        place = _at(name, key, 0)[0], _beside(name, value)
+        panel.words(place, _as_text(value), color=DECODER)
+    panel.curve([at(q) for q in ACROSS], color=color, width=3)
+    # From the edge of the ring to short of the cross.
+    way = [at(q) for q in np.linspace(BEGIN[name], trap, 101)]
+    way = [x for x in way if abs(x[0] - way[0][0]) > 7 and abs(x[0] - way[-1][0]) > 7]
+    panel.curve(way[:-20], width=2.5).arrow(way[-20], way[-1])
+    panel.query(at(BEGIN[name])).star(at(met))
+    return _cross(panel, at(trap)), at(BEGIN[name]), at(turns[~top][0]), at(trap), at(met)
 
 
-def _ground(title, floor, target):
-    panel = Panel(title).line((8, floor), (252, floor), width=1, opacity=0.5)
-    panel.line((8, target), (252, target), color=2, dash="5 4")
-    return panel.words((252, target - 5), "target", color=2, anchor="end")
+def _ground(name, title):
+    """The line of keys, each with the pin of its value, and the target."""
+    task, panel, floor = EXAMPLES[name], Panel(title), FLOOR[name]
+    panel.line((4, floor), (256, floor), width=1, opacity=0.5)
+    level = _at(name, 0, task["y"])[1]
+    panel.target((4, level), (256, level))
+    x, anchor = (256, "end") if name == "B2" else (4, "start")
+    panel.words((x, level - 5), "target", color=FOUND, anchor=anchor)
+    for key, value in zip(task["keys"], task["values"], strict=True):
+        foot, top = _at(name, key, 0), _at(name, key, value)
+        panel.line(foot, top, color=DECODER, width=3).dot(top, color=DECODER, size=4).key(foot)
+    return panel
+
+
+def _cross(panel, at):
+    """A trap."""
+    (x, y), arm = at, 5
+    panel.line((x - arm, y - arm), (x + arm, y + arm), width=2.6)
+    return panel.line((x - arm, y + arm), (x + arm, y - arm), width=2.6)
 
 
 def _as_text(number):
