@@ -325,9 +325,8 @@ def dots(x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) -> Iterator[str]
     edge = look.get("line", {})
     color, sizes = look.get("color", INK), np.broadcast_to(look.get("size", 6), len(x))
     fills = [color] * len(x) if isinstance(color, str) else list(color)
-    corners = SYMBOLS.get(look.get("symbol", "circle"))
-    is_open = str(look.get("symbol")).endswith("-open")
-    edge = edge | {"color": color, "width": edge.get("width") or 1} if is_open else edge
+    symbol = look.get("symbol") or "circle"
+    corners, is_open = SYMBOLS.get(symbol.removesuffix("-open")), symbol.endswith("-open")
     border = (
         f' stroke="{edge.get("color", INK)}" stroke-width="{edge["width"]:g}"'
         if edge.get("width")
@@ -337,8 +336,10 @@ def dots(x: np.ndarray, y: np.ndarray, look: Mapping[str, Any]) -> Iterator[str]
     for across, up, size, fill in zip(x, y, sizes, fills, strict=False):
         if not np.isfinite(across + up):
             continue
-        paint = f'fill="{"none" if is_open else fill}"{border}{faint}'
-        if look.get("symbol") == "line-ns-open":
+        paint = f'fill="{fill}"{border}{faint}'
+        if is_open:
+            paint = f'fill="none" stroke="{fill}" stroke-width="{edge.get("width") or 1:g}"'
+        if symbol == "line-ns-open":
             way = f"M{across:.1f},{up - 0.7 * size:.1f}v{1.4 * size:.1f}"
             yield f'<path d="{way}" stroke="{fill}"{faint.replace("fill", "stroke")}/>'
         elif corners is None:

@@ -12,7 +12,7 @@ from IPython.display import HTML
 from scipy.stats import t as student
 
 from drawn import ROUNDED, frame, panels
-from mhalib.plots import ATTENTION, DECODER, FOUND, GRAY
+from mhalib.plots import ATTENTION, DECODER, FOUND, GAUSSIAN, GRAY
 from scripts import ROOT
 
 FILES = sorted((ROOT / "book/mhabook").glob("c*_*/idea.py"))

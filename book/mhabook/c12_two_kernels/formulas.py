@@ -17,7 +17,7 @@ LOOKS = {
 }
 """The lines of the kernels."""
 CHOSEN_KEY = {"symbol": "diamond", "size": 12, "color": INK}
-KEY = CHOSEN_KEY | {"color": "rgba(0,0,0,0)", "line": {"color": INK, "width": 1.5}}
+KEY = CHOSEN_KEY | {"symbol": "diamond-open", "line": {"width": 1.5}}
 """A key is a diamond, filled if it is the one in question."""
 QUERY = {"symbol": "circle-open", "size": 12, "color": INK, "line": {"width": 2}}
 """A query is a ring."""
