@@ -1443,7 +1443,7 @@ def turned(made, path, first, turn, network, pair, radius):
     row, column = np.unravel_index(above.argmin(), above.shape)
     seen = least(turn)
     return {
-        "loss on the plane, red is lower": Panel(
+        "loss on the plane, blue is higher": Panel(
             "first direction",
             "second direction",
             {
@@ -1510,7 +1510,7 @@ def compared(made, path, first, other, texts, seeds, lr_first, lr_second):
             {
                 "one seed": (np.tile([0, 1, np.nan], seeds), lines),
                 "softmax": (np.zeros(seeds), ours),
-                "the other": (np.ones(seeds), theirs),
+                "softmax again": (np.ones(seeds), theirs),
             },
             ticks={"x": ["softmax", "the other"]},
         ),
