@@ -1510,7 +1510,7 @@ def compared(made, path, first, other, texts, seeds, lr_first, lr_second):
             {
                 "one seed": (np.tile([0, 1, np.nan], seeds), lines),
                 "softmax": (np.zeros(seeds), ours),
-                "softmax again": (np.ones(seeds), theirs),
+                "the other": (np.ones(seeds), theirs),
             },
             ticks={"x": ["softmax", "the other"]},
         ),

@@ -231,8 +231,8 @@ def outcome(first: list[float], second: list[float], other: str = "gaussian") ->
         "right": [1] * len(first),
         "first": list(first),
         "second": list(second),
-        "gaussian": [] if other == "again" else list(second),
-        "again": list(second) if other == "again" else [],
+        "gaussian": other != "again",
+        "again": other == "again",
         "pairs": pairs,
         "heights": heights,
         "first_mean": float(np.mean(first)),
@@ -258,17 +258,18 @@ def _frame():
         col=1,
         meta={"x": "pairs", "y": "heights"},
     )
-    for name, shows, place, color, symbol in (
-        ("softmax", "first", "left", ATTENTION, "circle"),
-        ("Gaussian", "gaussian", "right", GAUSSIAN, "square"),
-        ("softmax again", "again", "right", ATTENTION, "square"),
+    other = {"x": "right", "y": "second"}
+    for name, meta, color, symbol in (
+        ("softmax", {"x": "left", "y": "first"}, ATTENTION, "circle"),
+        ("the other", other | {"visible": "gaussian"}, GAUSSIAN, "square"),
+        ("the other", other | {"visible": "again"}, ATTENTION, "square"),
     ):
         frame.add_scatter(
             name=name,
             mode="markers",
             row=1,
             col=1,
-            meta={"x": place, "y": shows},
+            meta=meta,
             marker={"color": color, "size": 9, "symbol": symbol},
             showlegend=False,
         )
