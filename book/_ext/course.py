@@ -8,6 +8,7 @@ Each directive writes Markdown or a drawing into its page: ``course-map``, ``cou
 
 import json
 import re
+import textwrap
 from html import escape
 from pathlib import Path
 
@@ -19,10 +20,22 @@ from sphinx.util.docutils import SphinxDirective
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "book" / "start" / "course.yml"
 SHEETS = "book/start/sheets"
-COLUMNS, WIDTH, WIDE, HIGH, STEP = 3, 400, 116, 60, 98
+COLUMNS, WIDTH, WIDE, HIGH, STEP, NAMES = 3, 356, 104, 80, 98, 56
+"""Of the map, in units of its drawing: a box is so wide and high, a row so far below the one before
+it, and the names of the parts take so much room above their columns."""
 # the columns of a row with so many boxes: lines pass between columns
-SEATS = {1: (1,), 2: (0, 2), 3: (0, 1, 2)}
-PARTS = {"start": 0, "multihead": 1, "preconditioning": 2, "kernels": 3, "laboratory": 0}
+SEATS = {1: (1,), 2: (0, 2)}
+OPENING = 2  # rows
+PARTS = {
+    "start": "Before you start",
+    "multihead": "Part I · Multi-head attention",
+    "preconditioning": "Part II · Preconditioning",
+    "kernels": "Part III · Two kernels",
+    "laboratory": "Laboratory",
+}
+"""Folder → the name of its part in the contents."""
+OWN = ("multihead", "preconditioning", "kernels")
+"""The parts that have a column each."""
 
 
 def course():
@@ -86,21 +99,28 @@ def named(file):
 # --------------------------------------------------------------------------------------------------
 
 
+def part(file):
+    """The folder of a page, which is its part."""
+    return Path(file).parent.name
+
+
 def places(pages):
-    """file → (row, column): below everything that it needs and not above a chapter of its part that
-    comes before it, at most three in a row, in the order of the book."""
-    rows, last = {}, {}
+    """file → (row, column): below everything that it needs. A part has a column, in the order of the
+    book; the opening pages stand above all columns, and the laboratory below them."""
+    rows = {}
     for file, page in pages.items():
-        part = Path(file).parent.name
-        row = max((rows[need] + 1 for need in page["needs"]), default=0)
-        row = max(row, last.get(part, 0) if number(file) else 0)
-        while list(rows.values()).count(row) == COLUMNS:
-            row += 1
-        rows[file] = last[part] = row
-    beside = {row: [file for file in pages if rows[file] == row] for row in rows.values()}
-    return {
-        file: (row, SEATS[len(beside[row])][beside[row].index(file)]) for file, row in rows.items()
-    }
+        above = {"laboratory": pages, "start": page["needs"]}.get(part(file))
+        if above is None:
+            above = [*page["needs"], *(f for f in rows if part(f) in ("start", part(file)))]
+        rows[file] = 1 + max((rows[other] for other in above if other in rows), default=-1)
+    found = {}
+    for file, row in rows.items():
+        beside = [f for f in pages if rows[f] == row]
+        seat = (
+            OWN.index(part(file)) if part(file) in OWN else SEATS[len(beside)][beside.index(file)]
+        )
+        found[file] = (row, seat)
+    return found
 
 
 def drawn_needs(pages):
@@ -120,7 +140,8 @@ def drawn_needs(pages):
 
 def corner(place):
     row, column = place
-    return (WIDTH - COLUMNS * WIDE) / (COLUMNS + 1) * (column + 1) + WIDE * column, 8 + STEP * row
+    left = (WIDTH - COLUMNS * WIDE) / (COLUMNS + 1) * (column + 1) + WIDE * column
+    return left, 8 + STEP * row + NAMES * (row >= OPENING)
 
 
 def edge(start, end, shift):
@@ -131,7 +152,7 @@ def edge(start, end, shift):
     if end[0] - start[0] == 1:
         return f"M{x0:.0f} {y0} C{x0:.0f} {y0 + 24} {x1:.0f} {y1 - 24} {x1:.0f} {y1}"
     side = 1 if start[1] > end[1] or start[1] == end[1] == COLUMNS - 1 else -1
-    way = corner(end)[0] + WIDE / 2 + side * (WIDE / 2 + 6.5 + 0.4 * shift)
+    way = corner(end)[0] + WIDE / 2 + side * (WIDE / 2 + 5.5 + 0.4 * shift)
     top, foot = y0 + gap, y1 - gap
     return (
         f"M{x0:.0f} {y0} C{x0:.0f} {y0 + 26} {way:.0f} {top - 26} {way:.0f} {top} V{foot} "
@@ -139,51 +160,77 @@ def edge(start, end, shift):
     )
 
 
-def two_lines(name):
-    """Split a name where its lines become most equal; one short word stays alone."""
-    words = name.split()
-    cuts = [[" ".join(words[:k]), " ".join(words[k:])] for k in range(1, len(words))]
-    return min(cuts, key=lambda cut: max(map(len, cut))) if len(name) > 13 and cuts else [name]
-
-
-def box(file, page, place, address):
-    """A link with the page's name in one or two lines and, below them, how long a first reading
-    takes."""
-    (x, y), lines = corner(place), two_lines(page["name"])
-    if number(file):
-        lines[0] = f'<tspan class="number">{number(file)}</tspan> {escape(lines[0])}'
-    first, middle = y + HIGH / 2 + 4 - 8 * len(lines), f"{x + WIDE / 2:.0f}"
-    words = [
-        f'<text x="{middle}" y="{first + 17 * k:.0f}">{line}</text>' for k, line in enumerate(lines)
+def in_lines(text):
+    """A text in as few lines of 15 characters as it needs, as even as they can be."""
+    broken = [
+        textwrap.wrap(text, wide, break_long_words=False, break_on_hyphens=False)
+        for wide in range(10, 16)
     ]
-    time = f'<text class="minutes" x="{middle}" y="{first + 17 * len(lines):.0f}">{minutes(file)} min</text>'
+    return next(lines for lines in broken if len(lines) == len(broken[-1]))
+
+
+def box(file, place, address):
+    """A link with the number and the title of a page and, below them, how long a first reading
+    takes."""
+    (x, y), lines = corner(place), in_lines(f"{number(file)} {title(file)}".strip())
+    lines = [escape(line) for line in lines]
+    if number(file):
+        lines[0] = re.sub(r"^\d+", r'<tspan class="number">\g<0></tspan>', lines[0])
+    first, middle = y + HIGH / 2 + 4 - 7.5 * len(lines), f"{x + WIDE / 2:.0f}"
+    words = [
+        f'<text x="{middle}" y="{first + 15 * k:.0f}">{line}</text>' for k, line in enumerate(lines)
+    ]
+    time = f'<text class="minutes" x="{middle}" y="{first + 15 * len(lines):.0f}">{minutes(file)} min</text>'
     return (
-        f'<a href="{escape(address)}" class="part-{PARTS[Path(file).parent.name]}" data-file="{file}">'
-        f'<title class="nohighlight">{escape(title(file))}</title>'
+        f'<a href="{escape(address)}" data-file="{file}">'
         f'<rect x="{x:.0f}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>{"".join(words)}{time}</a>'
     )
+
+
+def band(at, folder):
+    """(the ground of a part, its name): behind a column and above its first box, or, of the opening
+    pages, behind their rows and in their midst."""
+    rows = [row for file, (row, _) in at.items() if part(file) == folder]
+    if folder in OWN:
+        (left, top), wide = corner((rows[0], OWN.index(folder))), WIDE
+        first, up = top - NAMES + 20, NAMES - 6
+    else:
+        (left, top), wide = corner((0, 0)), corner((0, COLUMNS - 1))[0] + WIDE - corner((0, 0))[0]
+        first, up = top + HIGH / 2 - 4, 5
+    foot = corner((rows[-1], 0))[1] + HIGH + 5
+    middle, names = left + wide / 2, PARTS[folder].split(" · ")
+    names = [line for name in names for line in in_lines(name)]
+    words = "".join(
+        f'<text class="part" x="{middle:.0f}" y="{first + 15 * k:.0f}">{escape(name)}</text>'
+        for k, name in enumerate(names)
+    )
+    ground = (
+        f'<rect class="band" x="{left - 5:.0f}" y="{top - up:.0f}" width="{wide + 10:.0f}" '
+        f'height="{foot - top + up:.0f}" rx="8"/>'
+    )
+    return ground, words
 
 
 def drawing(pages, address):
     """The map as an SVG of links; ``address`` gives the link to a file."""
     at = places(pages)
+    bands = [band(at, folder) for folder in ("start", *OWN)]
+    grounds, names = ("".join(parts) for parts in zip(*bands, strict=True))
     lines = "".join(
         f'<path class="edge" data-from="{a}" data-to="{b}" d="{edge(at[a], at[b], 5 * (k % 5 - 2))}"/>'
         for k, (a, b) in enumerate(drawn_needs(pages))
     )
-    boxes = "".join(
-        box(file, pages[file], at[file], address(file)) for file in sorted(pages, key=at.get)
-    )
+    boxes = "".join(box(file, at[file], address(file)) for file in sorted(pages, key=at.get))
     lit = "".join(
         f'.course-map svg:has(a[data-file="{f}"]:is(:hover, :focus-visible)) '
         f'.edge:is([data-from="{f}"], [data-to="{f}"]) {{ opacity: 1; stroke-width: 2.2; }}'
         for f in pages
     )
-    height = STEP * (max(row for row, _ in at.values()) + 1) - (STEP - HIGH) + 16
+    height = corner((max(row for row, _ in at.values()), 0))[1] + HIGH + 8
     return (
         f'<div class="course-map"><style>{lit}</style><svg viewBox="0 0 {WIDTH} {height}" role="group" '
         f'aria-label="Map of the book: each page stands below those that it needs. The list below says the same.">'
-        f"{lines}{boxes}</svg></div>"
+        f"{grounds}{lines}{names}{boxes}</svg></div>"
     )
 
 

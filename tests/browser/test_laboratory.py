@@ -288,7 +288,7 @@ def test_on_a_phone_a_menu_brings_each_panel_into_sight(lab):
     menu = lab.root.get_by_label("panel in sight")
     menu.wait_for()
     eventually(lab.page, lambda: assert_panel(lab, "loss"))
-    for title in ("attention at the end", "curvature"):
+    for title in ("attention at the end", "largest eigenvalue"):
         menu.select_option(title)
         assert_panel(lab, title)
     before = lab.root.locator(".mha-stage").bounding_box()["height"]

@@ -776,12 +776,13 @@ def saddle(x, y):
 
 @of(c15.one_saddle)
 def test_the_slices_are_the_saddle_along_its_diagonals(above, bowl, hill):
-    ridge, across = above.one("line", color=0), above.one("line", color=1)
+    ridge, across = above.all("line", color=None)
     ends = [(-1.5, 1.5), (1.5, -1.5), (-1.5, -1.5), (1.5, 1.5)]
     view = frame([*ridge.places, *across.places], ends)
     near(above.one("dot").start, view.zero)
-    for valley in above.all("line", color=2):
+    for valley in above.all("line", color=FOUND):
         near(view.read(valley.places).prod(axis=1), 1, 0.01)
+    near(view.read(above.places("star")), [(1, 1), (-1, -1)], 0.005)
     near([line.dashed for line in (ridge, across)], [True, False])
     drawn, true = [], []
     for panel, reach, side in ((bowl, 1.25, -1), (hill, 1.95, 1)):
@@ -792,6 +793,8 @@ def test_the_slices_are_the_saddle_along_its_diagonals(above, bowl, hill):
     for panel in (bowl, hill):
         near(panel.one("line", width=1).start[1], view.zero[1])
         near(view.read(panel.one("dot").start), [0, saddle(0, 0)], 0.005)
+    near(view.read(hill.places("star")), [(-(2**0.5), 0), (2**0.5, 0)], 0.005)
+    assert not bowl.all("star")
 
 
 @of(c15.right_angles)
@@ -800,7 +803,7 @@ def test_random_directions_have_their_true_angles_and_the_sector_is_what_the_tur
     for panel, p in zip(fans, (2, 114), strict=True):
         drawn = np.random.default_rng(0).standard_normal((30, p))
         angles = np.degrees(np.arctan2((drawn[:, 1:] ** 2).sum(1) ** 0.5, abs(drawn[:, 0])))
-        lines, down = panel.all("line", color=0), panel.one("arrow")
+        lines, down = panel.all("line", filled=False), panel.one("arrow")
         near([turn(line.way, down.way) for line in lines], angles, 0.1)
         near([line.start for line in lines], down.start)
         near(lengths(lines), lengths(lines)[0])
@@ -814,32 +817,36 @@ def test_random_directions_have_their_true_angles_and_the_sector_is_what_the_tur
 @of(c16.task)
 def test_the_labels_of_the_sentences_are_their_signs(sentences, networks):
     value = {"good": 1, "great": 1, "bad": -1, "awful": -1}
-    words = [one.text for one in sentences.all("words")]
+    words, marked = [one.text for one in sentences.all("words")], []
     for *sentence, label in np.reshape(words, (3, 5)):
         total, sign = 0, 1
         for word in sentence:
             total, sign = total + sign * value.get(word, 0), -1 if word == "not" else 1
         assert label == {1: "+1", -1: "−1"}[np.sign(total)]
-    for box, words in zip(networks.all("line", width=2), ("softmax", "Gaussian"), strict=True):
+        mark = sentences.all("dot", "ring")[len(marked)]
+        marked.append((mark.kind == "dot") == (total > 0))
+    assert marked == [True] * 3
+    colors = {"softmax": ATTENTION, "Gaussian": GAUSSIAN}
+    for box, words in zip(networks.all("line", width=2), colors, strict=True):
         middle = (box.places[0] + box.places[2]) / 2
         near(networks.one("words", text=words).start + (0, 5), middle)
+        assert box.color == colors[words]
 
 
 @of(c16.pairs)
 def test_differences_are_those_of_the_joined_dots_and_have_the_interval_of_student(
     clouds, joined, apart
 ):
-    first, second = (joined.places("dot", color=color) for color in (0, 1))
-    for color, dots in enumerate((first, second)):
-        near(clouds.places("dot", color=color), dots)
+    first, second = joined.places("dot").reshape(6, 2, 2).swapaxes(0, 1)
+    near(clouds.places("dot"), joined.places("dot"))
     near([line.places for line in joined.all("line")], np.stack([first, second], axis=1))
     rises = (second - first)[:, 1]
-    dots, zero = apart.places("dot", color=None), apart.one("line", dashed=True).start[0]
+    dots, zero = apart.places("dot", width=4), apart.one("line", dashed=True).start[0]
     across = dots[:, 0] - zero
     near(across / across.mean(), rises / rises.mean(), 0.02)
     reach = student.ppf(0.975, 5) * across.std(ddof=1) / 6**0.5
     near(apart.one("bar").places[:, 0] - zero, across.mean() + np.array([-reach, reach]), 0.2)
-    near(apart.one("dot", color=2).start[0] - zero, across.mean())
+    near(apart.one("dot", width=7).start[0] - zero, across.mean())
     assert rises.min() > 0 and across.mean() > reach
     overlap = min(first[:, 1].max(), second[:, 1].max()) - max(
         first[:, 1].min(), second[:, 1].min()

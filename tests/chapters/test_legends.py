@@ -1454,7 +1454,7 @@ def turned(made, path, first, turn, network, pair, radius):
     row, column = np.unravel_index(above.argmin(), above.shape)
     seen = least(turn)
     return {
-        "loss on the plane, red is lower": Panel(
+        "loss on the plane, blue is higher": Panel(
             "first direction",
             "second direction",
             {

@@ -84,7 +84,7 @@ def panels(kind, settings, run):
     """What must stand in each panel, computed from the models that the run left."""
     data, path = run["data"], run["path"]
     lines = BY_MODEL[settings["model"]](kind, data, path)
-    logarithmic = {"loss", "curvature", "excess"}
+    logarithmic = {"loss", "largest eigenvalue", "excess"}
     found = {
         title: Panel("", "log" if title in logarithmic else "", of, path.steps)
         for title, of in lines.items()
@@ -123,9 +123,9 @@ def of_heads(kind, data, path):
     if not kind.startswith("own"):
         found["loss"]["test loss"] = losses(path, fresh(kind, data))
         found["accuracy"]["test accuracy"] = accuracies(path, fresh(kind, data))
-    found["curvature"] = {
-        "largest eigenvalue": sharpness(path, data),
-        "its bound ρ": each(path, lambda model: smoothness_constant(model, R)),
+    found["largest eigenvalue"] = {
+        "eigenvalue": sharpness(path, data),
+        "bound ρ": each(path, lambda model: smoothness_constant(model, R)),
         "2/η": np.full(len(path), 2 / SMALL["lr"]),
     }
     if kind == "mixture":
@@ -154,13 +154,13 @@ def of_heads(kind, data, path):
 def of_a_regression(kind, data, path):
     tokens = {"effective tokens": each(path, lambda model: model.effective_tokens(data.x).mean())}
     curvature = {
-        "largest eigenvalue": sharpness(path, data),
+        "eigenvalue": sharpness(path, data),
         "2/η": np.full(len(path), 2 / SMALL["lr"]),
     }
     found = {
         "loss": {"training loss": losses(path, data)},
         "effective tokens": tokens,
-        "curvature": curvature,
+        "largest eigenvalue": curvature,
     }
     if kind == "own_regression":
         return found | {"norms of the weights": {name: norm_of(path, name, 2) for name in "AB"}}
@@ -178,9 +178,9 @@ def of_a_layer(kind, data, path):
     return {
         "loss": {"training loss": losses(path, data)},
         "norms of the weights": norms,
-        "curvature": {
-            "largest eigenvalue": sharpness(path, data, ["WV"]),
-            "its bound in WV": each(path, lambda model: value_smoothness(model, data.X)),
+        "largest eigenvalue": {
+            "eigenvalue": sharpness(path, data, ["WV"]),
+            "bound": each(path, lambda model: value_smoothness(model, data.X)),
             "2/η": np.full(len(path), 2 / SMALL["lr"]),
         },
         "smallest singular value of B": {

@@ -285,8 +285,33 @@ def test_boxes_of_the_map_do_not_touch_and_stand_below_what_they_need():
             right - left > course.WIDE for left, right in zip(lefts, lefts[1:], strict=False)
         )
     assert all(
-        len(line) <= 17 for page in PAGES.values() for line in course.two_lines(page["name"])
+        len(line) <= 15
+        for file in PAGES
+        for line in course.in_lines(f"{course.number(file)} {course.title(file)}")
     )
+
+
+def test_the_map_has_the_titles_of_pages_and_the_names_of_parts_that_the_contents_have():
+    drawn = course.drawing(PAGES, lambda file: file)
+    for file in PAGES:
+        (link,) = re.findall(rf'<a href="{file}".*?</a>', drawn)
+        words = re.findall(r"<text[^>]*>(.*?)</text>", re.sub("</?tspan[^>]*>", "", link))
+        assert " ".join(words[:-1]) == f"{course.number(file)} {course.title(file)}".strip()
+    assert set(course.PARTS.values()) <= {part["caption"] for part in PARTS}
+    named = " ".join(re.findall(r'<text class="part"[^>]*>(.*?)</text>', drawn))
+    parts = [course.PARTS[folder] for folder in ("start", *course.OWN)]
+    assert named == " ".join(parts).replace(" ·", "")
+
+
+def test_a_part_stands_on_its_own_ground():
+    at = course.places(PAGES)
+    for folder in ("start", *course.OWN):
+        ground = course.band(at, folder)[0]
+        x, y, wide, high = (float(n) for n in re.findall(r' (?:x|y|width|height)="(\d+)"', ground))
+        for file, place in at.items():
+            left, top = course.corner(place)
+            within = x < left < x + wide - course.WIDE and y < top < y + high - course.HIGH
+            assert within == (course.part(file) == folder)
 
 
 def test_lines_of_the_map_pass_between_its_boxes():

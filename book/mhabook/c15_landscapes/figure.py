@@ -17,7 +17,7 @@ from mhabook.figure_parts import together
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.data.sequences import SequenceDataset
 from mhalib.models import AttentionLayer
-from mhalib.plots import DIVERGING, HERE, START
+from mhalib.plots import DIVERGING, GRAY, HERE, INK
 
 Values: TypeAlias = dict[str, Any]
 DEGREES = tuple(range(0, 91, 5))
@@ -264,7 +264,9 @@ _ALT = (
 
 
 def _frame():
-    frame = panels("loss on the plane, red is lower", "smallest curvature of the plane", height=420)
+    frame = panels(
+        "loss on the plane, blue is higher", "smallest curvature of the plane", height=420
+    )
     frame.add_heatmap(
         zmin=-1,
         zmax=1,
@@ -281,7 +283,7 @@ def _frame():
             "yaxis": {"range": "span"},
         },
     )
-    white = {"line": {"color": "#ffffff", "width": 1}}
+    edge = {"line": {"color": "white", "width": 1}}
     frame.add_scatter(
         x=[0],
         y=[0],
@@ -289,29 +291,29 @@ def _frame():
         mode="markers",
         row=1,
         col=1,
-        marker=HERE | white | {"size": 11},
+        marker=HERE | edge | {"size": 11},
     )
     frame.add_scatter(
         name="lowest loss in the picture",
         mode="markers",
         row=1,
         col=1,
-        marker=START | white | {"symbol": "diamond", "size": 12},
+        marker=HERE | edge | {"symbol": "square", "size": 10},
         meta={"x": "low_a", "y": "low_b"},
     )
-    line(frame, "smallest curvature of the plane", 2, shows="curvature", over=DEGREES, color=0)
-    line(frame, "mean of all eigenvalues", 2, shows="mean", over=(0, 90), color=4)
-    line(frame, "smallest eigenvalue", 2, shows="least", over=(0, 90), color=3)
+    line(frame, "smallest curvature of the plane", 2, shows="curvature", over=DEGREES)
+    line(frame, "mean of all eigenvalues", 2, shows="mean", over=(0, 90), dash="dash")
+    line(frame, "smallest eigenvalue", 2, shows="least", over=(0, 90), dash="dot")
     frame.add_scatter(
         name="here",
         mode="markers",
         row=1,
         col=2,
-        marker=HERE | {"size": 11},
+        marker={"color": INK, "size": 11},
         showlegend=False,
         meta={"x": "turned", "y": "here"},
     )
     frame.update_xaxes(title="first direction", zeroline=False, col=1)
     frame.update_yaxes(title="second direction", zeroline=False, col=1)
     frame.update_xaxes(title="turn of second direction, degrees", range=[-3, 93], dtick=30, col=2)
-    return frame.update_yaxes(zeroline=True, zerolinewidth=2, zerolinecolor="#888888", col=2)
+    return frame.update_yaxes(zeroline=True, zerolinewidth=2, zerolinecolor=GRAY, col=2)

@@ -7,6 +7,7 @@ import numpy as np
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, Point, picture
+from mhalib.plots import FOUND
 
 MIDDLE, UNIT = (130, 104), 42
 """Where the origin of the map is drawn, and how long one is."""
@@ -20,21 +21,22 @@ def one_saddle() -> HTML:
     above = Panel("A saddle, from above")
     for side in (1, -1):
         valley = [_on_map(side * x, side / x) for x in np.geomspace(0.57, 1.75, 40)]
-        above.curve(valley, color=2, width=4)
-    above.line(_on_map(-1.5, 1.5), _on_map(1.5, -1.5), color=0, dash="6 4", width=2)
-    above.line(_on_map(-1.5, -1.5), _on_map(1.5, 1.5), color=1, width=2).dot(MIDDLE, size=6)
-    above.words((232, 52), "valley", color=2).words((26, 160), "valley", color=2)
+        above.curve(valley, color=FOUND, width=4)
+    above.line(_on_map(-1.5, 1.5), _on_map(1.5, -1.5), dash="6 4", width=2)
+    above.line(_on_map(-1.5, -1.5), _on_map(1.5, 1.5), width=2).dot(MIDDLE, size=6)
+    above.star(_on_map(1, 1)).star(_on_map(-1, -1))
+    above.words((226, 60), "loss 0", color=FOUND).words((34, 158), "loss 0", color=FOUND)
     return picture(
         "one-saddle-two-slices",
-        "Three panels. From above: a dot between two valleys, a dashed line through it along the "
-        "ridge between them, and a solid line that crosses both. Then the loss along the dashed "
-        "line: a bowl, with the dot at its bottom. Last, the loss along the solid line: the dot "
-        "is on a peak between two minima.",
+        "Three panels. From above: a dot between two valleys of loss zero, a dashed line through it "
+        "along the ridge between them, and a solid line that crosses both, each at a star. Then "
+        "the loss along the dashed line: a bowl, with the dot at its bottom. Last, the loss along "
+        "the solid line: the dot is on a peak between two minima, the stars.",
         [
             above,
             # Along the two diagonals xy is −s²/2 and s²/2.
-            _slice("One slice: a bowl", 0, "6 4", lambda s: (1 + s * s / 2) ** 2 / 2),
-            _slice("Another: a peak", 1, "", lambda s: (1 - s * s / 2) ** 2 / 2),
+            _slice("One slice: a bowl", "6 4", lambda s: (1 + s * s / 2) ** 2 / 2),
+            _slice("Another: a peak", "", lambda s: (1 - s * s / 2) ** 2 / 2, minima=(-1, 1)),
         ],
     )
 
@@ -43,19 +45,22 @@ def _on_map(x: float, y: float) -> Point:
     return MIDDLE[0] + UNIT * x, MIDDLE[1] - UNIT * y
 
 
-def _slice(title: str, color: int, dash: str, loss: Callable[[float], float]) -> Panel:
+def _slice(
+    title: str, dash: str, loss: Callable[[float], float], minima: tuple[float, ...] = ()
+) -> Panel:
+    """The loss over s; ``minima`` are at s/√2, as the valleys are on the map."""
+
     def at(s: float) -> Point:
         return 130 + 58 * s, 168 - 62 * min(loss(s), 2.3)
 
     reach = 1.25 if dash else 1.95
     panel = (
-        Panel(title)
-        .line((16, 168), (244, 168), width=1, opacity=0.5)
-        .words((244, 184), "loss 0", anchor="end")
+        Panel(title).line((16, 168), (244, 168), width=1, opacity=0.5).words((130, 184), "loss 0")
     )
-    return panel.curve(
-        [at(s) for s in np.linspace(-reach, reach, 81)], color=color, dash=dash, width=2.5
-    ).dot(at(0), size=6)
+    panel.curve([at(s) for s in np.linspace(-reach, reach, 81)], dash=dash, width=2.5)
+    for x in minima:
+        panel.star(at(x * 2**0.5))
+    return panel.dot(at(0), size=6)
 
 
 def right_angles() -> HTML:
@@ -77,16 +82,14 @@ def _fan(p: int, title: str) -> Panel:
     # Normal draws prefer no direction, so the way down may be the first axis, up to its sign.
     angles = np.degrees(np.arccos(abs(drawn[:, 0]) / np.linalg.norm(drawn, axis=1)))
     rim = [_leaning(angle, LENGTH + 8) for angle in np.linspace(0, OPENING, 30)]
-    panel = Panel(title).curve([CORNER, *rim, CORNER], color=1, width=0.5, fill=True)
+    panel = Panel(title).curve([CORNER, *rim, CORNER], width=0.5, fill=True)
     for angle in angles.tolist():
-        panel.line(CORNER, _leaning(angle, LENGTH), color=0, width=1.2, opacity=0.8)
-    panel.arrow(CORNER, _leaning(0, LENGTH + 8), color=1, width=3)
-    panel.words((34, 96), "way", color=1, anchor="end").words(
-        (34, 112), "down", color=1, anchor="end"
-    )
-    panel.words((146, 46), "here the loss", color=1, anchor="start")
-    panel.words((146, 62), "is concave", color=1, anchor="start")
-    return panel.words((152, 186), "random directions", color=0)
+        panel.line(CORNER, _leaning(angle, LENGTH), width=1, opacity=0.7)
+    panel.arrow(CORNER, _leaning(0, LENGTH + 8), width=3)
+    panel.words((34, 96), "way", anchor="end").words((34, 110), "down", anchor="end")
+    panel.words((146, 46), "here the loss", anchor="start")
+    panel.words((146, 60), "is concave", anchor="start")
+    return panel.words((152, 184), "random directions")
 
 
 def _leaning(angle: float, length: float) -> Point:

@@ -92,7 +92,7 @@ function networks(data, values) {
     lossAndGrad: (theta, grad) => losses((layer, k) => layer.lossAndGrad(part(theta, k), part(grad, k))),
     step: (theta, grad, at) => rules.forEach((rule, k) => rule(part(theta, k), part(grad, k), at)),
     curves: { loss: ({ loss }) => loss },
-    final: outcome(data, seeds, ({ theta }) =>
+    final: outcome(data, values, ({ theta }) =>
       parts.map(({ tested, fresh }, k) => accuracy(tested(), part(theta, k), fresh, values)),
     ),
   };
@@ -102,14 +102,14 @@ const INSIDE = "The interval contains zero, so this could be luck alone.";
 const OUTSIDE = "The interval does not contain zero: more than luck, at these step sizes.";
 
 // What is shown of the accuracies, seed by seed; they are computed once for a run.
-function outcome({ quantiles }, seeds, accuracies) {
-  const of = (compute) => (now) => compute((now.outcome ??= summary(quantiles, seeds, accuracies(now))));
+function outcome({ quantiles }, { seeds, other }, accuracies) {
+  const of = (compute) => (now) => compute((now.outcome ??= summary(quantiles, seeds, accuracies(now), other)));
   const names =
-    "left right first second pairs heights first_mean second_mean mean low high count means lows highs verdict";
+    "left right first second gaussian again pairs heights first_mean second_mean mean low high count means lows highs verdict";
   return Object.fromEntries(names.split(" ").map((name) => [name, of((all) => all[name])]));
 }
 
-function summary(quantiles, seeds, all) {
+function summary(quantiles, seeds, all, other) {
   const first = all.slice(0, seeds),
     second = all.slice(seeds),
     apart = second.map((share, k) => share - first[k]),
@@ -127,6 +127,8 @@ function summary(quantiles, seeds, all) {
     right: first.map(() => 1),
     first,
     second,
+    gaussian: other !== "again",
+    again: other === "again",
     pairs: first.flatMap(() => [0, 1, null]),
     heights: first.flatMap((share, k) => [share, second[k], null]),
     first_mean: mean(first),

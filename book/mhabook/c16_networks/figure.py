@@ -16,7 +16,7 @@ from mhabook.c16_networks import sentences
 from mhabook.figure_parts import Measures, together, with_value
 from mhalib.attention import Gaussian, Softmax, gaussian, normalized_gaussian, softmax
 from mhalib.optim import Adam
-from mhalib.plots import COLORS, GRAY
+from mhalib.plots import ATTENTION, GAUSSIAN, GRAY
 
 KERNELS = {"softmax": softmax, "gaussian": gaussian, "normalized": normalized_gaussian}
 OTHERS = {
@@ -36,6 +36,8 @@ FINAL = (
     "right",
     "first",
     "second",
+    "gaussian",
+    "again",
     "pairs",
     "heights",
     "first_mean",
@@ -208,13 +210,14 @@ def _measures(steps: int) -> Measures:
     return together(
         FINAL,
         lambda values: outcome(
-            *([accuracy for _, accuracy in runs] for runs in _both(values, steps))
+            *([accuracy for _, accuracy in runs] for runs in _both(values, steps)), values["other"]
         ),
     )
 
 
-def outcome(first: list[float], second: list[float]) -> dict[str, Any]:
-    """What the figure shows of the accuracies of two networks, seed by seed."""
+def outcome(first: list[float], second: list[float], other: str = "gaussian") -> dict[str, Any]:
+    """What the figure shows of the accuracies of two networks, seed by seed; ``other`` says which
+    the second one is."""
     apart = np.subtract(second, first)
     # From two seeds on: one difference has no variance.
     count = np.arange(2, len(apart) + 1)
@@ -228,6 +231,8 @@ def outcome(first: list[float], second: list[float]) -> dict[str, Any]:
         "right": [1] * len(first),
         "first": list(first),
         "second": list(second),
+        "gaussian": other != "again",
+        "again": other == "again",
         "pairs": pairs,
         "heights": heights,
         "first_mean": float(np.mean(first)),
@@ -248,27 +253,31 @@ def _frame():
     frame.add_scatter(
         name="one seed",
         mode="lines",
-        line={"color": GRAY, "width": 2},
+        line={"color": GRAY, "width": 1.5},
         row=1,
         col=1,
         meta={"x": "pairs", "y": "heights"},
     )
-    for k, (name, shows, place) in enumerate(
-        (("softmax", "first", "left"), ("the other", "second", "right"))
+    other = {"x": "right", "y": "second"}
+    for name, meta, color, symbol in (
+        ("softmax", {"x": "left", "y": "first"}, ATTENTION, "circle"),
+        ("the other", other | {"visible": "gaussian"}, GAUSSIAN, "square"),
+        ("the other", other | {"visible": "again"}, ATTENTION, "square"),
     ):
         frame.add_scatter(
             name=name,
             mode="markers",
             row=1,
             col=1,
-            meta={"x": place, "y": shows},
-            marker={"color": COLORS[k], "size": 9, "symbol": ("circle", "diamond")[k]},
+            meta=meta,
+            marker={"color": color, "size": 9, "symbol": symbol},
+            showlegend=False,
         )
     line(frame, "zero", 2, shows=[0.0, 0.0], over=[1.5, MOST + 0.5], faint=True)
-    line(frame, "mean difference", 2, shows="means", over="count", color=1, dash="solid")
+    line(frame, "mean difference", 2, shows="means", over="count")
     frame.data[-1].mode = "lines+markers"
-    line(frame, "95 % interval", 2, shows="lows", over="count", color=1, dash="dot")
-    line(frame, "upper end", 2, shows="highs", over="count", color=1, dash="dot", legend=False)
+    line(frame, "95 % interval", 2, shows="lows", over="count", dash="dot")
+    line(frame, "upper end", 2, shows="highs", over="count", dash="dot", legend=False)
     frame.update_xaxes(range=[-0.5, 1.5], tickvals=[0, 1], ticktext=["softmax", "the other"], col=1)
     frame.update_xaxes(title="seeds so far", range=[1.5, MOST + 0.5], dtick=1, col=2)
     # Above 1, so that a dot there is whole.

@@ -5,6 +5,7 @@ import numpy as np
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, picture
+from mhalib.plots import ATTENTION, GAUSSIAN
 
 SENTENCES = (
     ("the film was good", "+1"),
@@ -24,23 +25,26 @@ def task() -> HTML:
     for k, (sentence, label) in enumerate(SENTENCES):
         y = 58 + 44 * k
         for i, word in enumerate(sentence.split()):
-            panel.words((38 + 52 * i, y), word, color={"not": 1}.get(word))
-        panel.words((242, y), label, color=0 if label == "+1" else 1)
+            panel.words((30 + 46 * i, y), word)
+            if word == "not":
+                panel.line((20 + 46 * i, y + 5), (40 + 46 * i, y + 5))
+        panel.dot((214, y - 4), hollow=label == "−1").words((240, y), label)
     networks = Panel("Two networks, one seed")
-    for k, (name, color) in enumerate((("softmax", 0), ("Gaussian", 1))):
+    for k, (name, color) in enumerate((("softmax", ATTENTION), ("Gaussian", GAUSSIAN))):
         y = 66 + 62 * k
-        networks.line((20, 97), (66, y), color=None, width=1.5).curve(
+        networks.line((20, 97), (66, y)).curve(
             [(66, y - 20), (166, y - 20), (166, y + 20), (66, y + 20), (66, y - 20)],
             color=color,
             width=2,
         )
-        networks.words((116, y + 5), name, color=color).line((166, y), (196, y), width=1.5)
+        networks.words((116, y + 5), name, color=color).line((166, y), (196, y))
         networks.words((226, y + 5), "0.77" if k == 0 else "0.74", color=color)
     networks.words((130, 182), "same sentences, same initial weights")
     return picture(
         "two-networks-one-seed",
         "Left, three sentences of four words with their labels: the film was good, plus one; the "
-        "film not good, minus one; bad not awful great, plus one. Right, one seed gives two "
+        "film not good, minus one; bad not awful great, plus one. A disc stands by plus one, a ring "
+        "by minus one, and a line under not. Right, one seed gives two "
         "networks the same sentences and the same initial weights; one has softmax attention, the "
         "other a Gaussian kernel, and each has its own final test accuracy.",
         [panel, networks],
@@ -54,19 +58,19 @@ def pairs() -> HTML:
         Panel(title) for title in ("Two clouds", "The same, seed by seed", "The differences")
     )
     for panel in (clouds, joined):
-        panel.words((80, 184), "first", color=0).words((180, 184), "second", color=1)
+        panel.words((80, 182), "first").words((180, 182), "second")
     for one, other in zip(FIRST, SECOND, strict=True):
         joined.line((80, _height(one)), (180, _height(other)), width=1.5, opacity=0.6)
         for panel in (clouds, joined):
-            panel.dot((80, _height(one)), color=0).dot((180, _height(other)), color=1)
+            panel.dot((80, _height(one))).dot((180, _height(other)))
     differences = SECOND - FIRST
     # 2.571 is the 0.975 quantile of Student's t for five degrees of freedom.
     middle, reach = differences.mean(), 2.571 * differences.std(ddof=1) / len(differences) ** 0.5
-    apart.line((130, 30), (130, 165), width=1.5, dash="4 4", opacity=0.6).words((130, 184), "0")
+    apart.line((130, 30), (130, 165), width=1.5, dash="4 4", opacity=0.6).words((130, 182), "0")
     for k, difference in enumerate(differences):
         apart.dot((_across(difference), 60 + 12 * k), size=4)
-    apart.bar((_across(middle - reach), 148), (_across(middle + reach), 148), color=2, width=5)
-    apart.dot((_across(middle), 148), color=2, size=6).words((196, 44), "second ahead")
+    apart.bar((_across(middle - reach), 148), (_across(middle + reach), 148), width=5)
+    apart.dot((_across(middle), 148), size=7).words((194, 44), "second ahead")
     return picture(
         "seed-by-seed",
         "Three panels. Left, the accuracies of two networks for six seeds as two clouds of dots "

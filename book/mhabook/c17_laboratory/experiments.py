@@ -5,6 +5,10 @@ _LAYER = {"model": "layer", "data": "sequences", "H": 1, "scale": 1.0, "steps": 
 _REGRESSION = {"model": "regression", "data": "linear", "scale": 1.0, "steps": 100}
 
 EXPERIMENTS = {
+    "first": {
+        "title": "0 · the run of chapter 1",
+        "values": {"n": 100, "T": 10, "H": 1, "start": "zeros", "steps": 2000},
+    },
     "edge": {"title": "1 · a step above the edge", "values": {"lr": 20.0, "steps": 200}},
     "equal": {
         "title": "2 · sixteen identical heads",

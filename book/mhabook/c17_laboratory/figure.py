@@ -40,9 +40,9 @@ TITLE = "The laboratory"
 PAGE = "book/laboratory/17_laboratory.html"
 ALT = (
     "Six panels over 500 steps of gradient descent on a tokenized mixture, with four heads from a "
-    "random initialization. Training and test loss fall, and both accuracies reach 1. The largest "
-    "eigenvalue of the Hessian stays below 2/η and far below its bound. The attention on the "
-    "relevant token rises to a third, and the step size is constant. The last panel shows the "
+    "random initialization. Training and test loss fall, and both accuracies reach 1. The "
+    "attention on the relevant token rises to a third. The largest eigenvalue of the Hessian stays "
+    "below 2/η and far below its bound, and the step size is constant. The last panel shows the "
     "attention weights of one head on one sample."
 )
 STOPPED = (

@@ -7,14 +7,14 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from livegrad.live.drawing import FLOOR, places
-from mhalib.plots import COLORS, DASHES, SEQUENTIAL, transparent
+from mhalib.plots import ATTENTION, DECODER, INK, WEIGHTS, transparent
 
 LOSSES = (("loss", "training loss"), ("test_loss", "test loss"))
 SHARES = (("accuracy", "training accuracy"), ("test_accuracy", "test accuracy"))
 NORMS = (("norm_W", "W"), ("norm_U", "U"))
 EDGE = ("stability_edge", "2/η")
-CURVATURES = (("sharpness", "largest eigenvalue"), ("smoothness_bound", "its bound ρ"), EDGE)
-WEIGHTS = tuple((f"norm_{name}", name) for name in ("WQ", "WK", "WV", "WO"))
+CURVATURES = (("sharpness", "eigenvalue"), ("smoothness_bound", "bound ρ"), EDGE)
+MATRICES = tuple((f"norm_{name}", name) for name in ("WQ", "WK", "WV", "WO"))
 RATE = (("rate", "step size η"),)
 LOOKS = {
     "stability_edge": {"name": "edge", "visible": "has_edge"},
@@ -26,23 +26,30 @@ and ``measured``."""
 LOG = {"type": "log", "exponentformat": "power", "nticks": 3, "autorangeoptions_clipmin": FLOOR}
 SHARE = {"range": [-0.02, 1.03]}
 
-# Data → the panels of curves: (title, (curve, name) pairs, vertical axis).
-_HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE), ("curvature", CURVATURES, LOG))
-_OWN = (("loss", LOSSES[:1], LOG), ("accuracy", SHARES[:1], SHARE), ("curvature", CURVATURES, LOG))
-_TOKENS = (("effective_tokens", "effective tokens"),)
-_SECOND = (("sharpness", "largest eigenvalue"), EDGE)
+# Data → the panels of curves: (title, (curve, name) pairs, vertical axis). What has the longest
+# legend stands last, on the right, where there is room for it.
+_HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE))
+_OWN = (("loss", LOSSES[:1], LOG), ("accuracy", SHARES[:1], SHARE))
+_BOUNDED = ("largest eigenvalue", CURVATURES, LOG)
+_SECOND = ("largest eigenvalue", (("sharpness", "eigenvalue"), EDGE), LOG)
+_NORMS = ("norms of the weights", NORMS, {})
+_TOKENS = ("effective tokens", (("effective_tokens", "effective tokens"),), {"rangemode": "tozero"})
 _LAYER = (
     ("loss", LOSSES[:1], LOG),
-    ("norms of the weights", WEIGHTS, {}),
+    ("norms of the weights", MATRICES, {}),
+    ("smallest singular value of B", (("least_singular", "σ_min(B)"),), {}),
     (
-        "curvature",
-        (("sharpness", "largest eigenvalue"), ("value_smoothness", "its bound in WV"), EDGE),
+        "largest eigenvalue",
+        (("sharpness", "eigenvalue"), ("value_smoothness", "bound"), EDGE),
         LOG,
     ),
-    ("smallest singular value of B", (("least_singular", "σ_min(B)"),), {}),
 )
 PANELS: dict[str, tuple[Any, ...]] = {
-    "mixture": (*_HEADS, ("attention score", (("attention_score", "attention score"),), SHARE)),
+    "mixture": (
+        *_HEADS,
+        ("attention score", (("attention_score", "attention score"),), SHARE),
+        _BOUNDED,
+    ),
     "planted": (
         *_HEADS,
         (
@@ -50,25 +57,54 @@ PANELS: dict[str, tuple[Any, ...]] = {
             (("planted_W", "W"), ("planted_U", "U")),
             {"range": [-1.03, 1.03]},
         ),
+        _BOUNDED,
     ),
-    "digits": (*_HEADS, ("norms of the weights", NORMS, {})),
-    "pathfinder": (*_HEADS, ("norms of the weights", NORMS, {})),
+    "digits": (*_HEADS, _NORMS, _BOUNDED),
+    "pathfinder": (*_HEADS, _NORMS, _BOUNDED),
     "linear": (
         ("loss", (("loss", "training loss"), ("floor", "noise floor")), LOG),
         ("excess", (("excess", "population excess"),), LOG),
-        ("curvature", _SECOND, LOG),
-        ("effective tokens", _TOKENS, {"rangemode": "tozero"}),
+        _TOKENS,
+        _SECOND,
     ),
     "sequences": _LAYER,
-    "own_heads": (*_OWN, ("norms of the weights", NORMS, {})),
+    "own_heads": (*_OWN, _NORMS, _BOUNDED),
     "own_regression": (
         ("loss", LOSSES[:1], LOG),
-        ("effective tokens", _TOKENS, {"rangemode": "tozero"}),
-        ("curvature", _SECOND, LOG),
+        _TOKENS,
         ("norms of the weights", (("norm_A", "A"), ("norm_B", "B")), {}),
+        _SECOND,
     ),
     "own_layer": _LAYER,
 }
+
+
+ROLES = {
+    "attention_score": (ATTENTION, "solid"),
+    "test_loss": (INK, "dash"),
+    "test_accuracy": (INK, "dash"),
+    "floor": (INK, "dot"),
+    "stability_edge": (INK, "dot"),
+    "smoothness_bound": (INK, "dashdot"),
+    "value_smoothness": (INK, "dashdot"),
+    "planted_W": (ATTENTION, "solid"),
+    "planted_U": (DECODER, "solid"),
+    "norm_W": (ATTENTION, "solid"),
+    "norm_U": (DECODER, "solid"),
+    "norm_WQ": (ATTENTION, "solid"),
+    "norm_WK": (ATTENTION, "dash"),
+    "norm_WV": (DECODER, "solid"),
+    "norm_WO": (DECODER, "dash"),
+    "norm_A": (DECODER, "solid"),
+    "norm_B": (ATTENTION, "solid"),
+}
+"""Curve → its color and dash; all others have a solid line of ink."""
+
+
+def look(curve: str) -> dict[str, Any]:
+    """The line of a curve: a solid one is broad, one with dashes less so."""
+    color, dash = ROLES.get(curve, (INK, "solid"))
+    return {"color": color, "dash": dash, "width": 3 if dash == "solid" else 2}
 
 
 def curves(kind: str) -> list[str]:
@@ -97,12 +133,11 @@ def frame(kind: str) -> go.Figure:
     figure.update_annotations(font_size=14)
     for k, (_, traces, axis) in enumerate(panels):
         place = {"row": k // 2 + 1, "col": k % 2 + 1}
-        for j, (curve, name) in enumerate(traces):
-            look = {"color": COLORS[(j + 2 * (k > 1)) % 6], "dash": DASHES[j]}
+        for curve, name in traces:
             figure.add_scatter(
                 name=name,
                 mode="lines",
-                line=look,
+                line=look(curve),
                 showlegend=len(traces) > 1,
                 **place,
                 meta={"x": "steps", "y": curve} | LOOKS.get(curve, {}),
@@ -120,10 +155,8 @@ def _with_legend(figure, k, place):
     name = f"legend{k + 1 if k else ''}"
     figure.update_traces(legend=name, **place)
     left, foot = (figure.layout[f"{letter}axis{k + 1 if k else ''}"].domain[0] for letter in "xy")
-    # in the right column a line lower: a long one on the left comes below it
-    line = 0.03 + 0.054 * (k % 2)
-    look = {"orientation": "h", "x": left, "y": foot - line, "yanchor": "top", "font_size": 11}
-    figure.update_layout({name: look})
+    said = {"orientation": "h", "x": left, "y": foot - 0.03, "yanchor": "top", "font_size": 12}
+    figure.update_layout({name: said})
 
 
 def _title(text):
@@ -143,7 +176,7 @@ def _with_attention(figure):
     figure.add_heatmap(
         zmin=0,
         zmax=1,
-        colorscale=SEQUENTIAL,
+        colorscale=WEIGHTS,
         colorbar={"title": "weight", "len": 0.26, "y": 0.11},
         row=3,
         col=2,
