@@ -38,7 +38,16 @@ CHOICES: dict[str, set[Any]] = {
     "legend.orientation": {"h"},
     "scatter.fill": {"none", "toself"},
     "scatter.mode": {"lines", "markers", "lines+markers", "none"},
-    "marker.symbol": {"circle", "circle-open", "diamond-open", "square", "diamond", "star", "x", "line-ns-open"},
+    "marker.symbol": {
+        "circle",
+        "circle-open",
+        "diamond-open",
+        "square",
+        "diamond",
+        "star",
+        "x",
+        "line-ns-open",
+    },
     "line.dash": {"solid", "dot", "dash", "longdash", "dashdot", "longdashdot"},
 }
 
