@@ -3,7 +3,7 @@
 A lecture of course.yml names what each of its parts shows: ``2/guesses``, ``2/prop-1-hessian``. A
 slide is
 
-- ``question``: the title of a chapter, its first paragraph, and its first figure if that comes with it,
+- ``question``: the title of a chapter, its first paragraph, and a drawn picture if that comes with it,
 - ``guesses``: what a chapter asks to predict, with the answers in the notes,
 - ``idea``: the drawn picture of its idea; ``picture-2``: the second drawn picture of the page,
 - ``seen``: what the chapter has shown,
@@ -88,7 +88,7 @@ def question(page):
     first = found.find("p", recursive=False)
     before = [
         each
-        for each in found.find_all("figure", class_=["mha-figure", "mha-idea"])
+        for each in found.find_all("figure", class_="mha-idea")
         if each.find_parent("section") is found
     ]
     shown = picture(file, before[0]) if before else ""

@@ -28,6 +28,34 @@ ROOM = """() => {
   const slide = Reveal.getCurrentSlide();
   return [slide.scrollHeight, slide.scrollWidth, parseFloat(getComputedStyle(slide).fontSize)];
 }"""
+COVERED = """() => {
+  const slide = Reveal.getCurrentSlide(), walk = document.createTreeWalker(slide, NodeFilter.SHOW_TEXT);
+  const taken = [...document.querySelectorAll(".slide-number, .controls button, section.present .foot")];
+  const across = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const found = [];
+  while (walk.nextNode()) {
+    const words = walk.currentNode, range = document.createRange();
+    if (!words.textContent.trim() || words.parentElement.closest(".foot, .notes, mjx-assistive-mml")) continue;
+    range.selectNodeContents(words);
+    const boxes = [...range.getClientRects()];
+    if (taken.some((one) => boxes.some((box) => across(box, one.getBoundingClientRect())))) found.push(words.textContent);
+  }
+  return found;
+}"""
+# Of a picture on a slide the least letters: those of a still one are 12 of its 700 units across.
+LETTERS = """() => {
+  const slide = Reveal.getCurrentSlide(), sizes = [...slide.querySelectorAll("svg text")].map((text) =>
+    parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a);
+  for (const { clientWidth, clientHeight, naturalWidth, naturalHeight } of slide.querySelectorAll("img"))
+    sizes.push(12 * Math.min(clientWidth / naturalWidth, clientHeight / naturalHeight));
+  return Math.min(99, ...sizes);
+}"""
+IN_FRAME = """() => ({
+  axes: Math.min(...Array.from(document.querySelectorAll(".js-plotly-plot text"), (text) =>
+    parseFloat(getComputedStyle(text).fontSize))),
+  below: document.querySelector(".mha-live").scrollHeight - innerHeight,
+})"""
+SCALE = 1.18  # of a live figure on a slide
 BROKEN = "() => document.querySelectorAll('merror, .MathJax_Error').length"
 
 
@@ -150,6 +178,8 @@ def test_every_slide_fits_and_can_be_read_from_the_back(slides, k):
             width,
             letters,
         )
+        assert page.evaluate(COVERED) == [], number
+        assert page.evaluate(LETTERS) >= 18, number
         eventually(page, partial(assert_drawn, page))
     assert not page.evaluate(BROKEN)
     assert not [fault for fault in visit.failures if not left(fault)] and not visit.complaints
@@ -170,6 +200,9 @@ def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
     ).wait_for()
     notes = page.locator("section.present .notes").text_content()
     assert "About 5 of 15 minutes" in notes and "Ask how large the negative curvature is" in notes
+    (figure,) = [each for each in page.frames if "how-negative" in each.url]
+    seen = figure.evaluate(IN_FRAME)
+    assert SCALE * seen["axes"] >= 18 and seen["below"] <= 0
     moved = summary.inner_text()
     frame.locator("input[type=range]").first.press("PageDown")  # the key of a presenter
     page.locator("section.present.text").wait_for()
