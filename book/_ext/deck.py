@@ -11,8 +11,7 @@ slide is
 - or the name of a live figure, which trains on the slide.
 
 The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside
-it: after a statement its proof, after a figure what there is to see. Formulas are TeX there, for
-the window of the notes sets none.
+it: after a statement its proof, after a figure what there is to see.
 """
 
 import re
@@ -229,15 +228,29 @@ def following(found, file):
 
 
 def words(parts, file):
-    """Parts of a page for the notes, each formula in TeX."""
-    made = []
-    for part in parts:
-        part = taken(part, file, HERE)
-        formulas = part.find_all(attrs={"data-tex": True})
-        for formula in [part, *formulas] if is_formula(part) else formulas:
-            formula.string = formula["data-tex"].strip()
-        made.append(f"<p>{escape(' '.join(part.get_text().split()))}</p>")
-    return "".join(made)
+    """Parts of a page for the notes, paragraph by paragraph."""
+    return "".join(
+        f"<p>{said(each)}</p>"
+        for part in parts
+        for each in paragraphs(taken(part, file, HERE))
+    )
+
+
+def paragraphs(part):
+    """The paragraphs of a part, and its displayed formulas; a paragraph in a list is one."""
+    return [part] if is_text(part) else [each for each in part.find_all(is_text)]
+
+
+def said(paragraph):
+    """A paragraph as the window of the notes shows it, which has no styles of the book: words, and
+    formulas in MathML, which browsers set by themselves."""
+    if is_formula(paragraph):
+        return str(paragraph.find("math"))
+    for formula in paragraph.select(".math"):
+        formula.replace_with(formula.find("math"))
+    for each in paragraph.find_all(lambda tag: not (tag.name == "math" or tag.find_parent("math"))):
+        each.unwrap()
+    return " ".join(paragraph.decode_contents().split())
 
 
 def picture(file, figure):

@@ -1,7 +1,8 @@
 """What a lecturer takes away: ``python book/_ext/kit.py`` writes, for each week of the course,
 slides, the sheet, its solutions and the quiz into the built book, ``_build/html/kit/week-N``, and
 beside it ``week-N.zip``, which holds all that they need. With ``--pdf`` slides, sheet and solutions
-are in it as PDF, too, and it stands in ``_build/kit`` as well.
+are in it as PDF, too, and it stands in ``_build/kit`` as well; with ``--notes`` also the slides
+with a page of notes behind each.
 """
 
 import argparse
@@ -139,7 +140,7 @@ def online(text):
     return re.sub(r'<a\b[^>]* href="\.\./\.\./book/[^>]*>(.*?)</a>', r"\1", text, flags=re.DOTALL)
 
 
-def print_all(folders):
+def print_all(folders, notes=False):
     """Print slides, sheet and solutions of packed weeks as PDF beside them, where there is a
     browser: the rest of a week needs none."""
     import chromium
@@ -153,15 +154,22 @@ def print_all(folders):
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.set_default_timeout(chromium.PATIENCE)
         for folder in folders:
-            page.goto(f"{(folder / 'slides.html').as_uri()}?print-pdf")
-            page.wait_for_function("document.body.dataset.printable === 'yes'")
-            page.pdf(path=folder / "slides.pdf", prefer_css_page_size=True, print_background=True)
+            print_slides(page, folder)
+            if notes:
+                print_slides(page, folder, "slides-with-notes", "&showNotes=separate-page")
             for name in ("sheet", "solutions"):
                 page.goto((folder / f"{name}.html").as_uri())
                 page.pdf(
                     path=folder / f"{name}.pdf", format="A4", margin=dict.fromkeys(SIDES, "18mm")
                 )
         browser.close()
+
+
+def print_slides(page, folder, name="slides", asked=""):
+    """Print the slides of a packed week as ``name.pdf``, as the address asks of reveal.js."""
+    page.goto(f"{(folder / 'slides.html').as_uri()}?print-pdf{asked}")
+    page.wait_for_function("document.body.dataset.printable === 'yes'")
+    page.pdf(path=folder / f"{name}.pdf", prefer_css_page_size=True, print_background=True)
 
 
 SIDES = ("top", "right", "bottom", "left")
@@ -184,10 +192,14 @@ def main():
         action="store_true",
         help="print them, too, and put the packed weeks into _build/kit",
     )
-    printing = parser.parse_args().pdf
+    parser.add_argument(
+        "--notes", action="store_true", help="print the slides with their notes, too"
+    )
+    given = parser.parse_args()
+    printing = given.pdf or given.notes
     folders = [collect(k) for k in range(1, write() + 1)]
     if printing:
-        print_all(folders)
+        print_all(folders, given.notes)
     for folder in folders:
         target = pack(folder)
         if printing:

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 from bs4 import BeautifulSoup
+from pypdf import PdfReader
 
 from scripts import load
 from visits import BUILD, eventually
@@ -138,15 +139,20 @@ def test_a_slide_that_leads_to_the_next_figure_comes_before_it():
                 assert after["class"][0] in ("figure", "live")
 
 
-def test_notes_have_formulas_in_tex_and_no_holes_around_them():
+def test_notes_have_paragraphs_formulas_in_mathml_and_no_holes_around_them():
+    x, y = "<math><mi>x</mi></math>", '<math display="block"><mi>y</mi></math>'
     html = (
-        '<p>the <em>query</em>, and <span class="math" data-tex="x"></span>: Deora '
-        '[<a href="#b">2023</a>].</p><div class="math" data-tex="y=x"></div>'
+        f'<p>the <em>query</em>, and <span class="math"><i>x</i>{x}</span>: Deora '
+        f'[<a href="#b">2023</a>].</p><div><p>5 &lt; 6</p><div class="math">{y}</div></div>'
     )
     parts = BeautifulSoup(html, "html.parser").find_all(True, recursive=False)
-    said = "<p>the query, and x: Deora [2023].</p><p>y=x</p>"
+    said = f"<p>the query, and {x}: Deora [2023].</p><p>5 &lt; 6</p><p>{y}</p>"
     assert deck.words(parts, "book/start/softmax") == said
-    assert r"\tfrac12\cdot0.1\cdot2^2=0.2" in notes_of(3, "4/idea")
+    for k in WEEKS:
+        for name, slide in slides_of(k).items():
+            notes = slide.select_one(".notes")
+            assert not re.search(r"\\[a-z]+|None", notes.get_text()), name
+    assert len(slides_of(4)["5/thm-slow-attention"].select(".notes p")) > 5, "a proof is no block"
 
 
 def test_notes_of_a_statement_are_its_proof_and_those_of_guesses_what_is_true():
@@ -316,6 +322,26 @@ def test_a_packed_week_opens_from_disk_with_all_that_it_needs(chromium, tmp_path
     assert all(url.startswith((here, "blob:", "data:")) for url in asked)
     assert "../../" not in (tmp_path / "week-2" / "sheet.html").read_text("utf-8")
     page.close()
+
+
+def test_printed_slides_keep_their_margins_and_with_notes_have_a_page_of_them(chromium, tmp_path):
+    shutil.unpack_archive(BUILD / "kit" / "week-1.zip", tmp_path)
+    page = chromium.new_page(viewport={"width": 1280, "height": 720})
+    kit.print_slides(page, tmp_path / "week-1")
+    kit.print_slides(page, tmp_path / "week-1", "both", "&showNotes=separate-page")
+    page.close()
+    slides, both = (PdfReader(tmp_path / "week-1" / f"{name}.pdf") for name in ("slides", "both"))
+    for sheet in slides.pages:
+        starts = []
+        sheet.extract_text(
+            visitor_text=lambda text, to, at, *_, seen=starts: seen.append(
+                at[4] * to[0] + to[4] if text.strip() else 99
+            )
+        )
+        assert min(starts) > 20, "points from the edge"
+    assert len(slides.pages) < len(both.pages)
+    assert "About 8 of 15 minutes" not in slides.pages[2].extract_text()
+    assert "of 15 minutes" in "".join(sheet.extract_text() for sheet in both.pages[:8])
 
 
 def test_links_of_a_packed_week_lead_to_the_published_book_or_are_words(monkeypatch):
