@@ -373,6 +373,13 @@ def work(file, label):
 ASKS_FOR_A_RUN = re.compile(r"\b([Cc]ode|Python|[Tt]rain|[Rr]un|[Mm]easure|by trial|along the)\b")
 
 
+def points(week):
+    """What all problems of a week's sheet count."""
+    found = course()
+    times = [problem(found, label)[2] for label in week["sheet"]]
+    return sum(minutes // 5 for minutes in [*times, *(work(SHEETS, one) for one in week["own"])])
+
+
 def effort(minutes):
     """What an exercise may count: a point for five minutes."""
     return f"*about {minutes} minutes, {minutes // 5} point{'s' * (minutes > 5)}*"

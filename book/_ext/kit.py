@@ -51,12 +51,17 @@ def slides(k, week):
     )
 
 
-def sheet(k, _):
-    """The sheet of week ``k`` as a page that prints."""
+def sheet(k, week):
+    """The sheet of week ``k`` as a page that prints, with a line for who hands it in."""
     problems = built.taken(built.sheet(k), course.SHEETS, deck.HERE)
     for each in problems.select(".solution, div.cell"):
         each.decompose()
-    return paper(f"Sheet {k}", str(problems))
+    return paper(f"Sheet {k}", HANDED_IN.format(points=course.points(week)) + str(problems))
+
+
+HANDED_IN = (
+    '<p class="handed-in"><span>Name</span><span>Date</span><span>Points, of {points}</span></p>'
+)
 
 
 def solutions(k, week):

@@ -294,7 +294,10 @@ def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_the
     count = len(WEEKS[k]["sheet"]) + len(WEEKS[k]["own"])
     problems = sheet.select("ol > li > p:first-child, .exercise > .admonition-title")
     assert len(problems) == count == len(solved.select(".solution"))
-    assert len(re.findall(r"about \d+ minutes, \d+ points?", sheet.get_text())) == count
+    told = re.findall(r"about \d+ minutes, (\d+) points?", sheet.get_text())
+    assert len(told) == count
+    line = [each.get_text() for each in sheet.select(".handed-in span")]
+    assert line == ["Name", "Date", f"Points, of {sum(map(int, told))}"]
     assert not sheet.select(".solution, .mha-exercise, script") and not solved.select(
         ".mha-exercise, script"
     )
