@@ -28,7 +28,9 @@ PARTS = {"start": 0, "multihead": 1, "preconditioning": 2, "kernels": 3, "labora
 def course():
     """The course as a dictionary; its pages by file."""
     found = yaml.safe_load(COURSE.read_text("utf-8"))
-    return found | {"pages": {page["file"]: page for page in found["pages"]}}
+    weeks = [{"week": k} | week for k, week in enumerate(found["weeks"], 1)]
+    pages = {page["file"]: page for page in found["pages"]}
+    return found | {"weeks": weeks, "pages": pages}
 
 
 def number(file):

@@ -26,14 +26,14 @@ from built import element, moved, section, taken
 HERE = "kit/week-1"  # any folder of a week: all are as far from the pages
 
 
-def slides(k, week):
-    """The slides of week ``k``, each as HTML.
+def slides(k, week, given):
+    """The slides of week ``k`` of a course (course.py), each as HTML.
 
     Raises ValueError naming the part that no page has.
     """
     yield framed(
         f"<h1>{escape(week['title'])}</h1><p>{escape(week['aim'])}</p>"
-        f"<p><small>Week {k} of six · How Attention Learns</small></p>",
+        f"<p><small>Week {k} of {len(given['weeks'])} · {escape(called(given))}</small></p>",
         kind="title",
         notes="<p>S opens these notes in a window of their own, F fills the screen, ? lists all "
         "keys.</p>",
@@ -47,8 +47,13 @@ def slides(k, week):
     for part in week["lecture"]:
         for name in part["slides"]:
             yield slide(name, part, shows)
-    problems = "".join(f"<li>{escape(problem)}</li>" for problem in titles_of_sheet(k, week))
-    yield framed(f"<h2>Sheet {k}</h2><ul>{problems}</ul>")
+    problems = "".join(f"<li>{escape(problem)}</li>" for problem in titles_of_sheet(week))
+    yield framed(f"<h2>Sheet {week['week']}</h2><ul>{problems}</ul>")
+
+
+def called(given):
+    """How a course is called, and who gives it."""
+    return " · ".join(filter(None, (given["course"], given["by"])))
 
 
 def slide(name, part, shows):
@@ -230,15 +235,13 @@ def following(found, file):
 def words(parts, file):
     """Parts of a page for the notes, paragraph by paragraph."""
     return "".join(
-        f"<p>{said(each)}</p>"
-        for part in parts
-        for each in paragraphs(taken(part, file, HERE))
+        f"<p>{said(each)}</p>" for part in parts for each in paragraphs(taken(part, file, HERE))
     )
 
 
 def paragraphs(part):
     """The paragraphs of a part, and its displayed formulas; a paragraph in a list is one."""
-    return [part] if is_text(part) else [each for each in part.find_all(is_text)]
+    return [part] if is_text(part) else part.find_all(is_text)
 
 
 def said(paragraph):
@@ -282,9 +285,10 @@ def without_cells(part):
     return raised(part)
 
 
-def titles_of_sheet(k, week):
-    """The problems of sheet ``k``, as they are called there, with their minutes and points."""
-    sheet = built.sheet(k)
+def titles_of_sheet(week):
+    """The problems of the sheet of a week, as they are called there, with their minutes and
+    points."""
+    sheet = built.sheet(week["week"])
     from_the_book = [
         each.get_text(" ", strip=True) for each in sheet.select("ol > li > p:first-child")
     ]

@@ -39,7 +39,8 @@ COVERED = """() => {
     if (!words.textContent.trim() || words.parentElement.closest(".foot, .notes, mjx-assistive-mml")) continue;
     range.selectNodeContents(words);
     const boxes = [...range.getClientRects()];
-    if (taken.some((one) => boxes.some((box) => across(box, one.getBoundingClientRect())))) found.push(words.textContent);
+    const isCovered = (one) => boxes.some((box) => across(box, one.getBoundingClientRect()));
+    if (taken.some(isCovered)) found.push(words.textContent);
   }
   return found;
 }"""
@@ -345,6 +346,26 @@ def test_printed_slides_keep_their_margins_and_with_notes_have_a_page_of_them(ch
     assert len(slides.pages) < len(both.pages)
     assert "About 8 of 15 minutes" not in slides.pages[2].extract_text()
     assert "of 15 minutes" in "".join(sheet.extract_text() for sheet in both.pages[:8])
+
+
+def test_a_course_of_ones_own_has_its_name_its_slides_and_the_sheet_of_its_week(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(kit, "KIT", tmp_path / "kit")
+    file = tmp_path / "spring.yml"
+    lecture = "[{minutes: 90, part: All, slides: [9/idea]}]"
+    file.write_text(f"course: Spring\nby: Ada\nweeks: [{{week: 5, lecture: {lecture}}}]\n")
+    (folder,) = kit.of_a_lecturer(file)
+    assert folder == tmp_path / "kit" / "spring" / "week-1"
+    pages = {
+        path.stem: BeautifulSoup(path.read_text(), "html.parser") for path in folder.glob("*.html")
+    }
+    title, _, shown, last = pages["slides"].select(".slides > section")
+    assert "Week 1 of 1 · Spring · Ada" in title.get_text() and shown["class"] == ["idea"]
+    assert (
+        last.h2.string == "Sheet 5" and pages["sheet"].select_one(".book").string == "Spring · Ada"
+    )
+    assert kit.pack(folder, folder.parent).exists()
 
 
 def test_links_of_a_packed_week_lead_to_the_published_book_or_are_words(monkeypatch):
