@@ -447,6 +447,10 @@ def test_guesses_of_a_class_are_counted_by_choice_and_its_curves_drawn(of_a_clas
     assert row.locator("details").inner_text().startswith("What is true\n0.8: ")
     drawn = page.locator("[data-asked='chapter-1-2'] .mha-yours").get_attribute("d")
     assert drawn.count("M") == 1
+    curve = page.locator("[data-asked='chapter-1-2']")
+    assert not curve.locator(".mha-result").is_visible(), "a class is asked first"
+    curve.locator("summary").click()
+    assert curve.locator(".mha-result").is_visible() and "dashed" in curve.inner_text()
     assert page.locator(".mha-class:visible").count() == 1, "pages that nobody guessed on stay away"
 
 
