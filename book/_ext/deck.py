@@ -11,7 +11,9 @@ slide is
 - or the name of a live figure, which trains on the slide.
 
 The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside
-it: after a statement its proof, after a figure what there is to see.
+it: after a statement its proof, after a figure what there is to see. A theorem is built up: first
+what it supposes, then each of its claims, last the
+steps of its proof where the page names them.
 """
 
 import re
@@ -190,7 +192,21 @@ def statement(found, file):
     after = found.find_next_sibling()
     proof = after if after is not None and "dropdown" in after.get("class", ()) else None
     notes = words(sources, file) + (words([proof], file) if proof else following(found, file))
-    return f"{lead}{shown}", "statement", notes
+    steps = ""
+    if "theorem" in found["class"]:
+        for each in shown.select(".theorem-content > *")[1:]:
+            each["class"] = [*each.get("class", ()), "fragment"]
+        steps = steps_of(taken(proof, file, HERE)) if proof else ""
+    return f"{lead}{shown}{steps}", "statement", notes
+
+
+def steps_of(proof):
+    """The steps of a proof, where its paragraphs begin with their names."""
+    first = [each.contents[0] for each in paragraphs(proof) if each.name == "p" and each.contents]
+    steps = [each.decode_contents().rstrip(".") for each in first if each.name == "em"]
+    if len(steps) < 2:
+        return ""
+    return f'<p class="steps fragment"><b>The proof, step by step.</b> {" · ".join(steps)}</p>'
 
 
 SOURCES = re.compile(r"\s*(It has the shape of|This is the counterpart of)")

@@ -9,7 +9,7 @@ function isFull(slide) {
     end = Math.max(...parts.map((part) => part.offsetTop + part.offsetHeight));
   return (
     end > slide.clientHeight - parseFloat(getComputedStyle(slide).paddingBottom) ||
-    parts.some((part) => part.scrollWidth > part.clientWidth)
+    slide.scrollWidth > slide.clientWidth
   );
 }
 
@@ -58,6 +58,7 @@ Reveal.initialize({
   slideNumber: "c/t",
   transition: "none",
   pdfMaxPagesPerSlide: 1,
+  pdfSeparateFragments: false, // a theorem is built up on a screen alone
   preloadIframes: true, // a live figure keeps its settings while the slides beside it are shown
   plugins: [RevealNotes],
 });

@@ -123,6 +123,18 @@ def test_a_sentence_of_a_statement_keeps_its_mark_and_a_lead_its_formulas():
         assert first.name == "p" and formula["class"][0] == "math"
 
 
+def test_a_theorem_is_built_up_claim_by_claim_and_with_the_steps_of_its_proof():
+    shown = slides_of(4)["5/thm-collapse"]
+    first, *claims = shown.select(".theorem-content > *")
+    assert "fragment" not in first.get("class", ()) and len(claims) >= 2
+    assert all("fragment" in each["class"] for each in claims)
+    assert (
+        "The heads stay equal · What the heads receive"
+        in shown.select_one(".steps.fragment").get_text()
+    )
+    assert not slides_of(3)["3/prop-zero-margin"].select(".fragment")
+
+
 def test_a_picture_stands_on_its_slide_and_its_words_in_its_notes():
     for k, name in ((4, "7"), (5, "9"), (5, "10"), (6, "12"), (6, "14")):
         assert slides_of(k)[f"{name}/question"].select_one(".mha-idea svg"), name
