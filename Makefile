@@ -47,7 +47,7 @@ notebooks: $(BUILT)  ## the pages of the book as notebooks for Colab and Jupyter
 	@echo "== the notebooks: _build/notebooks"
 
 kit: $(TOOLS) chromium $(BUILT)   ## a zip for each week of the course, with PDFs: _build/kit
-	@$(PY) book/_ext/kit.py --pdf
+	@$(PY) book/_ext/kit.py --pdf $(if $(COURSE),--course '$(COURSE)') $(ARGS)
 
 pdf: $(TOOLS) chromium $(BUILT)   ## print the book: _build/pdf/how-attention-learns.pdf
 	@echo "== printing the book (some minutes)"

@@ -41,7 +41,9 @@ OWN = ("multihead", "preconditioning", "kernels")
 def course():
     """The course as a dictionary; its pages by file."""
     found = yaml.safe_load(COURSE.read_text("utf-8"))
-    return found | {"pages": {page["file"]: page for page in found["pages"]}}
+    weeks = [{"week": k} | week for k, week in enumerate(found["weeks"], 1)]
+    pages = {page["file"]: page for page in found["pages"]}
+    return found | {"weeks": weeks, "pages": pages}
 
 
 def number(file):
@@ -418,6 +420,13 @@ def work(file, label):
 
 
 ASKS_FOR_A_RUN = re.compile(r"\b([Cc]ode|Python|[Tt]rain|[Rr]un|[Mm]easure|by trial|along the)\b")
+
+
+def points(week):
+    """What all problems of a week's sheet count."""
+    found = course()
+    times = [problem(found, label)[2] for label in week["sheet"]]
+    return sum(minutes // 5 for minutes in [*times, *(work(SHEETS, one) for one in week["own"])])
 
 
 def effort(minutes):

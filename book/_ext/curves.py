@@ -47,3 +47,32 @@ def drawn(name, at, above):
         f"{column:.4g} {-value:.3g}" for column, value in zip(columns, values, strict=True)
     )
     return f'<path class="mha-result" style="stroke: {lines[-1]["line"]["color"]}" d="M{points}"/>'
+
+
+# On the page of a class the result of a guess, before and after it is drawn.
+OF_A_CLASS = re.compile(r'<path class="mha-result" data-of="([\w-]+)"[^>]*/>')
+
+
+def place_of(name):
+    """Where the result of a guess is drawn on the page of a class."""
+    return f'<path class="mha-result" data-of="{name}"/>'
+
+
+def draw_for_a_class(folder, file, homes):
+    """Draw each result into the page of a class as it stands on the page of its guess, in a folder
+    of built pages; ``homes``: group of guesses → its page.
+
+    Raises ValueError where a page has no result.
+    """
+
+    def result(found):
+        name = found[1]
+        page = (folder / f"{homes[name.rpartition('-')[0]]}.html").read_text("utf-8")
+        _, there, after = page.partition(f'id="said-{name}"')
+        line = re.search(r'<path class="mha-result" (style="[^"]*" d="[^"]*")/>', after)
+        if not (there and line):
+            raise ValueError(f"the page of {name}: expected the result of this guess, found none")
+        return f'<path class="mha-result" data-of="{name}" {line[1]}/>'
+
+    path = folder / f"{file}.html"
+    path.write_text(OF_A_CLASS.sub(result, path.read_text("utf-8")), "utf-8")

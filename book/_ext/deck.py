@@ -3,7 +3,7 @@
 A lecture of course.yml names what each of its parts shows: ``2/guesses``, ``2/prop-1-hessian``. A
 slide is
 
-- ``question``: the title of a chapter, its first paragraph, and its first figure if that comes with it,
+- ``question``: the title of a chapter, its first paragraph, and a drawn picture if that comes with it,
 - ``guesses``: what a chapter asks to predict, with the answers in the notes,
 - ``idea``: the drawn picture of its idea; ``picture-2``: the second drawn picture of the page,
 - ``seen``: what the chapter has shown,
@@ -11,8 +11,9 @@ slide is
 - or the name of a live figure, which trains on the slide.
 
 The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside
-it: after a statement its proof, after a figure what there is to see. Formulas are TeX there, for
-the window of the notes sets none.
+it: after a statement its proof, after a figure what there is to see. A theorem is built up: first
+what it supposes, then each of its claims, last the
+steps of its proof where the page names them.
 """
 
 import re
@@ -27,14 +28,14 @@ from built import element, moved, section, taken
 HERE = "kit/week-1"  # any folder of a week: all are as far from the pages
 
 
-def slides(k, week):
-    """The slides of week ``k``, each as HTML.
+def slides(k, week, given):
+    """The slides of week ``k`` of a course (course.py), each as HTML.
 
     Raises ValueError naming the part that no page has.
     """
     yield framed(
         f"<h1>{escape(week['title'])}</h1><p>{escape(week['aim'])}</p>"
-        f"<p><small>Week {k} of six · How Attention Learns</small></p>",
+        f"<p><small>Week {k} of {len(given['weeks'])} · {escape(called(given))}</small></p>",
         kind="title",
         notes="<p>S opens these notes in a window of their own, F fills the screen, ? lists all "
         "keys.</p>",
@@ -48,8 +49,13 @@ def slides(k, week):
     for part in week["lecture"]:
         for name in part["slides"]:
             yield slide(name, part, shows)
-    problems = "".join(f"<li>{escape(problem)}</li>" for problem in titles_of_sheet(k, week))
-    yield framed(f"<h2>Sheet {k}</h2><ul>{problems}</ul>")
+    problems = "".join(f"<li>{escape(problem)}</li>" for problem in titles_of_sheet(week))
+    yield framed(f"<h2>Sheet {week['week']}</h2><ul>{problems}</ul>")
+
+
+def called(given):
+    """How a course is called, and who gives it."""
+    return " · ".join(filter(None, (given["course"], given["by"])))
 
 
 def slide(name, part, shows):
@@ -88,7 +94,7 @@ def question(page):
     first = found.find("p", recursive=False)
     before = [
         each
-        for each in found.find_all("figure", class_=["mha-figure", "mha-idea"])
+        for each in found.find_all("figure", class_="mha-idea")
         if each.find_parent("section") is found
     ]
     shown = picture(file, before[0]) if before else ""
@@ -186,7 +192,21 @@ def statement(found, file):
     after = found.find_next_sibling()
     proof = after if after is not None and "dropdown" in after.get("class", ()) else None
     notes = words(sources, file) + (words([proof], file) if proof else following(found, file))
-    return f"{lead}{shown}", "statement", notes
+    steps = ""
+    if "theorem" in found["class"]:
+        for each in shown.select(".theorem-content > *")[1:]:
+            each["class"] = [*each.get("class", ()), "fragment"]
+        steps = steps_of(taken(proof, file, HERE)) if proof else ""
+    return f"{lead}{shown}{steps}", "statement", notes
+
+
+def steps_of(proof):
+    """The steps of a proof, where its paragraphs begin with their names."""
+    first = [each.contents[0] for each in paragraphs(proof) if each.name == "p" and each.contents]
+    steps = [each.decode_contents().rstrip(".") for each in first if each.name == "em"]
+    if len(steps) < 2:
+        return ""
+    return f'<p class="steps fragment"><b>The proof, step by step.</b> {" · ".join(steps)}</p>'
 
 
 SOURCES = re.compile(r"\s*(It has the shape of|This is the counterpart of)")
@@ -229,15 +249,27 @@ def following(found, file):
 
 
 def words(parts, file):
-    """Parts of a page for the notes, each formula in TeX."""
-    made = []
-    for part in parts:
-        part = taken(part, file, HERE)
-        formulas = part.find_all(attrs={"data-tex": True})
-        for formula in [part, *formulas] if is_formula(part) else formulas:
-            formula.string = formula["data-tex"].strip()
-        made.append(f"<p>{escape(' '.join(part.get_text().split()))}</p>")
-    return "".join(made)
+    """Parts of a page for the notes, paragraph by paragraph."""
+    return "".join(
+        f"<p>{said(each)}</p>" for part in parts for each in paragraphs(taken(part, file, HERE))
+    )
+
+
+def paragraphs(part):
+    """The paragraphs of a part, and its displayed formulas; a paragraph in a list is one."""
+    return [part] if is_text(part) else part.find_all(is_text)
+
+
+def said(paragraph):
+    """A paragraph as the window of the notes shows it, which has no styles of the book: words, and
+    formulas in MathML, which browsers set by themselves."""
+    if is_formula(paragraph):
+        return str(paragraph.find("math"))
+    for formula in paragraph.select(".math"):
+        formula.replace_with(formula.find("math"))
+    for each in paragraph.find_all(lambda tag: not (tag.name == "math" or tag.find_parent("math"))):
+        each.unwrap()
+    return " ".join(paragraph.decode_contents().split())
 
 
 def picture(file, figure):
@@ -269,9 +301,10 @@ def without_cells(part):
     return raised(part)
 
 
-def titles_of_sheet(k, week):
-    """The problems of sheet ``k``, as they are called there, with their minutes and points."""
-    sheet = built.sheet(k)
+def titles_of_sheet(week):
+    """The problems of the sheet of a week, as they are called there, with their minutes and
+    points."""
+    sheet = built.sheet(week["week"])
     from_the_book = [
         each.get_text(" ", strip=True) for each in sheet.select("ol > li > p:first-child")
     ]

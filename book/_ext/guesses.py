@@ -31,6 +31,7 @@ from mhabook.exercises.guess import YOURS, fields, groups, on_a_page, place_of_g
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "book" / "mhabook" / "exercises"
 ALL = "book/start/guesses"
+CLASS = "book/start/class"
 WITHOUT_SCRIPT = (
     "<noscript><p>Without JavaScript no guess is kept, and this table stays empty.</p></noscript>"
 )
@@ -160,11 +161,14 @@ def asked_of_a_class(name, number, guess):
     """The row of one guess: the question, how many answered it, and room for their answers."""
     choices = escape(json.dumps(guess.get("choices", [])))
     answers = (
-        f'<span aria-hidden="true">{empty(guess["curve"])}</span>'
+        f'<span aria-hidden="true">{empty(guess["curve"], curves.place_of(name))}</span>'
         if "curve" in guess
         else "<ul></ul>"
     )
-    truth = escape(": ".join(guess[key] for key in ("answer", "why") if key in guess))
+    true = [guess[key] for key in ("answer", "why") if key in guess]
+    if "curve" in guess:
+        true.append("The dashed line is the result.")
+    truth = escape(": ".join(true))
     return (
         f'<tr data-asked="{name}" data-choices="{choices}" data-truth="{truth}">'
         f"<td>{number}. {escape(guess['ask'])}</td>"
@@ -188,6 +192,12 @@ def load_script(app, pagename, templatename, context, doctree):
         context["metatags"] = f"{context.get('metatags', '')}<style>{style}</style>\n"
 
 
+def draw_results_of_a_class(app, fault):
+    """What the chapters show is known when all pages are written."""
+    if fault is None and app.builder.format == "html" and (app.outdir / f"{CLASS}.html").exists():
+        curves.draw_for_a_class(app.outdir, CLASS, pages())
+
+
 def setup(app):
     app.add_directive("guesses", Guesses)
     app.add_directive("guessed", Guessed)
@@ -195,4 +205,5 @@ def setup(app):
     app.add_directive("guesses-of-a-class", GuessesOfAClass)
     app.connect("html-page-context", load_script)
     app.connect("html-page-context", curves.draw_results)
+    app.connect("build-finished", draw_results_of_a_class)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,9 @@
 """What a lecturer takes away: ``python book/_ext/kit.py`` writes, for each week of the course,
 slides, the sheet, its solutions and the quiz into the built book, ``_build/html/kit/week-N``, and
 beside it ``week-N.zip``, which holds all that they need. With ``--pdf`` slides, sheet and solutions
-are in it as PDF, too, and it stands in ``_build/kit`` as well.
+are in it as PDF, too, and it stands in ``_build/kit`` as well; with ``--notes`` also the slides
+with a page of notes behind each. ``--course my.yml`` makes the weeks of a course of one's own, as
+own_course.py describes it, in ``_build/kit/my``.
 """
 
 import argparse
@@ -10,12 +12,15 @@ import shutil
 import zipfile
 from html import escape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import built
 import course
 import deck
 import edition
+import own_course
 import quiz
+import yaml
 
 from livegrad.live.widget import SAVED
 
@@ -33,33 +38,41 @@ STYLES = ["_static/pygments.css", "_static/mathematics.css", "_static/kit.css"]
 SCRIPTS = ["_static/vendor/reveal/reveal.js", "_static/vendor/reveal/notes.js", "_static/deck.js"]
 
 
-def head(title, styles):
+def head(title, styles, given):
     """The head of a page of a week."""
     links = "\n".join(f'<link rel="stylesheet" href="../../{style}">' for style in styles)
-    return HEAD.format(title=escape(f"{title} · How Attention Learns"), styles=links)
+    return HEAD.format(title=escape(f"{title} · {given['course']}"), styles=links)
 
 
-def slides(k, week):
+def slides(k, week, given):
     """The slides of week ``k`` as a page."""
     scripts = "\n".join(f'<script defer src="../../{script}"></script>' for script in SCRIPTS)
-    shown = "\n".join(deck.slides(k, week))
-    top = head(f"Week {k}: {week['title']}", REVEAL + STYLES)
+    shown = "\n".join(deck.slides(k, week, given))
+    top = head(f"Week {k}: {week['title']}", REVEAL + STYLES, given)
     return (
         f'{top}<body class="deck">{SAVED}<div class="reveal">'
         f'<div class="slides">\n{shown}\n</div></div>\n{scripts}</body></html>\n'
     )
 
 
-def sheet(k, _):
-    """The sheet of week ``k`` as a page that prints."""
+def sheet(_, week, given):
+    """The sheet of a week as a page that prints, with a line for who hands it in."""
+    k = week["week"]
     problems = built.taken(built.sheet(k), course.SHEETS, deck.HERE)
     for each in problems.select(".solution, div.cell"):
         each.decompose()
-    return paper(f"Sheet {k}", str(problems))
+    line = HANDED_IN.format(points=course.points(week))
+    return paper(f"Sheet {k}", f"{line}{problems}", given)
 
 
-def solutions(k, week):
-    """The solutions of sheet ``k`` as a page that prints."""
+HANDED_IN = (
+    '<p class="handed-in"><span>Name</span><span>Date</span><span>Points, of {points}</span></p>'
+)
+
+
+def solutions(_, week, given):
+    """The solutions of the sheet of a week as a page that prints."""
+    k = week["week"]
     found = course.course()
     solved = "".join(
         solution(label, file)
@@ -69,7 +82,8 @@ def solutions(k, week):
     )
     own = "".join(solution(label, course.SHEETS) for label in week["own"])
     title = built.sheet(k).find("h2").find(string=True)
-    return paper(f"Solutions of sheet {k}", f"<h2>{escape(title)}: solutions</h2>{solved}{own}")
+    body = f"<h2>{escape(title)}: solutions</h2>{solved}{own}"
+    return paper(f"Solutions of sheet {k}", body, given)
 
 
 def solution(label, file):
@@ -83,32 +97,33 @@ def solution(label, file):
     raise ValueError(f"{label}: no solution on {file}")
 
 
-def paper(title, body):
-    return f'{head(title, STYLES)}<body class="paper"><p class="book">How Attention Learns</p>{body}</body></html>\n'
+def paper(title, body, given):
+    top = f'<p class="book">{escape(deck.called(given))}</p>'
+    return f'{head(title, STYLES, given)}<body class="paper">{top}{body}</body></html>\n'
 
 
 PAGES = {"slides.html": slides, "sheet.html": sheet, "solutions.html": solutions}
 
 
-def write():
-    """Write the pages of all weeks into the built book; returns how many weeks."""
-    weeks = course.course()["weeks"]
-    for k, week in enumerate(weeks, 1):
-        folder = built.HTML / "kit" / f"week-{k}"
+def write(given, target):
+    """Write the pages of all weeks of a course into a folder; returns the folders of the weeks."""
+    folders = []
+    for k, week in enumerate(given["weeks"], 1):
+        folder = target / f"week-{k}"
         folder.mkdir(parents=True, exist_ok=True)
         for name, make in PAGES.items():
-            (folder / name).write_text(make(k, week), "utf-8")
-        (folder / "quiz.gift.txt").write_text(quiz.gift(k), "utf-8")
-        (folder / "quiz-qti.zip").write_bytes(quiz.qti(k))
-    return len(weeks)
+            (folder / name).write_text(make(k, week, given), "utf-8")
+        (folder / "quiz.gift.txt").write_text(quiz.gift(week["week"]), "utf-8")
+        (folder / "quiz-qti.zip").write_bytes(quiz.qti(week["week"]))
+        folders.append(folder)
+    return folders
 
 
-def collect(k):
-    """The folder of week ``k`` with all that its pages ask for, to be packed:
-    ``_build/kit/week-k``."""
-    folder = KIT / f"week-{k}"
+def collect(source, target=KIT):
+    """A copy of the folder of a week with all that its pages ask for, to be packed."""
+    folder = target / source.name
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(built.HTML / "kit" / f"week-{k}", folder)
+    shutil.copytree(source, folder)
     for path in folder.glob("*.html"):
         text = path.read_text("utf-8")
         for needed in set(
@@ -139,7 +154,7 @@ def online(text):
     return re.sub(r'<a\b[^>]* href="\.\./\.\./book/[^>]*>(.*?)</a>', r"\1", text, flags=re.DOTALL)
 
 
-def print_all(folders):
+def print_all(folders, notes=False):
     """Print slides, sheet and solutions of packed weeks as PDF beside them, where there is a
     browser: the rest of a week needs none."""
     import chromium
@@ -153,9 +168,9 @@ def print_all(folders):
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.set_default_timeout(chromium.PATIENCE)
         for folder in folders:
-            page.goto(f"{(folder / 'slides.html').as_uri()}?print-pdf")
-            page.wait_for_function("document.body.dataset.printable === 'yes'")
-            page.pdf(path=folder / "slides.pdf", prefer_css_page_size=True, print_background=True)
+            print_slides(page, folder)
+            if notes:
+                print_slides(page, folder, "slides-with-notes", "&showNotes=separate-page")
             for name in ("sheet", "solutions"):
                 page.goto((folder / f"{name}.html").as_uri())
                 page.pdf(
@@ -164,12 +179,19 @@ def print_all(folders):
         browser.close()
 
 
+def print_slides(page, folder, name="slides", asked=""):
+    """Print the slides of a packed week as ``name.pdf``, as the address asks of reveal.js."""
+    page.goto(f"{(folder / 'slides.html').as_uri()}?print-pdf{asked}")
+    page.wait_for_function("document.body.dataset.printable === 'yes'")
+    page.pdf(path=folder / f"{name}.pdf", prefer_css_page_size=True, print_background=True)
+
+
 SIDES = ("top", "right", "bottom", "left")
 
 
-def pack(folder):
-    """Pack the folder of a week as one zip in the built book."""
-    target = built.HTML / "kit" / f"{folder.name}.zip"
+def pack(folder, where):
+    """Pack the folder of a week as one zip."""
+    target = where / f"{folder.name}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
@@ -184,18 +206,42 @@ def main():
         action="store_true",
         help="print them, too, and put the packed weeks into _build/kit",
     )
-    printing = parser.parse_args().pdf
-    folders = [collect(k) for k in range(1, write() + 1)]
+    parser.add_argument(
+        "--notes", action="store_true", help="print the slides with their notes, too"
+    )
+    parser.add_argument("--course", help="a file that describes a course of your own")
+    asked = parser.parse_args()
+    printing = asked.pdf or asked.notes
+    try:
+        folders = of_a_lecturer(asked.course) if asked.course else of_the_book()
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise SystemExit(f"kit: {error}") from None
     if printing:
-        print_all(folders)
+        print_all(folders, asked.notes)
+    published = built.HTML / "kit"
     for folder in folders:
-        target = pack(folder)
-        if printing:
+        target = pack(folder, folder.parent if asked.course else published)
+        if printing and not asked.course:
             shutil.copy(target, KIT)
-            print(
-                f"== {(KIT / target.name).relative_to(ROOT)}, {target.stat().st_size / 1e6:.1f} MB"
-            )
+        if printing or asked.course:
+            made = folder.parent / target.name
+            print(f"== {made.relative_to(ROOT)}, {made.stat().st_size / 1e6:.1f} MB")
     print(f"   slides, sheets, solutions and quizzes of {len(folders)} weeks")
+
+
+def of_the_book():
+    """The weeks of the book's course, which stand among its pages, ready to be packed."""
+    given = own_course.OF_THE_BOOK | course.course()
+    return [collect(folder) for folder in write(given, built.HTML / "kit")]
+
+
+def of_a_lecturer(file):
+    """The weeks of a course of one's own (own_course.py), ready to be packed in a folder of its name;
+    the pages of the book stay as they are."""
+    given, target = own_course.read(file), KIT / Path(file).stem
+    shutil.rmtree(target, ignore_errors=True)
+    with TemporaryDirectory() as pages:
+        return [collect(folder, target) for folder in write(given, Path(pages))]
 
 
 if __name__ == "__main__":

@@ -1,13 +1,29 @@
-// The slides of a week (book/_ext/kit.py). A slide whose words need more room than it has gets smaller letters.
-const LEAST = 55; // percent
+// The slides of a week (book/_ext/kit.py). The letters of a slide are as large as its room lets them be: those of one
+// with few words grow, those of one with many shrink.
+const LEAST = 55, // percent
+  GREATEST = 130;
+
+// Its padding is not for words: page number, link and arrows stand there.
+function isFull(slide) {
+  const parts = [...slide.children].filter((part) => !part.matches(".foot, .notes")),
+    end = Math.max(...parts.map((part) => part.offsetTop + part.offsetHeight));
+  return (
+    end > slide.clientHeight - parseFloat(getComputedStyle(slide).paddingBottom) ||
+    slide.scrollWidth > slide.clientWidth
+  );
+}
 
 function fit(slide) {
-  const room = Reveal.getConfig().height;
-  for (let size = 100; size > LEAST && slide.scrollHeight > room; size -= 3) slide.style.fontSize = `${size - 3}%`;
+  let size = slide.matches(".statement, .text, .guesses, .seen, .question:not(:has(.mha-idea))") ? GREATEST : 100;
+  slide.style.fontSize = `${size}%`;
+  while (size > LEAST && isFull(slide)) {
+    size -= 3;
+    slide.style.fontSize = `${size}%`;
+  }
 }
 
 // The keys come back to the slides when one is left, and a live figure hands on what it does not use
-// (livegrad/live/slide_keys.js).
+// (livegrad/live/on_slide.js).
 addEventListener("message", ({ data, source }) => {
   const isOurs = [...document.querySelectorAll("iframe")].some((frame) => frame.contentWindow === source);
   if (isOurs && data?.key) document.dispatchEvent(new KeyboardEvent("keydown", { ...data, bubbles: true }));
@@ -42,6 +58,7 @@ Reveal.initialize({
   slideNumber: "c/t",
   transition: "none",
   pdfMaxPagesPerSlide: 1,
+  pdfSeparateFragments: false, // a theorem is built up on a screen alone
   preloadIframes: true, // a live figure keeps its settings while the slides beside it are shown
   plugins: [RevealNotes],
 });

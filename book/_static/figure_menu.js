@@ -30,11 +30,12 @@
       const box = root.querySelector(".js-plotly-plot"),
         link = root.mhaLink(),
         name = link.slice(1).split("?")[0],
-        title = root.querySelector(".mha-live-title").textContent;
+        title = root.querySelector(".mha-live-title").textContent,
+        said = settings(root);
       const alone = new URL(`figures/${name}.html#?${link.split("?")[1]}`, ROOT).href;
       return {
         name,
-        image: (format) => drawn(box, title, format),
+        image: (format) => drawn(box, title, format, said),
         link: here(link),
         embed:
           `<iframe src="${quoted(alone)}" title="${quoted(title)}" width="760" height="560" ` +
@@ -60,11 +61,35 @@
     },
   };
 
-  // As it stands on the page, dark words on white, its title above.
-  function drawn(box, title, format) {
+  // What the controls of a live figure are set to, in words.
+  function settings(root) {
+    return Array.from(root.querySelectorAll(".mha-control"), (one) => {
+      const input = one.querySelector("input, select"),
+        shown = one.querySelector(".mha-value") ?? input.selectedOptions?.[0];
+      return `${one.querySelector("label").textContent}: ${shown?.textContent ?? (input.checked ? "on" : "off")}`;
+    });
+  }
+
+  // Words in lines of so many letters; none of them is broken.
+  function inLines(words, letters) {
+    const lines = [];
+    for (const word of words) {
+      const longer = `${lines.at(-1)} · ${word}`;
+      if (lines.length && longer.length <= letters) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    return lines;
+  }
+
+  // As it stands on the page, dark words on white, above it its title and, of a live figure, its settings.
+  function drawn(box, title, format, said = []) {
     const { width, height, margin } = box._fullLayout,
       layout = { ...box.layout, paper_bgcolor: "white", font: { ...box.layout.font, color: "#222" } };
-    const room = title ? 34 : 0;
+    const lines = inLines(said, width / 7),
+      room = (title ? 34 : 0) + 18 * lines.length,
+      place = { xref: "paper", x: 0.5, yref: "paper", y: 1, yanchor: "top", yshift: margin.t + room - 30 };
+    const below = { ...place, text: lines.map(quoted).join("<br>"), showarrow: false, font: { size: 12 } };
+    layout.annotations = [...(layout.annotations ?? []), ...(lines.length ? [below] : [])];
     Object.assign(layout, { title: { text: title, x: 0.5, y: 1, yanchor: "top", pad: { t: 10 }, font: { size: 15 } } });
     layout.margin = { ...layout.margin, t: margin.t + room };
     const scale = format === "png" ? Math.ceil(WIDE / width) : 1;

@@ -61,13 +61,13 @@ body {{ max-width: 60rem; margin: 0 auto; padding: 0 0.6rem; font: 15px/1.4 syst
 <div id="figure"></div>
 <script>{plotly}</script>
 <script type="application/json" id="state">{state}</script>
+<script>
+{on_slide}</script>
 <script type="module">
 {module}
 const state = JSON.parse(document.getElementById("state").textContent);
 made.render({{ model: {{ get: (name) => state[name] }}, el: document.getElementById("figure") }});
 </script>
-<script>
-{keys}</script>
 """
 
 
@@ -249,7 +249,7 @@ def alone(spec: dict[str, Any], values: dict[str, Any], module: str, fallback: s
     return PAGE.format(
         title=escape(spec["title"]),
         saved=SAVED,
-        keys=(HERE / "slide_keys.js").read_text("utf-8"),
+        on_slide=(HERE / "on_slide.js").read_text("utf-8"),
         css=LiveFigure._css,
         fallback=fallback,
         plotly=PLOTLY.read_text("utf-8"),

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 from bs4 import BeautifulSoup
+from pypdf import PdfReader
 
 from scripts import load
 from visits import BUILD, eventually
@@ -28,6 +29,35 @@ ROOM = """() => {
   const slide = Reveal.getCurrentSlide();
   return [slide.scrollHeight, slide.scrollWidth, parseFloat(getComputedStyle(slide).fontSize)];
 }"""
+COVERED = """() => {
+  const slide = Reveal.getCurrentSlide(), walk = document.createTreeWalker(slide, NodeFilter.SHOW_TEXT);
+  const taken = [...document.querySelectorAll(".slide-number, .controls button, section.present .foot")];
+  const across = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const found = [];
+  while (walk.nextNode()) {
+    const words = walk.currentNode, range = document.createRange();
+    if (!words.textContent.trim() || words.parentElement.closest(".foot, .notes, mjx-assistive-mml")) continue;
+    range.selectNodeContents(words);
+    const boxes = [...range.getClientRects()];
+    const isCovered = (one) => boxes.some((box) => across(box, one.getBoundingClientRect()));
+    if (taken.some(isCovered)) found.push(words.textContent);
+  }
+  return found;
+}"""
+# Of a picture on a slide the least letters: those of a still one are 12 of its 700 units across.
+LETTERS = """() => {
+  const slide = Reveal.getCurrentSlide(), sizes = [...slide.querySelectorAll("svg text")].map((text) =>
+    parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a);
+  for (const { clientWidth, clientHeight, naturalWidth, naturalHeight } of slide.querySelectorAll("img"))
+    sizes.push(12 * Math.min(clientWidth / naturalWidth, clientHeight / naturalHeight));
+  return Math.min(99, ...sizes);
+}"""
+IN_FRAME = """() => ({
+  axes: Math.min(...Array.from(document.querySelectorAll(".js-plotly-plot text"), (text) =>
+    parseFloat(getComputedStyle(text).fontSize))),
+  below: document.querySelector(".mha-live").scrollHeight - innerHeight,
+})"""
+SCALE = 1.18  # of a live figure on a slide
 BROKEN = "() => document.querySelectorAll('merror, .MathJax_Error').length"
 
 
@@ -93,6 +123,18 @@ def test_a_sentence_of_a_statement_keeps_its_mark_and_a_lead_its_formulas():
         assert first.name == "p" and formula["class"][0] == "math"
 
 
+def test_a_theorem_is_built_up_claim_by_claim_and_with_the_steps_of_its_proof():
+    shown = slides_of(4)["5/thm-collapse"]
+    first, *claims = shown.select(".theorem-content > *")
+    assert "fragment" not in first.get("class", ()) and len(claims) >= 2
+    assert all("fragment" in each["class"] for each in claims)
+    assert (
+        "The heads stay equal · What the heads receive"
+        in shown.select_one(".steps.fragment").get_text()
+    )
+    assert not slides_of(3)["3/prop-zero-margin"].select(".fragment")
+
+
 def test_a_picture_stands_on_its_slide_and_its_words_in_its_notes():
     for k, name in ((4, "7"), (5, "9"), (5, "10"), (6, "12"), (6, "14")):
         assert slides_of(k)[f"{name}/question"].select_one(".mha-idea svg"), name
@@ -110,15 +152,20 @@ def test_a_slide_that_leads_to_the_next_figure_comes_before_it():
                 assert after["class"][0] in ("figure", "live")
 
 
-def test_notes_have_formulas_in_tex_and_no_holes_around_them():
+def test_notes_have_paragraphs_formulas_in_mathml_and_no_holes_around_them():
+    x, y = "<math><mi>x</mi></math>", '<math display="block"><mi>y</mi></math>'
     html = (
-        '<p>the <em>query</em>, and <span class="math" data-tex="x"></span>: Deora '
-        '[<a href="#b">2023</a>].</p><div class="math" data-tex="y=x"></div>'
+        f'<p>the <em>query</em>, and <span class="math"><i>x</i>{x}</span>: Deora '
+        f'[<a href="#b">2023</a>].</p><div><p>5 &lt; 6</p><div class="math">{y}</div></div>'
     )
     parts = BeautifulSoup(html, "html.parser").find_all(True, recursive=False)
-    said = "<p>the query, and x: Deora [2023].</p><p>y=x</p>"
+    said = f"<p>the query, and {x}: Deora [2023].</p><p>5 &lt; 6</p><p>{y}</p>"
     assert deck.words(parts, "book/start/softmax") == said
-    assert r"\tfrac12\cdot0.1\cdot2^2=0.2" in notes_of(3, "4/idea")
+    for k in WEEKS:
+        for name, slide in slides_of(k).items():
+            notes = slide.select_one(".notes")
+            assert not re.search(r"\\[a-z]+|None", notes.get_text()), name
+    assert len(slides_of(4)["5/thm-slow-attention"].select(".notes p")) > 5, "a proof is no block"
 
 
 def test_notes_of_a_statement_are_its_proof_and_those_of_guesses_what_is_true():
@@ -150,6 +197,8 @@ def test_every_slide_fits_and_can_be_read_from_the_back(slides, k):
             width,
             letters,
         )
+        assert page.evaluate(COVERED) == [], number
+        assert page.evaluate(LETTERS) >= 18, number
         eventually(page, partial(assert_drawn, page))
     assert not page.evaluate(BROKEN)
     assert not [fault for fault in visit.failures if not left(fault)] and not visit.complaints
@@ -170,6 +219,9 @@ def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
     ).wait_for()
     notes = page.locator("section.present .notes").text_content()
     assert "About 5 of 15 minutes" in notes and "Ask how large the negative curvature is" in notes
+    (figure,) = [each for each in page.frames if "how-negative" in each.url]
+    seen = figure.evaluate(IN_FRAME)
+    assert SCALE * seen["axes"] >= 18 and seen["below"] <= 0
     moved = summary.inner_text()
     frame.locator("input[type=range]").first.press("PageDown")  # the key of a presenter
     page.locator("section.present.text").wait_for()
@@ -255,7 +307,10 @@ def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_the
     count = len(WEEKS[k]["sheet"]) + len(WEEKS[k]["own"])
     problems = sheet.select("ol > li > p:first-child, .exercise > .admonition-title")
     assert len(problems) == count == len(solved.select(".solution"))
-    assert len(re.findall(r"about \d+ minutes, \d+ points?", sheet.get_text())) == count
+    told = re.findall(r"about \d+ minutes, (\d+) points?", sheet.get_text())
+    assert len(told) == count
+    line = [each.get_text() for each in sheet.select(".handed-in span")]
+    assert line == ["Name", "Date", f"Points, of {sum(map(int, told))}"]
     assert not sheet.select(".solution, .mha-exercise, script") and not solved.select(
         ".mha-exercise, script"
     )
@@ -276,13 +331,54 @@ def test_a_packed_week_opens_from_disk_with_all_that_it_needs(chromium, tmp_path
     names = [name for part in WEEKS[2]["lecture"] for name in part["slides"]]
     for number in range(len(names) + 3):
         page.evaluate(f"Reveal.slide({number})")
-    page.evaluate("Reveal.slide(4)")
+    live = "descent_and_curvature/a-step-size-and-two-curvatures"
+    page.evaluate(f"Reveal.slide({2 + names.index(live)})")
     page.frame_locator("section.present iframe").locator(".mha-live[data-state=done]").wait_for()
     here = (tmp_path / "week-2").as_uri()
     assert not [url for url in failed if not left(url)]
     assert all(url.startswith((here, "blob:", "data:")) for url in asked)
     assert "../../" not in (tmp_path / "week-2" / "sheet.html").read_text("utf-8")
     page.close()
+
+
+def test_printed_slides_keep_their_margins_and_with_notes_have_a_page_of_them(chromium, tmp_path):
+    shutil.unpack_archive(BUILD / "kit" / "week-1.zip", tmp_path)
+    page = chromium.new_page(viewport={"width": 1280, "height": 720})
+    kit.print_slides(page, tmp_path / "week-1")
+    kit.print_slides(page, tmp_path / "week-1", "both", "&showNotes=separate-page")
+    page.close()
+    slides, both = (PdfReader(tmp_path / "week-1" / f"{name}.pdf") for name in ("slides", "both"))
+    for sheet in slides.pages:
+        starts = []
+        sheet.extract_text(
+            visitor_text=lambda text, to, at, *_, seen=starts: seen.append(
+                at[4] * to[0] + to[4] if text.strip() else 99
+            )
+        )
+        assert min(starts) > 20, "points from the edge"
+    assert len(slides.pages) < len(both.pages)
+    assert "About 8 of 15 minutes" not in slides.pages[2].extract_text()
+    assert "of 15 minutes" in "".join(sheet.extract_text() for sheet in both.pages[:8])
+
+
+def test_a_course_of_ones_own_has_its_name_its_slides_and_the_sheet_of_its_week(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(kit, "KIT", tmp_path / "kit")
+    file = tmp_path / "spring.yml"
+    lecture = "[{minutes: 90, part: All, slides: [9/idea]}]"
+    file.write_text(f"course: Spring\nby: Ada\nweeks: [{{week: 5, lecture: {lecture}}}]\n")
+    (folder,) = kit.of_a_lecturer(file)
+    assert folder == tmp_path / "kit" / "spring" / "week-1"
+    pages = {
+        path.stem: BeautifulSoup(path.read_text(), "html.parser") for path in folder.glob("*.html")
+    }
+    title, _, shown, last = pages["slides"].select(".slides > section")
+    assert "Week 1 of 1 · Spring · Ada" in title.get_text() and shown["class"] == ["idea"]
+    assert (
+        last.h2.string == "Sheet 5" and pages["sheet"].select_one(".book").string == "Spring · Ada"
+    )
+    assert kit.pack(folder, folder.parent).exists()
 
 
 def test_links_of_a_packed_week_lead_to_the_published_book_or_are_words(monkeypatch):
@@ -364,6 +460,10 @@ def test_guesses_of_a_class_are_counted_by_choice_and_its_curves_drawn(of_a_clas
     assert row.locator("details").inner_text().startswith("What is true\n0.8: ")
     drawn = page.locator("[data-asked='chapter-1-2'] .mha-yours").get_attribute("d")
     assert drawn.count("M") == 1
+    curve = page.locator("[data-asked='chapter-1-2']")
+    assert not curve.locator(".mha-result").is_visible(), "a class is asked first"
+    curve.locator("summary").click()
+    assert curve.locator(".mha-result").is_visible() and "dashed" in curve.inner_text()
     assert page.locator(".mha-class:visible").count() == 1, "pages that nobody guessed on stay away"
 
 

@@ -95,6 +95,21 @@ def test_every_figure_of_a_page_is_saved_as_svg_and_as_a_png_for_a_slide(sharing
     assert len(names) == len(menus), "each has a name of its own"
 
 
+def test_a_saved_picture_of_a_live_figure_says_its_settings(sharing):
+    page = sharing("book/multihead/05_more_heads_slower_or_faster.html").page
+    live = page.locator(".mha-live").first
+    live.locator("input[type=range]").first.press("End")
+    live.locator("select").first.select_option(index=1)
+    page.locator(LIVE).first.wait_for()
+    controls = live.locator(".mha-control").all()
+    _, svg = saved(page, live.locator(".mha-menu"), "Save as SVG")
+    words = "".join(ElementTree.fromstring(svg).itertext())
+    chosen = live.locator("select").first.evaluate("(menu) => menu.selectedOptions[0].textContent")
+    values = [chosen, *live.locator(".mha-value").all_inner_texts()]
+    assert len(controls) > 2 and all(f": {value}" in words for value in values)
+    assert all(each.locator("label").inner_text() in words for each in controls)
+
+
 def test_a_link_restores_the_settings_and_says_what_it_cannot_set(sharing):
     visit = sharing("book/multihead/05_more_heads_slower_or_faster.html")
     page = visit.page

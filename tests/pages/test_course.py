@@ -16,6 +16,7 @@ from scripts import load
 
 ROOT = Path(__file__).parents[2]
 course = load("book/_ext/course.py")
+own_course = load("book/_ext/own_course.py")
 FOUND = course.course()
 PAGES, WEEKS = FOUND["pages"], FOUND["weeks"]
 PARTS = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))["parts"]
@@ -327,6 +328,39 @@ def test_lines_of_the_map_pass_between_its_boxes():
             assert not [
                 left for left in rows[row] if left - 1 < int(past[1]) < left + course.WIDE + 1
             ]
+
+
+def of(tmp_path, **said):
+    file = tmp_path / "my.yml"
+    file.write_text(yaml.safe_dump(said), "utf-8")
+    return own_course.read(file)
+
+
+def test_a_course_of_ones_own_has_weeks_of_the_book_in_its_own_order_and_words(tmp_path):
+    lecture = [{"minutes": 60, "part": "Tilting", "slides": ["9/idea"]}]
+    made = of(tmp_path, by="Ada", weeks=[{"week": 5, "lecture": lecture}, {"week": 1}])
+    assert (made["course"], made["by"]) == ("How Attention Learns", "Ada")
+    assert made["weeks"] == [WEEKS[4] | {"lecture": lecture}, WEEKS[0]]
+
+
+@pytest.mark.parametrize(
+    ("said", "refusal"),
+    [
+        ({"weeks": [], "name": "x"}, "my.yml: expected weeks, course, by, got name, weeks"),
+        ({"course": "x"}, "my.yml: expected weeks, which is missing"),
+        ({"weeks": {"week": 1}}, "my.yml: expected weeks to be a list, got {'week': 1}"),
+        ({"weeks": [5]}, "my.yml, week 1: expected week, title, aim, lecture, live, got 5"),
+        ({"weeks": [{"week": 7}]}, "my.yml, week 1: expected week: 1 to 6, got 7"),
+        ({"weeks": [{"week": 1}, {"week": 2, "lectures": []}]}, "week 2: expected week, title, "),
+        (
+            {"weeks": [{"week": 1, "lecture": [{"minutes": 9, "part": "x"}]}]},
+            "my.yml, week 1, lecture: expected slides, which is missing",
+        ),
+    ],
+)
+def test_what_a_course_of_ones_own_cannot_say_is_refused(tmp_path, said, refusal):
+    with pytest.raises(ValueError, match=re.escape(refusal)):
+        of(tmp_path, **said)
 
 
 GLOSSARY = (ROOT / "book" / "start" / "glossary.md").read_text("utf-8").split(":sorted:")[1]

@@ -158,6 +158,20 @@ def test_the_result_is_the_line_of_the_figure_above_in_its_color():
     np.testing.assert_allclose(values, 0.5 - columns, atol=6e-3)  # log10 x, downward
 
 
+def test_on_the_page_of_a_class_a_result_is_that_of_the_page_of_its_guess(tmp_path):
+    (tmp_path / "class.html").write_text(curves.place_of("chapter-1-2"), "utf-8")
+    other, ours = (f'<path class="mha-result" style="stroke: red" d="M1 {k}"/>' for k in (1, 2))
+    page = f'<p id="said-chapter-1-1">{other}</p><p id="said-chapter-1-2">{ours}</p>'
+    (tmp_path / "one.html").write_text(page, "utf-8")
+    for _ in range(2):  # also when the page of the class stays and the others are built anew
+        curves.draw_for_a_class(tmp_path, "class", {"chapter-1": "one"})
+        drawn = (tmp_path / "class.html").read_text("utf-8")
+        assert drawn == ours.replace("style", 'data-of="chapter-1-2" style')
+    (tmp_path / "one.html").write_text(other, "utf-8")
+    with pytest.raises(ValueError, match="the page of chapter-1-2: expected the result"):
+        curves.draw_for_a_class(tmp_path, "class", {"chapter-1": "one"})
+
+
 def test_a_result_without_its_line_stops_the_build():
     for line, above in (("a & c", True), ("a &amp; b", False)):
         with pytest.raises(
