@@ -22,8 +22,9 @@ from livegrad.optim import (
     OneCycle,
     Warmup,
 )
+from livegrad.path import Path, load
 from livegrad.samples import Samples
-from livegrad.training import Path, train
+from livegrad.training import train
 
 if TYPE_CHECKING:
     from livegrad import live, plots
@@ -48,6 +49,7 @@ __all__ = [
     "explore",
     "landscape",
     "live",
+    "load",
     "plots",
     "primitive",
     "train",

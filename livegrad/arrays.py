@@ -303,6 +303,20 @@ def as_like(a: np.ndarray, like: Array) -> Array:
     return a if isinstance(a, Recorded) else np.asarray(a, str(like.dtype))
 
 
+def as_tensor(a: np.ndarray, beside: Array | None) -> Array:
+    """A numpy array as a tensor of its dtype, on the device of the tensor ``beside``, or the CPU.
+
+    Raises ImportError if torch was not imported.
+    """
+    torch = _torch()
+    if torch is None:
+        raise ImportError(
+            "torch: expected it to be imported, because the file holds its tensors; import torch, "
+            "and load again"
+        )
+    return torch.as_tensor(a, device=None if beside is None else beside.device)
+
+
 def require(name: str, a: Array, shape: Sequence[int | str], finite: bool = True) -> None:
     """Check that an array has single or double precision, the expected shape and only finite
     numbers.

@@ -17,8 +17,22 @@ SHORTER = [10.0**-k for k in range(3, 300, 3)]
 """Parts of a step that stand for smaller step sizes."""
 
 
-def at_the_start(loss: float) -> str:
-    """Why no step was taken."""
+BY_CALLBACK = "Stopped by the callback"
+"""How the reason begins, where a run ended because it was asked to."""
+
+
+def by_callback(k: int) -> str:
+    """Why a run ends that was asked to."""
+    return f"{BY_CALLBACK} at step {k}: the path up to there is kept, and resume goes on from it."
+
+
+def at_the_start(loss: float, k: int = 0) -> str:
+    """Why no step was taken; k is that of a run that goes on."""
+    if k:
+        return (
+            f"The loss is not finite at step {k}, where this run goes on: the step before was too "
+            "long. Try a smaller lr from an earlier model."
+        )
     if np.isnan(loss):
         return (
             "The loss is not finite at the start (step 0), but NaN: a root or a logarithm of a "

@@ -5,11 +5,12 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from itertools import count, repeat
 from math import isfinite
 from numbers import Real
+from os import PathLike
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -27,7 +28,6 @@ from livegrad.arrays import (
     shown,
     to_numpy,
 )
-from livegrad.console import printed
 from livegrad.model.contract import require_weights
 from livegrad.model.given_gradient import require_end, require_gradient, require_samples
 from livegrad.model.vector import Vector
@@ -35,10 +35,16 @@ from livegrad.model.weights import weights, with_weights
 from livegrad.model.workspace import Workspace
 from livegrad.optim import ENTRYWISE, GradientDescent, Rule
 from livegrad.own_rule import NotANumber, fingerprint, on_models, require_steady
-from livegrad.stopping import at_the_start, nan_gradient, overshot
+from livegrad.path import Path, Records, RunState
+from livegrad.recipe import recipe, resumed
+from livegrad.stopping import BY_CALLBACK, at_the_start, nan_gradient, overshot
 from livegrad.vouched import is_vouched
+from livegrad.watching import NOBODY, Watch, watch
 
-OF_EVERY_PATH = ("steps", "models", "curves", "stopped", "loss", "grad_norm", "test_loss")
+OF_EVERY_PATH = (
+    *("steps", "models", "curves", "stopped", "state", "save"),
+    *("loss", "grad_norm", "test_loss"),
+)
 """Names that what a model measures cannot have."""
 GROWN = 1e3
 """Weights that are so many times as large as at the start, and as 1, are those of a run that
@@ -84,61 +90,6 @@ class Data(Protocol):
         ...
 
 
-@printed
-@dataclass(frozen=True, eq=False, repr=False)
-class Path:
-    """What a training run left behind, at the recorded steps.
-
-    ``path.steps`` are the recorded steps in order; 0 and the last are among them unless you chose
-    others. Every curve is an array of the same length. All models have ``loss`` and ``grad_norm``,
-    and ``test_loss`` with a test set; the others are those of the model, such as what its
-    ``norms()`` give. ``path[k]`` is the model at the k-th recorded step. ``stopped`` says why a run
-    ended early, else it is None.
-
-    Examples
-    --------
-    >>> from livegrad.examples.logistic_regression import LogisticRegression, clouds
-    >>> path = lg.train(LogisticRegression(np.zeros(2)), clouds(), lg.GradientDescent(lr=1.0), steps=5)
-    >>> path.steps
-    array([0, 1, 2, 3, 4, 5])
-    >>> path[-1].w.shape, path.loss.shape
-    ((2,), (6,))
-    """
-
-    steps: np.ndarray
-    models: tuple[Any, ...]
-    curves: dict[str, np.ndarray]
-    stopped: str | None = None
-
-    def __getattr__(self, name: str) -> np.ndarray:
-        # Copying and unpickling ask for attributes of an object that has no fields yet: plain
-        # access to ``self.curves`` would come back here without end.
-        curves = self.__dict__.get("curves", {})
-        nothing = f"nothing: {self.__dict__.get('stopped')}"
-        if name in curves:
-            return curves[name]
-        raise AttributeError(
-            f"this Path has no curve {name!r}; it recorded {', '.join(sorted(curves)) or nothing}"
-        )
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.curves]
-
-    def __repr__(self) -> str:
-        if not len(self):
-            return f"Path(nothing recorded, stopped={self.stopped!r})"
-        losses = f"loss {self.loss[0]:.3g} at step {self.steps[0]} → {self.loss[-1]:.3g} at step {self.steps[-1]}"
-        return f"Path({len(self)} recorded steps, {losses}" + (
-            f", stopped={self.stopped!r})" if self.stopped else ")"
-        )
-
-    def __len__(self) -> int:
-        return len(self.models)
-
-    def __getitem__(self, k: int) -> Any:
-        return self.models[k]
-
-
 def train(
     model: Model,
     data: Data,
@@ -151,6 +102,10 @@ def train(
     seed: int = 0,
     only: str | Iterable[str] | None = None,
     compiled: bool | None = None,
+    resume: Path | None = None,
+    callback: Callable[[Path], Any] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    every: int | None = None,
 ) -> Path:
     """Run ``steps`` steps of ``optimizer`` from ``model`` on ``data``, with all samples or a
     minibatch in each.
@@ -164,6 +119,14 @@ def train(
     take numpy more than about a second; so may a model that has a workspace of its own. A compiled
     run is equal up to rounding, and faster. The first one on a machine compiles, which takes a
     second or two. The same call gives the same bits, whatever ran before.
+
+    A run that was stopped goes on by the same call with ``resume=path``. The path that it returns
+    is that of one long run, bit by bit, if the same engine computed both parts: that is so with the
+    same ``steps``, and with ``compiled=True`` or ``False`` for both. Otherwise the first part may
+    have been too short to be compiled, and the two differ by rounding, which an unstable run
+    enlarges. The rule sees the number of each step, and so does its schedule, as if there had been
+    no stop. What a rule of your own, or a function of the step, keeps in itself and not in its
+    state is not carried over.
 
     Returns a ``Path``. If the loss or its gradient stops being finite, if the rule returns NaN, or
     if you interrupt the run (Ctrl-C, or the stop button of a notebook), the path up to there, with
@@ -191,6 +154,15 @@ def train(
         unless you choose. A rule that moves several weights as one takes no choice
     compiled : None compiles where that pays, by the arguments of the run alone; True compiles, or
         raises RuntimeError that says why it cannot; False leaves the work to numpy
+    resume : the path of an earlier run, which this one goes on with: model, data, test, batch, seed
+        and only are the same, and the rule is of the same class, with another lr if you like.
+        ``steps`` counts from the start of that run, so it is larger than ``resume.state.k``. The
+        path that is returned begins with all that ``resume`` recorded
+    callback : a function that is called at each recorded step with the path so far, its state
+        included; the run stops there if it returns True
+    checkpoint : a file that the path so far is saved in, every so many steps and at the end. After
+        a crash, ``resume=load(checkpoint)`` goes on from there
+    every : how many steps lie between two savings, 1,000 unless you choose
 
     Examples
     --------
@@ -199,8 +171,21 @@ def train(
     >>> round(float(path.loss[0]), 4), bool(path.loss[-1] < 0.05)
     (0.6931, True)
     """
-    path = run(model, data, optimizer, steps, test, record, batch, seed, only, compiled)
-    if path.stopped:
+    path = run(
+        model,
+        data,
+        optimizer,
+        steps,
+        test,
+        record,
+        batch,
+        seed,
+        only,
+        compiled,
+        resume,
+        watch(callback, checkpoint, every),
+    )
+    if path.stopped and not path.stopped.startswith(BY_CALLBACK):
         warnings.warn(path.stopped, RuntimeWarning, stacklevel=2)
     return path
 
@@ -216,13 +201,15 @@ def run(
     seed: int = 0,
     only: str | Iterable[str] | None = None,
     compiled: bool | None = None,
+    resume: Path | None = None,
+    watching: Watch = NOBODY,
 ) -> Path:
     """``train`` without its warning."""
     recorded = set(recorded_steps(steps, record))
     if compiled is not None and not isinstance(compiled, bool):
         raise TypeError(f"compiled: expected True, False or None, got {shown(compiled)}")
     _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
-    optimizer = _given_data(optimizer, data)
+    chosen, optimizer = optimizer, _given_data(optimizer, data)
     recorder = _Recorder(model, data, optimizer, test, steps, compiled)
     samples = _samples(data, optimizer, batch, seed)
     space, before = recorder.train_space, _known(model, data)
@@ -232,11 +219,14 @@ def run(
     ask, step = _ask_and_step(model, data, optimizer, space, only)
     ask = _leaving_data(ask, model, data, before)
     own = _copied(model)  # the path keeps no array of the reader's
-    # An entrywise rule steps on the workspace's form of θ, so its moments take that form; any other
-    # sees models, and may keep or overwrite what it is given.
-    state = optimizer.start(space.pack(own) if type(optimizer) in ENTRYWISE else _copied(own))
-    walk = _Walk(ask, step, optimizer, recorder, recorded)
-    path = recorder.records.path(walk.to(steps, state, samples, space.pack(own)))
+    given = recipe(model, data, test, chosen, batch, seed, only)
+    if resume is None:
+        state = RunState(0, own, optimizer.start(_copied(own)), None, given)
+    else:
+        state = resumed(resume, given, own, steps)
+        recorder.records = Records(resume)
+    walk = _Walk(ask, step, optimizer, recorder, recorded, watching)
+    path = walk.to(steps, state, samples, space.pack(own))
     if walk.last is not None:
         require_end(path.models[-1], data.X, data.y)
     return path
@@ -273,6 +263,15 @@ class _Point(NamedTuple):
     rows: Any
 
 
+class _Here(NamedTuple):
+    """Where a run stands before it asks for the loss of step k: θ, and what the rule remembers, in
+    the form that its step takes."""
+
+    k: int
+    theta: Any
+    memory: Any
+
+
 class _Walk:
     """The steps of a run: its first loss, and the last point of it whose loss was finite."""
 
@@ -283,22 +282,38 @@ class _Walk:
         optimizer: Rule,
         recorder: "_Recorder",
         recorded: set[int],
+        watching: Watch,
     ) -> None:
         self.ask = ask
         self.step = step
         self.optimizer = optimizer
         self.recorder = recorder
         self.recorded = recorded
-        self.first, self.start = np.inf, None
+        self.watching = watching
+        self.entrywise = type(optimizer) in ENTRYWISE
+        self.here: _Here | None = None
         self.last: _Point | None = None
 
-    def to(self, steps: int, state: Any, samples: Iterable[Any], theta: Any) -> str | None:
-        """Walk so many steps from θ, and say why, if they were fewer."""
+    def to(
+        self, steps: int, state: RunState, samples: Callable[[int], Iterable[Any]], start: Any
+    ) -> Path:
+        """Walk from a state to this step, and give the path, which says why if it ends before.
+
+        ``start`` is θ at step 0.
+        """
+        self.first, self.start, self.given = state.first_loss, start, state.recipe
+        space = self.recorder.train_space
+        # An entrywise rule steps on the workspace's form of θ, so its moments take that form; any
+        # other sees models, and may keep or overwrite what it is given.
+        memory = state.memory
+        if self.entrywise:
+            memory = _each(space.pack_unchecked, memory)
+        here = _Here(state.k, space.pack_unchecked(state.model), memory)
         try:
             # A diverging run overflows many times on its way; it is reported once, as the reason
             # why it ended.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                stopped = self._walked(steps, state, samples, theta)
+                stopped = self._walked(steps, here, samples(state.k))
         except NotANumber as error:
             stopped = str(error)
         except KeyboardInterrupt:
@@ -310,7 +325,31 @@ class _Walk:
             # The gradient is computed anew: the workspace may have overwritten that of the step.
             self.recorder.add(last.k, last.theta, self.ask(last.theta, last.rows)[1])
         self._confirm()
-        return stopped
+        path = self.path(stopped)
+        if self.watching.file is not None and path.state is not None:
+            path.save(self.watching.file)
+        return path
+
+    def path(self, stopped: str | None = None) -> Path:
+        """All that was recorded until here, and the state to go on from."""
+        return self.recorder.records.path(stopped, self.state())
+
+    def state(self) -> RunState | None:
+        """Where the run stands, in models; None if that is not known."""
+        if self.here is None:
+            return None
+        unpack = self.recorder.train_space.unpack
+        k, theta, memory = self.here
+        if self.entrywise:
+            memory = _each(unpack, memory)
+        # a copy: the workspace's model may be the one that was recorded, which a reader may write into
+        return RunState(k, _copied(unpack(theta)), memory, self.first, self.given)
+
+    def _so_far(self):
+        """The same for others to look at and to write into, while the run goes on."""
+        path = self.path()
+        models = (*path.models[:-1], *map(_copied, path.models[-1:]))
+        return replace(path, models=models, state=path.state and path.state.copied())
 
     def _confirm(self):
         """Check that the loss is still computed by the formula that the run began with."""
@@ -318,32 +357,47 @@ class _Walk:
             k, loss, theta, rows = self.last
             self.recorder.train_space.confirm(theta, loss, k, rows)
 
-    def _walked(self, steps, state, samples, theta):
+    def _walked(self, steps, here, samples):
         # One evaluation more than updates, for the loss after the last; ``samples`` has no end.
-        for k, rows in zip(range(steps + 1), samples, strict=False):
+        begun, theta, memory = here
+        for k, rows in zip(range(begun, steps + 1), samples, strict=False):
+            self.here = _Here(k, theta, memory)
             value, grad = self.ask(theta, rows)
             loss = float(value)
             if not isfinite(loss):
+                self.here = None
                 return self._why(k, loss, theta)
             self.last = _Point(k, loss, theta, rows)
-            if k == 0:
-                self.first, self.start = loss, theta
-            if k in self.recorded:
+            if self.first is None:
+                self.first = loss
+            new = k in self.recorded and k not in self.recorder.records.steps[-1:]
+            if new:
                 unknown = np.isnan(self.recorder.add(k, theta, grad))
                 self._confirm()
                 # A diverging run may overflow in its gradient a step before its loss: it goes on to
                 # that step, and ends as one that overshot.
                 if unknown and not self._diverging():
+                    self.here = None
                     return nan_gradient(k, loss, theta, grad, self.recorder.train_space)
+            if asked := self.watching.at(k, new, self._so_far):
+                return asked
             if k < steps:
-                before, (theta, state) = theta, self.step(theta, grad, state, k)
-                if type(theta) is not type(before):
-                    raise TypeError(
-                        f"model: expected + − * of {type(before).__name__} to give a "
-                        f"{type(before).__name__}, got a {type(theta).__name__}, whose loss may "
-                        f"be another"
-                    )
+                theta, memory = self._stepped(theta, grad, memory, k)
         return None
+
+    def _stepped(self, before, grad, memory, k):
+        """θ and what the rule remembers, a step further."""
+        if not (self.entrywise or is_vouched(type(self.optimizer))):
+            # It may write into what it remembers: in the middle of a step that is no state.
+            self.here = None
+        theta, memory = self.step(before, grad, memory, k)
+        if type(theta) is not type(before):
+            raise TypeError(
+                f"model: expected + − * of {type(before).__name__} to give a "
+                f"{type(before).__name__}, got a {type(theta).__name__}, whose loss may "
+                f"be another"
+            )
+        return theta, memory
 
     def _diverging(self):
         """Whether loss or weights have grown so far that a gradient which is NaN has overflowed."""
@@ -360,7 +414,7 @@ class _Walk:
         """Why the run ends at step k, whose loss is not finite."""
         last = self.last
         if last is None:
-            return at_the_start(loss)
+            return at_the_start(loss, k)
         _, grad = self.ask(last.theta, last.rows)
         undefined = nan_gradient(last.k, last.loss, last.theta, grad, self.recorder.train_space)
         return (
@@ -376,6 +430,13 @@ class _Walk:
                 self.recorder.train_space,
             )
         )
+
+
+def _each(function, memory):
+    """What an entrywise rule remembers, nothing or points, in another form."""
+    if isinstance(memory, tuple):
+        return tuple(map(function, memory))
+    return None if memory is None else function(memory)
 
 
 _interrupts_raise: ContextVar[bool] = ContextVar("interrupts_raise", default=False)
@@ -401,9 +462,9 @@ def _given_data(optimizer, data):
     return rule
 
 
-def minibatches(n: int, batch: int, seed: int) -> Iterator[np.ndarray]:
-    """Rows of n samples in batches, without end: every pass in a new order, the last batch of a
-    pass perhaps smaller.
+def minibatches(n: int, batch: int, seed: int, first: int = 0) -> Iterator[np.ndarray]:
+    """Rows of n samples in batches, from number ``first`` on and without end: every pass in a new
+    order, the last batch of a pass perhaps smaller.
 
     Examples
     --------
@@ -411,17 +472,20 @@ def minibatches(n: int, batch: int, seed: int) -> Iterator[np.ndarray]:
     >>> sorted(np.concatenate([next(rows) for _ in range(3)]).tolist())
     [0, 1, 2, 3, 4]
     """
-    for k in count():
+    begun, within = divmod(first, -(-n // batch))
+    for k in count(begun):
         # The 7 keeps these draws apart from those of data, models and directions of one seed.
         order = np.random.default_rng([seed, 7, k]).permutation(n)
-        yield from (order[at : at + batch] for at in range(0, n, batch))
+        yield from (order[at : at + batch] for at in range(within * batch, n, batch))
+        within = 0
 
 
 def _samples(data, optimizer, batch, seed):
-    """For every step the rows of its minibatch, or None for all samples; without end."""
+    """From the number of a step on, for each the rows of its minibatch, or None for all samples;
+    without end."""
     require_seed(seed)
     if batch is None:
-        return repeat(None)
+        return lambda first: repeat(None)
     require_count(batch=batch)
     n = len(data) if hasattr(data, "__len__") else _rows(data)  # type: ignore[arg-type]
     if n is None:
@@ -435,7 +499,7 @@ def _samples(data, optimizer, batch, seed):
             f"with the slope of the gradient, which must be theirs too; got batch={batch} with "
             f"{type(optimizer).__name__}"
         )
-    return minibatches(n, batch, seed)
+    return partial(minibatches, n, batch, seed)
 
 
 def _rows(data):
@@ -626,29 +690,6 @@ def _test_space(model, test, optimizer, compiled):
         return _space(model, test, optimizer, 1, compiled)
     except (TypeError, ValueError) as error:
         raise type(error)(f"test: {error}") from None
-
-
-class Records:
-    """The rows of a Path in the making."""
-
-    def __init__(self) -> None:
-        self.steps: list[int] = []
-        self.models: list[Any] = []
-        self.rows: list[dict[str, float]] = []
-
-    def add(self, k: int, model: Any, row: dict[str, float]) -> None:
-        """The model at step k and its row: name of a curve → number."""
-        self.steps.append(k)
-        self.models.append(model)
-        # The row comes last, because ``path`` takes as many steps and models as there are rows.
-        self.rows.append(row)
-
-    def path(self, stopped: str | None) -> Path:
-        """All rows, as a Path."""
-        # an interrupt may leave a step without its row
-        names, n = self.rows[0] if self.rows else (), len(self.rows)
-        curves = {name: np.array([row[name] for row in self.rows]) for name in names}
-        return Path(np.array(self.steps[:n], dtype=int), tuple(self.models[:n]), curves, stopped)
 
 
 class _Recorder:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from livegrad import landscape
 from livegrad.later import Getattr, later
 from livegrad.model.given_gradient import check_gradient
+from livegrad.path import load
 from livegrad.training import train
 from mhalib import data, losses, models
 from mhalib.attention import gaussian, normalized_gaussian, softmax
@@ -53,6 +54,7 @@ __all__ = [
     "gaussian",
     "landscape",
     "live",
+    "load",
     "losses",
     "models",
     "native",

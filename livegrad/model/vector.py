@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from os import PathLike
 from typing import Any, Self
 
 from livegrad.arrays import Array
@@ -41,6 +42,19 @@ class Vector(Algebra):
         """What the truth behind ``data`` says of this model, name → number: nothing, unless a model
         overrides it."""
         return {}
+
+    def save(self, file: str | PathLike[str]) -> None:
+        """Write this model to one file, whose name ends in .npz; ``load`` reads it.
+
+        Every number is kept as it is, and nothing is pickled. A setting that is no number, such as
+        a function, is not kept: ``load(file, like=model)`` takes it from another model.
+
+        Raises ValueError if the name has another ending; FileNotFoundError if there is no such
+        folder.
+        """
+        from livegrad.model import stored
+
+        stored.save(file, "model", self, {"model": self})
 
     def loss(self, X: Array, y: Array) -> Any:
         """The loss that ``loss_and_grad`` gives; a model overrides one of the two, or both.
