@@ -27,7 +27,7 @@ WORDS = {
     ATTENTION: r"attention|softmax|weight|\bW\b|score|align|head",
     DECODER: r"decoder|value|read|mean|\bU\b",
     FOUND: r"good|target|found|hidden|labeled|relevant|optimum|balanced|minim|uv = 1|met",
-    GAUSSIAN: r"Gaussian",
+    GAUSSIAN: r"Gaussian|the other",  # network, which in chapter 16 is one with Gaussian kernels
 }
 """Role → words of which the title of a panel, or the name of what has its color, has one."""
 TWINS = dict(
@@ -63,17 +63,18 @@ def test_no_page_names_a_color_but_by_its_role(file):
 
 
 def colored(traces):
-    """(title, name, color, dash or symbol) of all that is drawn."""
+    """(title, name, color, "line" or "marker", dash or symbol) of all that a legend names."""
     for (title, name), (trace, *_) in by_name(traces).items():
-        marks = "markers" in (trace.get("mode") or "")
-        part = trace.get("marker" if marks else "line") or {}
-        if isinstance(part.get("color"), str):
-            yield title, name, part["color"], part.get("symbol" if marks else "dash")
+        kind = "marker" if "markers" in (trace.get("mode") or "") else "line"
+        part = trace.get(kind) or {}
+        if isinstance(part.get("color"), str) and trace.get("showlegend") is not False:
+            mark = part.get("symbol", "circle") if kind == "marker" else part.get("dash", "solid")
+            yield title, name, part["color"], kind, mark
 
 
 @pytest.mark.parametrize("place", PLACES, ids=place_id)
 def test_a_hue_of_a_live_figure_says_its_role(place):
-    for title, name, color, _ in colored(as_drawn(figure(*place).figure())):
+    for title, name, color, *_ in colored(as_drawn(figure(*place).figure())):
         assert color in {*COLORS, *HEADS, *ORDERED, HERE["color"], INK, GRAY}, name
         words = WORDS.get(color, "")
         assert re.search(words, f"{title} {name}"), f"{name}, of {title}, has the color of {words}"
@@ -83,8 +84,8 @@ def test_a_hue_of_a_live_figure_says_its_role(place):
 def test_no_two_things_of_a_panel_look_alike(place):
     drawn = as_drawn(figure(*place).figure())
     looks_of = {}
-    for title, name, color, mark in colored(drawn):
-        key = title, color, mark or "solid"
+    for title, name, *look in colored(drawn):
+        key = title, *look
         assert key not in looks_of, f"{name} looks as {looks_of[key]}"
         looks_of[key] = name
 
