@@ -81,7 +81,7 @@ __all__ = [
 ]
 DECODER, ATTENTION, FOUND, GAUSSIAN = COLORS[:4]
 HEADS = ("#C47A18", "#B16A13", "#9D5A0E", "#8A4A09", "#753D06", "#5F2F03", "#4A2200")
-"""From few heads to many: seven colors that grow darker, and brighter on a dark page."""
+"""Seven colors from few heads to many, which grow darker, and brighter on a dark page."""
 WEIGHTS = [
     [0.0, "#1E2228"],
     [0.25, "#4A3212"],
@@ -89,7 +89,7 @@ WEIGHTS = [
     [0.75, "#F0A030"],
     [1.0, "#FFE9B8"],
 ]
-"""A scale for weights of attention: what has most is lightest."""
+"""A scale for weights of attention, on which the largest is the lightest."""
 TRAINED = {
     "training loss": (INK, "solid"),
     "training accuracy": (INK, "solid"),
