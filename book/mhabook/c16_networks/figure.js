@@ -79,8 +79,7 @@ function partsOf(data, values) {
 
 // Two networks from every seed, one after the other in θ; the second may be the first one from another start.
 function networks(data, values) {
-  const parts = partsOf(data, values),
-    { seeds } = values;
+  const parts = partsOf(data, values);
   const { size } = parts[0].layer,
     part = (all, k) => all.subarray(k * size, (k + 1) * size),
     rules = parts.map(({ lr }) => optimizers.adam({ lr }, size));
