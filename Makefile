@@ -17,7 +17,9 @@ JUPYTER = $(shell [ -w "$$HOME" ] || echo 'HOME="$(CURDIR)/$(VENV)"') $(PY) -m j
     $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # Compiled programs are kept beside the tools where the home cannot be written: else each process compiles its own.
-KEPT = $(shell [ -w "$$HOME" ] || echo 'XDG_CACHE_HOME="$(CURDIR)/$(VENV)/cache"')
+ifneq ($(shell [ -w "$$HOME" ] || echo locked),)
+export XDG_CACHE_HOME := $(CURDIR)/$(VENV)/cache
+endif
 
 # Small products on many threads fight each other: one thread is faster, and the same everywhere.
 book $(BUILT) test tests lab edit bench descent results: export OPENBLAS_NUM_THREADS := 1
@@ -37,11 +39,11 @@ more:
 	@sed -nE 's/^([a-z]+):[^#]*#: */  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 book: $(READY)   ## build the book from scratch, warnings as errors
-	@$(KEPT) $(PY) book/_ext/build.py
+	@$(PY) book/_ext/build.py
 
 $(BUILT): $(BOOK) _config.yml _toc.yml requirements.txt $(PROJECTS) | $(READY)
 	@[ ! -e $@ ] || echo "== the book is older than its sources, and is built again"
-	@$(KEPT) $(PY) book/_ext/build.py
+	@$(PY) book/_ext/build.py
 
 notebooks: $(BUILT)  ## the pages of the book as notebooks for Colab and JupyterLab: _build/notebooks
 	@echo "== the notebooks: _build/notebooks"
@@ -57,7 +59,7 @@ test: lint stripped chromium $(BUILT) tests   ## everything that is checked: sty
 
 tests: $(TOOLS) $(BUILT)  #: the tests and every notebook cell
 	@echo "== running the tests and every notebook cell"
-	@$(KEPT) $(PY) -m pytest tests/browser _build/notebooks tests \
+	@$(PY) -m pytest tests/browser _build/notebooks tests \
 	    -n 2 --dist loadfile --no-loadscope-reorder -rs --durations 40 \
 	    --nbval-lax --nbval-current-env --nbval-cell-timeout 300 \
 	    --nbval-sanitize-with book/_ext/nbval_sanitize.cfg $(ARGS)
