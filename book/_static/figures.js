@@ -55,7 +55,13 @@
   // A legend is as wide as a plot on a phone; of each name its line, a letter, and its sample.
   const [LEGEND, LINE, LETTER, SAMPLE] = [290, 19, 6.5, 45];
 
-  const told = (figure) => JSON.parse(figure.querySelector("script").textContent);
+  // plotly writes powers of ten larger by a quarter: here they are as large as other numbers.
+  function told(figure) {
+    const drawing = JSON.parse(figure.querySelector("script").textContent);
+    for (const axis of Object.values(drawing.layout))
+      if (axis?.exponentformat === "power") axis.tickfont = { size: 9.6 };
+    return drawing;
+  }
   const arranged = (figure, narrow = PHONE.matches) => (narrow ? stacked(told(figure)) : told(figure));
   const axisOf = (name) => name.replace(/^[xy]/, "$&axis"); // "y2" → "yaxis2"
   const middle = ([low, high]) => (low + high) / 2;

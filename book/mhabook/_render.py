@@ -6,8 +6,6 @@ from html import escape
 from livegrad.pages import book_is_asked, require_alt_text
 
 HEIGHT = 450  # pixels, plotly's own
-# plotly writes powers of ten larger by a quarter.
-AS_OTHERS = {"tickfont": {"size": 9.6}}
 
 
 def figure_html(figure):
@@ -40,11 +38,10 @@ def figure_html(figure):
 
 
 def _held(layout):
-    """A layout whose figure does not zoom under a pointer that is pulled over it, since a finger
-    scrolls the page; powers of ten are as large as other numbers."""
+    """A layout whose figure does not zoom under a pointer that is pulled over it; a finger scrolls
+    the page."""
     axes = {
         name: {**axis, "fixedrange": True}
-        | (AS_OTHERS if axis.get("exponentformat") == "power" else {})
         for name, axis in layout.items()
         if re.fullmatch(r"[xy]axis\d*", name)
     }
