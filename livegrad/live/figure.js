@@ -77,14 +77,12 @@ class View {
       controls,
       tries,
     } = this;
-    if (tries.length) {
-      const named = { className: "mha-tries", role: "group", "aria-label": "Try this" };
-      picture.before(element("div", named, "Try: ", ...tries.map(({ made }) => made)));
-    }
     const reset = button("Reset", () => this.reset()),
       all = Object.values(controls).map((one) => one.root);
-    if (tries.length) this.figure.root.querySelector(".mha-tries").append(reset);
-    else all.push(reset);
+    if (tries.length) {
+      const named = { className: "mha-tries", role: "group", "aria-label": "Try this" };
+      picture.before(element("div", named, "Try: ", ...tries.map(({ made }) => made), reset));
+    } else all.push(reset);
     picture.before(element("div", { className: "mha-controls" }, ...all));
     root.addEventListener("change", () => {
       this.moving = null; // a slider has been let go
