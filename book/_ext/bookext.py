@@ -40,6 +40,12 @@ if ((localStorage.getItem("mode") || "auto") === "auto")
   localStorage.setItem("theme", matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 </script>
 """
+# What a font file has, as its package says.
+LETTERS = {
+    "latin": "U+0000-00FF, U+0131, U+0152-0153, U+02BB-02BC, U+02C6, U+02DA, U+02DC, U+2000-206F, "
+    "U+20AC, U+2122, U+2191, U+2193, U+2212, U+2215, U+FEFF, U+FFFD",
+    "greek": "U+0370-03FF",
+}
 FIGURE = re.compile(
     r'(class="mha-drawing".*?<script type="application/json">)(.*?)(</script>)', re.DOTALL
 )
@@ -83,6 +89,24 @@ def bring_plotly(app):
         FIGURES, vendor, ignore=shutil.ignore_patterns("manifest.json"), dirs_exist_ok=True
     )
     shutil.copy(FIGURES.parent / "colors.css", vendor.parent)
+
+
+def write_letters(app):
+    """Write the style sheet with the letters of words in it, so that the first paint has them, from
+    a disk too; Greek ones are asked for where they are needed."""
+    faces = []
+    for part, ranges in LETTERS.items():
+        name = f"vendor/source-sans/source-sans-3-{part}-wght-normal.woff2"
+        content = (Path(app.srcdir) / "book/_static" / name).read_bytes()
+        inside = f"data:font/woff2;base64,{b64encode(content).decode()}"
+        place = inside if part == "latin" else name
+        faces.append(
+            f'@font-face {{ font-family: "Source Sans 3"; font-weight: 200 900; font-display: swap; '
+            f'src: url("{place}") format("woff2"); unicode-range: {ranges}; }}\n'
+        )
+    path = Path(app.outdir) / "_static" / "letters.css"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(faces), "utf-8")
 
 
 def load_figures(app, pagename, templatename, context, doctree):
@@ -255,12 +279,14 @@ def ask_the_register(app, uri):
 
 
 def setup(app):
+    app.add_css_file("letters.css")
     app.add_css_file("book.css")
     app.add_css_file("colors.css")
     app.add_js_file("book.js")
     app.add_js_file("page.js")
     app.connect("builder-inited", link_script)
     app.connect("builder-inited", bring_plotly)
+    app.connect("builder-inited", write_letters)
     app.connect("linkcheck-process-uri", ask_the_register)
     app.connect("config-inited", take_executed)
     app.connect("html-page-context", load_figures)

@@ -21,14 +21,12 @@ from sphinx.util import logging
 MATHJAX = Path(__file__).parents[1] / "_static" / "vendor" / "mathjax"
 FONTS = "vendor/mathjax/output/chtml/fonts/woff-v2"
 FIRST = ("Main-Regular", "Math-Italic")  # the fonts that nearly every formula needs
-LETTERS = "vendor/source-sans/source-sans-3-latin-wght-normal.woff2"
 SHEET = "mathematics.css"
 # Not from a disk: there WebKit refuses what is asked for like this, and then leaves the font out.
 AT_ONCE = """<script>
 if (location.protocol !== "file:")
   for (const href of %s) {
-    const type = href.endsWith("2") ? "font/woff2" : "font/woff";
-    const font = { rel: "preload", as: "font", type, crossOrigin: "", href };
+    const font = { rel: "preload", as: "font", type: "font/woff", crossOrigin: "", href };
     document.head.append(Object.assign(document.createElement("link"), font));
   }
 </script>
@@ -137,11 +135,13 @@ def keep_marks(app, doctree, docname):
 
 def load_sheet(app, pagename, templatename, context, doctree):
     """Load the style sheet of formulas where there are any, and at once the fonts that nearly all
-    of them need, and that of words."""
+    of them need."""
     if "<mjx-container" in context.get("body", ""):
         app.add_css_file(SHEET)
-        first = [LETTERS, *(f"{FONTS}/MathJax_{name}.woff" for name in FIRST)]
-        fonts = [context["pathto"](f"_static/{name}", resource=True) for name in first]
+        fonts = [
+            context["pathto"](f"_static/{FONTS}/MathJax_{name}.woff", resource=True)
+            for name in FIRST
+        ]
         context["metatags"] += AT_ONCE % json.dumps(fonts)
 
 
