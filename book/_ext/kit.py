@@ -34,7 +34,12 @@ HEAD = """<!DOCTYPE html>
 </head>
 """
 REVEAL = ["_static/vendor/reveal/reveal.css"]
-STYLES = ["_static/pygments.css", "_static/mathematics.css", "_static/kit.css"]
+STYLES = [
+    "_static/pygments.css",
+    "_static/mathematics.css",
+    "_static/letters.css",
+    "_static/kit.css",
+]
 SCRIPTS = ["_static/vendor/reveal/reveal.js", "_static/vendor/reveal/notes.js", "_static/deck.js"]
 
 

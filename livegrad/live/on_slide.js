@@ -1,5 +1,6 @@
-// On a slide (NAME.html?slides) letters in the picture are large enough for the last row, and a key that nothing here uses goes to the slides, also from inside this frame. What can be
-// moved or pressed keeps its own keys; a menu, which finds its entries by letters, keeps all but those of a presenter.
+// On a slide (NAME.html?slides) letters in the picture are large enough for the last row, and a key that nothing here uses
+// goes to the slides, also from inside this frame. What can be moved or pressed keeps its own keys; a menu, which finds its
+// entries by letters, keeps all but those of a presenter.
 (() => {
   if (!new URLSearchParams(location.search).has("slides")) return;
 
@@ -10,6 +11,7 @@
     { layout } = state.spec.figure;
   layout.font = { ...layout.font, size: LARGER * (layout.font?.size ?? 12) };
   for (const side of Object.keys(layout.margin ?? {})) layout.margin[side] *= LARGER;
+  if (layout.legend?.y < 0) layout.legend.y *= 1.5; // below the larger letters of the axes
   place.textContent = JSON.stringify(state);
 
   const MOVES = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"],
