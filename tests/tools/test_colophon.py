@@ -29,7 +29,7 @@ WORDS = {
     "MIT": "Permission is hereby granted, free of charge",
     "BSD": "Redistribution and use in source and binary",
     "Apache": "Apache License",
-    "OFL": "SIL OFL 1.1",
+    "OFL": "SIL O",
     "icons": "Icons: CC BY 4.0",
 }
 # their texts list the licenses of all their parts
