@@ -14,7 +14,9 @@ function isFull(slide) {
 }
 
 function fit(slide) {
-  let size = slide.matches(".statement, .text, .guesses, .seen, .question:not(:has(.mha-idea))") ? GREATEST : 100;
+  const asks = slide.matches(".question") && !slide.querySelector(".mha-idea"),
+    isOfWords = asks || slide.matches(".statement, .text, .guesses, .seen");
+  let size = isOfWords ? GREATEST : 100;
   slide.style.fontSize = `${size}%`;
   while (size > LEAST && isFull(slide)) {
     size -= 3;
