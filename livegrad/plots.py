@@ -45,7 +45,7 @@ INK = "#222832"  # what is measured
 GRAY = "#848D9A"  # what was, and what is there to compare with
 COLORS = ("#0B57B5", "#B35900", "#147D57", "#92157A", INK, GRAY)
 """Blue, amber, green, violet, ink, and gray: of lines that nothing else tells apart."""
-ORDERED = ("#222832", "#333A44", "#444B57", "#545C69", "#656E7B", "#76808E", "#8791A0")
+ORDERED = ("#222832", "#2F3640", "#3B434E", "#48505C", "#555E6B", "#616C79", "#6E7987")
 """Seven colors in an order, from dark to light; on a dark page from light to dark."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 # of what has a sign, white is zero; elsewhere dark is low

@@ -22,7 +22,7 @@ def one_sample() -> HTML:
     does not know at which it should."""
     sample = _looking(Panel("One of ten tokens carries the label"), LOOKS, ROW, SPREAD)
     for token in ROW:
-        x, y = _between(LOOKS, token, 0.6)
+        x, y = _between((LOOKS[0], LOOKS[1] + 8), token, 0.6)
         sample.words((x, y + 3), "?")
     x, y = ROW[STARRED]
     sample.arrow((x, y + 13), (x, y + 30), width=1.5).words((x, y + 43), "label +")

@@ -118,10 +118,10 @@ def leaving_out(
 
 def _left_out_frame(steps):
     frame = panels("distance, step by step", "losses, step by step")
-    line(frame, "from the initialization", 1, shows="traveled", faint=True, legend=True)
+    line(frame, "from the initialization", 1, shows="traveled", dash="dashdot")
     line(frame, "sum of its pushes", 1, shows="pushed", dash="longdash")
     line(frame, "from the run without that sample", 1, shows="distance")
-    line(frame, "that sample, included", 2, shows="own_loss", faint=True, legend=True)
+    line(frame, "that sample, included", 2, shows="own_loss", dash="dashdot")
     line(frame, "training loss", 2, shows="loss")
     line(frame, "that sample, left out", 2, shows="left_loss", dash="longdash")
     line(frame, "test loss", 2, shows="held_out_loss", dash="dash")
