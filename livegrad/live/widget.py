@@ -215,7 +215,7 @@ class LiveFigure(Widget):
         return self._description.figure(self._description.values(self.values | values))
 
     def save(self, file: str | Path) -> None:
-        """Write the figure as one HTML file (some 1.7 MB, of which plotly.js is most) that needs
+        """Write the figure as one HTML file (less than 1.8 MB, of which plotly.js is most) that needs
         nothing else.
 
         It opens from a disk and trains there, without a kernel and without the network, from where
