@@ -1,6 +1,7 @@
 """A color says what a thing is: one role has one color on every page, and on a dark page its twin."""
 
 import re
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -62,19 +63,23 @@ def test_no_page_names_a_color_but_by_its_role(file):
     assert not found, f"take a role of mhalib.plots in place of {found[0]}"
 
 
-def colored(traces):
-    """(title, name, color, "line" or "marker", dash or symbol) of all that a legend names."""
-    for (title, name), (trace, *_) in by_name(traces).items():
+@cache
+def colored(place):
+    """(title, name, color, "line" or "marker", dash or symbol) of all that the legend of a figure
+    names."""
+    found = []
+    for (title, name), (trace, *_) in by_name(as_drawn(figure(*place).figure())).items():
         kind = "marker" if "markers" in (trace.get("mode") or "") else "line"
         part = trace.get(kind) or {}
         if isinstance(part.get("color"), str) and trace.get("showlegend") is not False:
             mark = part.get("symbol", "circle") if kind == "marker" else part.get("dash", "solid")
-            yield title, name, part["color"], kind, mark
+            found.append((title, name, part["color"], kind, mark))
+    return found
 
 
 @pytest.mark.parametrize("place", PLACES, ids=place_id)
 def test_a_hue_of_a_live_figure_says_its_role(place):
-    for title, name, color, *_ in colored(as_drawn(figure(*place).figure())):
+    for title, name, color, *_ in colored(place):
         assert color in {*COLORS, *HEADS, *ORDERED, HERE["color"], INK, GRAY}, name
         words = WORDS.get(color, "")
         assert re.search(words, f"{title} {name}"), f"{name}, of {title}, has the color of {words}"
@@ -82,9 +87,8 @@ def test_a_hue_of_a_live_figure_says_its_role(place):
 
 @pytest.mark.parametrize("place", PLACES, ids=place_id)
 def test_no_two_things_of_a_panel_look_alike(place):
-    drawn = as_drawn(figure(*place).figure())
     looks_of = {}
-    for title, name, *look in colored(drawn):
+    for title, name, *look in colored(place):
         key = title, *look
         assert key not in looks_of, f"{name} looks as {looks_of[key]}"
         looks_of[key] = name
