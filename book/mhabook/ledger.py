@@ -1,14 +1,17 @@
 """The register of statements: what the book claims, where it stands, and how it is checked."""
 
+import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from livegrad.console import printed
+from mhabook._address import is_placeholder, repository, web_address
 
 if TYPE_CHECKING:
     from livegrad.training import Path
@@ -154,6 +157,19 @@ class Statement:
         return number_in_paper(self.source)
 
     @property
+    def text(self) -> str:
+        """What it claims, and where that comes from, as the docstring of its check says it."""
+        return inspect.getdoc(self.function) or ""
+
+    @property
+    def url(self) -> str:
+        """Where it stands, with its proof: in the book on the web, or from the root of a built book
+        whose address is not known."""
+        home = web_address(repository())
+        known = "" if is_placeholder(repository()) else home
+        return f"{known}book/{self.chapter}.html#{self.id}"
+
+    @property
     def conditions(self) -> tuple[str, ...]:
         """The assumptions one by one: semicolons part them."""
         return tuple(self.assumptions.split("; "))
@@ -216,6 +232,35 @@ class Ledger:
         if id not in self._statements:
             raise KeyError(f"no statement {id!r}; the ledger has {', '.join(self._statements)}")
         return self._statements[id]
+
+    def along(self, path: "Path", data: "Dataset", id: str, **arguments: Any) -> "Along":
+        """Check a statement about a model and data at every recorded model of a ``Path``, with the
+        ``arguments`` that it takes beside them, such as R.
+
+        Its hypotheses are asked first. Of several claims each step shows the worst.
+
+        Raises KeyError for an unknown id; TypeError if the statement is about something else, or
+        about another kind of model; ValueError if a hypothesis does not hold.
+
+        Examples
+        --------
+        >>> data = mha.data.tokenized_mixture(n=20)
+        >>> path = mha.train(mha.MultiHeadAttention.zeros(2, 10, 8), data, mha.GradientDescent(1.0), 5)
+        >>> mhabook.ledger.along(path, data, "prop-1-hessian").holds
+        True
+        """
+        statement = self[id]
+        names = tuple(inspect.signature(statement.function).parameters)
+        if names[:2] != ("model", "data"):
+            raise TypeError(
+                f"{id} is about {', '.join(names)}, not about a model on data: check it by "
+                f"ledger[{id!r}].on({{name: value}})"
+            )
+        if wrong := set(arguments) - set(names[2:]):
+            raise TypeError(
+                f"{id} takes no {', '.join(sorted(wrong))}; beside model and data it has {names[2:]}"
+            )
+        return along(path, data, partial(_covered, statement, **arguments))
 
     def register(self, statement: Statement) -> None:
         """Add a statement; ids are unique and marks are those of the book."""
@@ -298,10 +343,37 @@ class Along(NamedTuple):
         """The check with the least slack, a failure first."""
         return _worst(self.checks)
 
+    @property
+    def holds(self) -> bool:
+        """Whether it holds at every recorded step."""
+        return all(self.checks)
 
-def along(path: "Path", data: "Dataset", function: Callable[..., Check]) -> Along:
-    """Check a statement at every recorded model of a ``Path``: ``along(path, data,
-    theory.smoothness)``."""
-    checks = [function(model, data) for model in path.models]
+
+def along(path: "Path", data: "Dataset", function: Callable[..., Check | Checks]) -> Along:
+    """Check a statement, given by its function, at every recorded model of a ``Path``:
+    ``along(path, data, theory.smoothness)``.
+
+    Of several claims each step shows the worst. Hypotheses are not asked: ``ledger.along`` asks.
+    """
+    checks = [_worst(_several(function(model, data))) for model in path.models]
     lhs, rhs = np.array([check[:2] for check in checks]).T
-    return Along(path.steps, lhs, rhs, checks[0].statement)
+    texts = dict.fromkeys(check.statement for check in checks)
+    return Along(path.steps, lhs, rhs, "; ".join(texts))
+
+
+def _covered(statement, model, data, **arguments):
+    """The check of a statement on a model that its hypotheses cover."""
+    instance = {"model": model, "data": data} | arguments
+    try:
+        held = statement.hypotheses(**instance) if statement.hypotheses else {}
+        if missing := [name for name, holds in held.items() if not holds]:
+            raise ValueError(f"{statement.id} needs: {'; '.join(missing)}. This does not hold here")
+        return statement.function(**instance)
+    except AttributeError as error:
+        about = inspect.signature(statement.function).parameters["model"].annotation
+        known = getattr(about, "__name__", str(about))
+        if type(model).__name__ == known:
+            raise
+        raise TypeError(
+            f"model: {statement.id} is about {known}, got {type(model).__name__}"
+        ) from error

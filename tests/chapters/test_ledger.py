@@ -13,7 +13,9 @@ import mhalib as mha
 from checks import assert_close
 from mhabook.c01_model.instances import valley
 from mhabook.c02_curvature import bounds
-from mhabook.ledger import MARKS, Check, Ledger, Statement, along
+from mhabook.ledger import MARKS, Along, Check, Ledger, Statement, along
+from own import LINE_DATA, Line
+from scripts import ROOT
 from strategies import SEEDS
 
 TWINS = 20
@@ -336,6 +338,52 @@ def test_along_checks_every_recorded_model():
     assert_close(result.rhs, [check.rhs for check in checks], 0)
     assert_close(result.slack, [check.slack for check in checks], 1e-15)
     assert result.statement == checks[0].statement
+
+
+@pytest.fixture
+def short():
+    """A run of five steps, and its data."""
+    data = mha.data.tokenized_mixture(n=4, T=5, d=6, M=2, zeta=0.2)
+    zero = mha.MultiHeadAttention.zeros(2, 5, 6)
+    return mha.train(zero, data, mha.GradientDescent(1.0), steps=5), data
+
+
+def test_a_statement_is_checked_along_a_run_by_its_name(short):
+    path, data = short
+    found = mhabook.ledger.along(path, data, "prop-1-hessian", R=3.0)
+    both = [bounds.hessian_bounds(model, data, 3.0) for model in path]
+    least = [min(pair, key=lambda check: check.slack) for pair in both]
+    assert_close(found.slack, [check.slack for check in least], 1e-12)
+    assert found.holds and found.worst.slack == min(found.slack)
+    assert not Along(found.steps, found.rhs + 1, found.rhs, "one more").holds
+
+
+@pytest.mark.parametrize(
+    "id, more, error, words",
+    [
+        ("prop-1-hessian", {"R": 0.5}, ValueError, "prop-1-hessian needs: every token has norm at"),
+        ("prop-first-step", {}, ValueError, "needs: all parameters are zero"),
+        ("prop-1-hessian", {"radius": 1.0}, TypeError, "prop-1-hessian takes no radius"),
+        ("lemma-tied-start", {}, TypeError, "is about layer, X, not about a model on data"),
+        ("prop-2-hessian", {}, KeyError, "no statement 'prop-2-hessian'"),
+    ],
+)
+def test_what_a_statement_does_not_cover_is_refused_along_a_run(short, id, more, error, words):
+    with pytest.raises(error, match=words):
+        mhabook.ledger.along(*short, id, **more)
+
+
+def test_a_model_that_a_statement_does_not_know_is_named():
+    path, data = mha.train(Line(np.zeros(3)), LINE_DATA, mha.GradientDescent(0.1), 2), LINE_DATA
+    with pytest.raises(TypeError, match="prop-1-hessian is about MultiHeadAttention, got Line"):
+        mhabook.ledger.along(path, data, "prop-1-hessian", R=1e3)
+
+
+def test_a_statement_says_its_text_and_where_it_stands():
+    for statement in mhabook.ledger:
+        assert statement.text and statement.url.endswith(f".html#{statement.id}")
+        page = statement.url[statement.url.index("book/") : statement.url.index(".html")]
+        assert f":label: {statement.id}" in (ROOT / f"{page}.ipynb").read_text("utf-8")
 
 
 def test_a_bound_that_is_not_finite_is_never_hidden():
