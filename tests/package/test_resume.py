@@ -437,7 +437,14 @@ def test_a_path_that_a_callback_was_given_is_gone_on_with():
         ({"checkpoint": 3}, TypeError, "checkpoint: expected the path of a file, got 3"),
         ({"checkpoint": "no/such/a.npz"}, FileNotFoundError, "checkpoint: expected a folder"),
     ],
-    ids=str,
+    ids=[
+        "a callback of nothing",
+        "every alone",
+        "every 0",
+        "another ending",
+        "a number",
+        "no folder",
+    ],
 )
 def test_a_wrong_watch_is_refused(options, error, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
