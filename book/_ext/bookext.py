@@ -40,6 +40,18 @@ if ((localStorage.getItem("mode") || "auto") === "auto")
   localStorage.setItem("theme", matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 </script>
 """
+# The letters come with the style sheet, but a browser sets the page in others while it reads them: it shows nothing for
+# that moment, so that no line moves.
+FACE = """<style>html.mha-wait body { visibility: hidden; }</style>
+<script>
+{
+  const root = document.documentElement, show = () => root.classList.remove("mha-wait");
+  root.classList.add("mha-wait");
+  document.fonts.load('16px "Source Sans 3"').then(show, show);
+  setTimeout(show, 500);
+}
+</script>
+"""
 # What a font file has, as its package says.
 LETTERS = {
     "latin": "U+0000-00FF, U+0131, U+0152-0153, U+02BB-02BC, U+02C6, U+02DA, U+02DC, U+2000-206F, "
@@ -270,7 +282,9 @@ def lead_from_chapter_to_chapter(app, pagename, templatename, context, doctree):
 def choose_theme(app, pagename, templatename, context, doctree):
     """Say which theme the reader's system asks for before the theme's own first script looks, and
     before any paint; and before all other scripts, whether the page was saved."""
-    context["metatags"] = context.get("metatags", "") + SAVED + STORAGE + THEME
+    letters = context["pathto"]("_static/letters.css", resource=True)
+    face = f'<link rel="stylesheet" href="{letters}">\n{FACE}'
+    context["metatags"] = context.get("metatags", "") + SAVED + STORAGE + THEME + face
 
 
 def ask_the_register(app, uri):
@@ -279,7 +293,6 @@ def ask_the_register(app, uri):
 
 
 def setup(app):
-    app.add_css_file("letters.css")
     app.add_css_file("book.css")
     app.add_css_file("colors.css")
     app.add_js_file("book.js")

@@ -96,7 +96,7 @@ def test_formulas_are_as_large_as_mathjax_makes_them(site, chromium):
     sizes = page.evaluate(SIZES)
     page.close()
     assert len({round(ours) for ours, _ in sizes}) > 1, "formulas of one size alone"
-    assert all(abs(ours - theirs) < 0.2 for ours, theirs in sizes), sizes
+    assert all(abs(ours - theirs) < 0.01 * theirs for ours, theirs in sizes), sizes
 
 
 @pytest.fixture(params=(1280, 390))

@@ -248,7 +248,7 @@ def test_what_takes_the_focus_keeps_its_keys_from_jupyterlab(mounted):
 
 @pytest.mark.parametrize("mounted", ["own"], indirect=True)
 def test_a_button_sets_a_telling_case_and_says_that_it_is_set(mounted):
-    pressed = """() => [...shown.el.querySelectorAll(".mha-tries button")]
+    pressed = """() => [...shown.el.querySelectorAll(".mha-tries [aria-pressed]")]
       .map((one) => one.getAttribute("aria-pressed"))"""
     mounted.wait_for_function(FINISHED)
     assert mounted.evaluate(pressed) == ["true", "false"]

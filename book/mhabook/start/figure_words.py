@@ -164,16 +164,16 @@ def _frame():
     )
     frame.update_yaxes(range=[0, 0.75], domain=[0, 0.3], row=2)
     _, below = frame.layout.annotations
-    below.update(x=before_bars / 2, y=0.3)
+    below.update(x=0, y=0.3)
     frame.add_annotation(
         text="final weight",
         x=(FOOT + LONGEST / 2 + 0.5) / (end + 0.5),
-        y=0.34,
+        y=1,
         xref="paper",
         yref="paper",
         xanchor="center",
         yanchor="bottom",
         showarrow=False,
-        font={"size": 12},
+        font={"size": 14},
     )
     return frame.update_layout(margin={"l": 70, "t": 30, "b": 40})
