@@ -163,8 +163,8 @@ class Statement:
 
     @property
     def url(self) -> str:
-        """Where it stands, with its proof: in the book on the web, or from the root of a built book
-        whose address is not known."""
+        """The address of its page and place, where its proof stands as well, on the web, or from the
+        root of a built book whose address is not known."""
         home = web_address(repository())
         known = "" if is_placeholder(repository()) else home
         return f"{known}book/{self.chapter}.html#{self.id}"
