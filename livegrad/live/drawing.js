@@ -129,7 +129,7 @@ function hold(layout) {
   layout.dragmode = false;
   for (const key of Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key))) {
     layout[key].fixedrange = true;
-    if (layout[key].exponentformat === "power") layout[key].tickfont = { size: 9.6 };
+    if (layout[key].exponentformat === "power") layout[key].tickfont = { size: 0.8 * (layout.font?.size ?? 12) };
   }
 }
 
