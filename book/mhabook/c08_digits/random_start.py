@@ -3,9 +3,9 @@ from it."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
-import plotly.graph_objects as go
 
 from livegrad.arrays import Array
 from livegrad.training import train
@@ -25,7 +25,9 @@ from mhalib.data import Dataset
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.plots import HEADS, curves
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 CHAPTER, FURTHER = "multihead/08_heads_on_real_data", "multihead/08_further"
 
@@ -59,11 +61,14 @@ def beside_frozen(H: int, scale: float, data: Dataset) -> tuple[np.ndarray, np.n
     return path.steps, path.loss, frozen_losses(start, data, 0.5, 300)[path.steps]
 
 
-def frozen_figure(compared: Mapping[int, tuple[np.ndarray, np.ndarray, np.ndarray]]) -> go.Figure:
+def frozen_figure(compared: Mapping[int, tuple[np.ndarray, np.ndarray, np.ndarray]]) -> "go.Figure":
     """Training losses by the number of heads 1, 8, 64, from what ``beside_frozen`` gives for each.
 
     The frozen ones of the fewest and of the most heads are dotted.
     """
+    # Imported only where it is needed: plotly takes long to import.
+    from mhalib.plots import HEADS, curves
+
     ends = min(compared), max(compared)
     frozen = {f"frozen, H = {H}": compared[H][::2] for H in ends}
     figure = curves(
