@@ -537,7 +537,9 @@ def test_on_a_phone_panels_stand_below_each_other_each_under_its_title(make):
     both = [wide[name] for name in wide if re.match(r"[xy]axis\d*$", name)]
     assert all(axis.pop("fixedrange") for axis in both)
     # plotly enlarges these by a quarter, to the size of all others
-    assert {axis.pop("tickfont")["size"] for axis in both if "exponentformat" in axis} == {9.6}
+    assert {
+        round(axis.pop("tickfont")["size"], 6) for axis in both if "exponentformat" in axis
+    } == {9.6}
     assert wide == spec["figure"]["layout"] | {"width": 1000}
     titles = narrow["annotations"]
     axes = [name[1:] for name in narrow if re.match(r"xaxis\d*$", name)]

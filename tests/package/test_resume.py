@@ -438,7 +438,8 @@ def test_a_path_that_a_callback_was_given_is_gone_on_with():
         ({"checkpoint": "no/such/a.npz"}, FileNotFoundError, "checkpoint: expected a folder"),
     ],
     ids=[
-        "a callback of nothing",
+        "no function",
+        "a function of 3",
         "every alone",
         "every 0",
         "another ending",
