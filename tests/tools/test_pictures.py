@@ -48,7 +48,7 @@ def test_a_still_figure_has_a_picture_that_says_its_words_and_its_room_on_a_phon
     box = BeautifulSoup(made, "html.parser").select_one(".mha-figure .mha-drawing")
     picture = box.select_one("svg.mha-picture[role=img]")
     assert picture["aria-label"] == ALT and picture["viewbox"] == "0 0 700 380"
-    assert box["style"] == "height: 380px; --phone: 615px"
+    assert box["style"] == "height: 380px; --phone: 595px"
     assert box.select_one("noscript p").get_text() == ALT
     assert len(quiet) == 1 and quiet[0]["layout"]["height"] == 380
 
