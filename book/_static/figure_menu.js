@@ -162,8 +162,10 @@
   // What of a layout has a size. A legend's place is a share of the height of the panels.
   function sizes(box) {
     const { annotations, font, margin, ...rest } = box._fullLayout,
-      legends = Object.keys(box.layout).filter((key) => rest[key] && /^legend\d*$/.test(key));
+      legends = Object.keys(box.layout).filter((key) => rest[key] && /^legend\d*$/.test(key)),
+      powers = Object.entries(box.layout).filter(([, part]) => part?.tickfont);
     return {
+      ticks: Object.fromEntries(powers.map(([name, axis]) => [`${name}.tickfont.size`, axis.tickfont.size])),
       height: rest.height,
       font: { size: font.size },
       margin: { l: margin.l, r: margin.r, t: margin.t, b: margin.b },
@@ -172,11 +174,12 @@
     };
   }
 
-  function enlarged({ height: was, font, margin, annotations, ...legends }, high, height, times) {
+  function enlarged({ height: was, ticks, font, margin, annotations, ...legends }, high, height, times) {
     const share = (times * high) / (height - times * (was - high)),
       moved = ({ y, ...legend }) => ({ ...legend, y: y > 1 ? 1 + (y - 1) * share : y * share });
     return {
       height,
+      ticks: Object.fromEntries(Object.entries(ticks).map(([name, size]) => [name, size * times])),
       font: { size: font.size * times },
       margin: Object.fromEntries(Object.entries(margin).map(([side, part]) => [side, part * times])),
       annotations: annotations?.map((one) => ({ ...one, font: { size: one.font.size * times } })),
@@ -185,9 +188,9 @@
   }
 
   const before = new WeakMap(); // layout that was enlarged → its sizes before
-  async function resize(box, parts) {
+  async function resize(box, { ticks, ...parts }) {
     box.style.height = `${parts.height}px`;
-    await window.Plotly.relayout(box, parts);
+    await window.Plotly.relayout(box, { ...parts, ...ticks });
     // A still figure is as wide as its box again; a live one sees to that itself.
     if (box.closest(".mha-figure")) delete box.layout.width;
     await window.Plotly.Plots.resize(box);
