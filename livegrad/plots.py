@@ -50,13 +50,13 @@ ORDERED = ("#222832", "#2F3640", "#3B434E", "#48505C", "#555E6B", "#616C79", "#6
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 # of what has a sign, white is zero; elsewhere dark is low
 DIVERGING, SEQUENTIAL = "RdBu", [[0.0, "#6F7885"], [1.0, "#FFFFFF"]]
-# On a heat map, which is the same on dark pages, a path and its ends have a black that stays.
-START = {"symbol": "circle-open", "color": "#111111"}
+BLACK = "#111111"  # of a path and its ends on a heat map, which is the same on dark pages
+START = {"symbol": "circle-open", "color": BLACK}
 # where a run stands, or ends; its path has the color
-HERE = {"symbol": "circle", "color": "#111111"}
+HERE = {"symbol": "circle", "color": BLACK}
 # a global one: the loss is zero, or the least possible
-MINIMUM = {"symbol": "star", "color": "#147D57"}
-SPURIOUS = {"symbol": "x", "color": "#111111"}  # a minimum that is not global
+MINIMUM = {"symbol": "star", "color": COLORS[2]}
+SPURIOUS = {"symbol": "x", "color": BLACK}  # a minimum that is not global
 
 
 def finish(figure: go.Figure, alt: str, title: str | None = None, height: int = 380) -> go.Figure:
