@@ -136,13 +136,12 @@ def test_a_theorem_is_built_up_claim_by_claim_and_with_the_steps_of_its_proof():
 
 
 def test_a_picture_stands_on_its_slide_and_its_words_in_its_notes():
-    for k, name in ((4, "7"), (5, "9"), (5, "10"), (6, "12"), (6, "14")):
+    for k, name in ((4, "5"), (4, "7"), (5, "9"), (5, "10"), (6, "12"), (6, "14")):
         assert slides_of(k)[f"{name}/question"].select_one(".mha-idea svg"), name
     assert "picture" not in notes_of(3, "3/def-ntk")
-    said = ("The picture is a sketch", "The paths show how the point moves")
-    for (k, name), words in zip(((3, "3/picture-2"), (4, "5/picture-2")), said, strict=True):
-        assert slides_of(k)[name].select_one(".mha-idea svg") and words in notes_of(k, name)
-    assert said[1] not in notes_of(4, "5/idea")
+    said = "The picture is a sketch"
+    assert slides_of(3)["3/picture-2"].select_one(".mha-idea svg")
+    assert said in notes_of(3, "3/picture-2") and said not in notes_of(3, "3/idea")
 
 
 def test_a_slide_that_leads_to_the_next_figure_comes_before_it():
