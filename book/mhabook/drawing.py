@@ -1,5 +1,5 @@
 """Drawn pictures of one idea: panels of dots, lines, arrows and words, as SVG in the book's colors,
-and what the book draws again and again: tokens, queries, keys, heads, targets.
+and what the book draws again and again: tokens, queries, keys, heads, targets, each with one sign.
 """
 
 import re
@@ -19,6 +19,8 @@ HALO = (
 Point: TypeAlias = tuple[float, float]
 WIDTH, HEIGHT = 260, 190
 """The units of a panel; x counts to the right, y downward."""
+DOTS = "0.1 4.5"
+"""With round ends these are dots."""
 STAR = "0,-9 2.4,-3.2 8.6,-2.8 3.8,1.2 5.3,7.3 0,4 -5.3,7.3 -3.8,1.2 -8.6,-2.8 -2.4,-3.2"
 FONT = "font-family: 'Source Sans 3', 'Open Sans', verdana, arial, sans-serif"
 ON_WHITE = "color: #222832; background: #fff"
@@ -39,7 +41,17 @@ class Panel:
     """One panel, with a title above. A color is one of ``mhalib.plots``, or None for that of the
     text.
 
-    Every method adds something and gives the panel back, so that they can be chained.
+    Every method adds something and gives the panel back, so that they can be chained. A sign means
+    the same in every picture:
+
+    - disc: a token, a sample, or where a run is and ends; ``label``: a disc for +, a ring for −;
+      ``left_out``: a dashed outline
+    - triangle: a query; diamond: a key, filled if it is the one in question
+    - amber line: a weight of attention; amber square: the W of a head; blue bar: its U
+    - small square: an entry of a matrix, filled above zero and hollow below
+    - star: what is to be found; dashed green line: the level of a target
+    - tick across a path: where a run starts; cross: a trap, where it is held
+    - dotted line with one side shaded: a bound, and where nothing can be
     """
 
     def __init__(self, title: str) -> None:
@@ -113,14 +125,41 @@ class Panel:
         self.line(start, neck, color=color, width=width)
         return self._add(f'<polygon points="{head}" fill="{_ink(color)}"/>')
 
-    def dot(
-        self, at: Point, *, color: str | None = None, size: float = 5, hollow: bool = False
+    def dot(self, at: Point, *, color: str | None = None, size: float = 5) -> "Panel":
+        """A disc."""
+        return self.circle(at, size, color=color, opacity=1, fill=1)
+
+    def circle(
+        self,
+        at: Point,
+        radius: float,
+        *,
+        color: str | None = None,
+        dash: str = "",
+        opacity: float = 1.0,
+        fill: float = 0.0,
     ) -> "Panel":
-        """A disc, or a ring."""
-        fill = "none" if hollow else _ink(color)
+        """A circle around a point, with so much of its color inside."""
         return self._add(
-            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{size:g}" fill="{fill}" '
-            f'stroke="{_ink(color)}" stroke-width="1.5"/>'
+            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius:g}" fill="{_ink(color)}" '
+            f'fill-opacity="{fill:g}" stroke="{_ink(color)}" stroke-width="1.5" '
+            f'stroke-dasharray="{dash}" opacity="{opacity:g}"/>'
+        )
+
+    def label(self, at: Point, positive: bool, *, size: float = 5) -> "Panel":
+        """A sample by its label: a disc for +, a ring for −."""
+        return self.dot(at, size=size) if positive else self.circle(at, size)
+
+    def left_out(self, at: Point, *, size: float = 5) -> "Panel":
+        """A sample that a run does not see: its outline, dashed."""
+        return self.circle(at, size, dash="2 2.5")
+
+    def entry(self, at: Point, value: float) -> "Panel":
+        """An entry of a matrix: a square whose area goes with its size, hollow below zero."""
+        half, fill = 8 * abs(value) ** 0.5, "none" if value < 0 else "currentColor"
+        return self._add(
+            f'<rect x="{at[0] - half:.2f}" y="{at[1] - half:.2f}" width="{2 * half:.2f}" '
+            f'height="{2 * half:.2f}" fill="{fill}" stroke="currentColor" stroke-width="1.5"/>'
         )
 
     def star(self, at: Point) -> "Panel":
@@ -135,12 +174,13 @@ class Panel:
         return self.dot(at)
 
     def query(self, at: Point, *, towards: Point | None = None) -> "Panel":
-        """A query: a ring, and an arrow in the direction in which it looks."""
+        """A query: a triangle, and a thin arrow in the direction in which it looks."""
+        (x, y) = at
         self._add(
-            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="7" fill="none" stroke="currentColor" '
-            f'stroke-width="2"/>'
+            f'<path d="M{x:.1f} {y - 8:.1f}L{x + 9:.1f} {y + 4:.1f}L{x - 9:.1f} {y + 4:.1f}Z" '
+            f'fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round"/>'
         )
-        return self if towards is None else self.arrow(at, towards)
+        return self if towards is None else self.arrow(at, towards, width=1.5)
 
     def key(self, at: Point, *, chosen: bool = False) -> "Panel":
         """A key: a diamond, filled if it is the one in question."""
@@ -165,10 +205,34 @@ class Panel:
         """The level of a target."""
         return self.line(start, end, color=FOUND, width=2, dash="6 4")
 
+    def start(self, at: Point, towards: Point) -> "Panel":
+        """Where a run starts: a tick across its way."""
+        (x, y), (far, down) = at, towards
+        length = ((far - x) ** 2 + (down - y) ** 2) ** 0.5
+        across, up = -6 * (down - y) / length, 6 * (far - x) / length
+        return self.bar((x - across, y - up), (x + across, y + up), width=2.5)
+
     def run(self, points: Iterable[Point]) -> "Panel":
-        """A run of training: from a ring, where it starts, to a dot, where it ends."""
+        """A run of training: from a tick, where it starts, to a dot, where it ends."""
         points = list(points)
-        return self.curve(points, width=2.5).dot(points[0], hollow=True).dot(points[-1])
+        return self.start(*points[:2]).curve(points, width=2.5).dot(points[-1])
+
+    def trap(self, at: Point) -> "Panel":
+        """Where a run is held: a cross."""
+        (x, y), arm = at, 5
+        return self._add(
+            f'<path d="M{x - arm:.1f} {y - arm:.1f}L{x + arm:.1f} {y + arm:.1f}'
+            f'M{x - arm:.1f} {y + arm:.1f}L{x + arm:.1f} {y - arm:.1f}" fill="none" '
+            f'stroke="currentColor" stroke-width="2.6" stroke-linecap="round"/>'
+        )
+
+    def wall(self, points: Iterable[Point], beyond: Iterable[Point] = ()) -> "Panel":
+        """A bound: a dotted line, and beyond it, as far as the points ``beyond`` and back, a shade
+        where nothing can be."""
+        points = list(points)
+        path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in (*points, *beyond))
+        self._add(f'<path d="{path}" fill="currentColor" fill-opacity="0.09" stroke="none"/>')
+        return self.curve(points, width=2, dash=DOTS)
 
     def words(
         self, at: Point, text: str, *, color: str | None = None, anchor: str = "middle"

@@ -1,5 +1,5 @@
 """What live figures of several chapters read of the data, the start and the rule that a notebook
-hands them."""
+hands them, and the mark of a query."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -14,9 +14,12 @@ from mhalib.data.mixture import Mixture, tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
+from mhalib.plots import INK
 
 Measures: TypeAlias = dict[str, Callable[..., Any]]
 """Name → function of (path, values)."""
+QUERY = {"symbol": "triangle-up-open", "size": 12, "color": INK, "line": {"width": 2}}
+"""A query is a triangle, as in the drawings."""
 SCALINGS = {"constant": "η", "root": "η √H"}
 
 

@@ -42,6 +42,7 @@ CHOICES: dict[str, set[Any]] = {
         "circle",
         "circle-open",
         "diamond-open",
+        "triangle-up-open",
         "square",
         "diamond",
         "star",

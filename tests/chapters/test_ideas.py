@@ -113,8 +113,8 @@ def test_a_token_looks_equally_at_ten_of_which_one_carries_the_label(sample):
         along = (middle[1] - line.start[1]) / line.way[1]
         assert 0.3 < along < 0.8
         near(middle, line.start + along * line.way)
-    ring, arrow, star = sample.one("ring"), sample.one("arrow"), sample.one("star")
-    assert star.color == FOUND and ring.color is None and ring.start[1] > tokens[:, 1].max() + 50
+    query, arrow, star = sample.one("query"), sample.one("arrow"), sample.one("star")
+    assert star.color == FOUND and query.start[1] > tokens[:, 1].max() + 50
     near(arrow.start[0], star.start[0])
     (label,) = [words for words in sample.all("words") if words.text == "label +"]
     assert label.start[0] == star.start[0] and label.start[1] < arrow.end[1] < star.start[1]
@@ -136,8 +136,8 @@ def test_mean_tokens_are_a_tenth_of_the_way_to_a_label_and_the_decoder_points_al
 def test_lines_to_tokens_are_as_thick_as_weights_that_sum_to_one(start, end):
     for panel in (start, end):
         looks, tokens = panel.all("line", color=ATTENTION), panel.places("dot", "star")
-        ring = panel.one("ring").start
-        near([line.start for line in looks], (ring[0], ring[1] + 8))
+        query = panel.one("query").start
+        near([line.start for line in looks], (query[0], query[1] + 8))
         near([line.end[0] for line in looks], np.sort(tokens[:, 0]))
     equal, selected = (
         [weight_of(line) for line in panel.all("line", color=ATTENTION)] for panel in (start, end)
@@ -175,6 +175,8 @@ def test_two_logits_bend_as_much_one_upward_and_one_downward_both_less_than_the_
     near([upward, most], [-downward, -least], 1e-3)
     assert 0.05 < upward < most / 2
     assert [line.dashed for line in logit.all("line")] == [False, True, True, True]
+    walls = logit.all("line", width=2)
+    near([shade.places for shade in logit.all("shade")], [wall.places for wall in walls])
 
 
 @of(c02.slope_times_bend, 2)
@@ -270,6 +272,10 @@ def test_a_flat_start_ends_too_high_at_distance_two_and_low_enough_at_five(near_
     assert slopes[0] < -(1 - least - kappa * 2**2 / 2) / 2 and (np.diff(slopes) > -0.05).all()
     near(view.read(sloping.places[[0, -1]]), [[0, 1], [2, least]], 0.005)
     speed = np.arccos(least) / 5
+    shade, under = near_by.one("shade").places, near_by.one("star").start
+    near(shade[: len(flat.places)], flat.places)
+    near(view.read(shade[len(flat.places) :]), [(2, 0), (0, 0)], 0.005)
+    assert under[1] < flat.end[1]
     assert speed**2 < kappa and 0.6 < 1 - kappa * 2**2 / 2 < view.read(flat.end)[1]
     near(view.read(far.one("line", width=2.5).places), pairs(5 * x, np.cos(speed * 5 * x)), 0.005)
 
@@ -281,8 +287,9 @@ def test_each_step_halves_the_squared_distance_from_the_outermost_circle_on(step
     star = steps.one("star").start
     distances = lengths_from(star, path)
     near(distances**2 / distances[0] ** 2, 0.5 ** np.arange(5), 0.005)
-    for circle, radius in zip(steps.all("line", dashed=True), distances[::2], strict=True):
-        near(lengths_from(star, circle.places), radius)
+    circles = steps.all("ring", dashed=True)
+    near([circle.start for circle in circles], star)
+    near([circle.width for circle in circles], distances[::2])
     assert (np.diff(lengths(steps.all("arrow"))) < 0).all()
 
 
@@ -311,6 +318,8 @@ def test_attention_takes_a_step_as_many_times_shorter_as_there_are_heads(four, o
     squares, bars = (four.all("line", color=color) for color in (ATTENTION, DECODER))
     heads = len(squares)
     assert heads == len(bars) == len(four.all("arrow")) == 4
+    over, under = one.all("bar")  # an equals sign
+    near(over.way, under.way)
     for square, bar, arrow in zip(squares, bars, four.all("arrow"), strict=True):
         assert square.filled and square.places[0, 1] > bar.end[1] > square.places[2, 1]
         near(bar.end[1], arrow.start[1])
@@ -364,7 +373,7 @@ def test_the_arrow_of_a_head_has_its_true_angle_and_length(star, together, apart
 @of(c07.leave_one_out)
 def test_each_run_leaves_out_another_of_five_samples(panel):
     samples = panel.all("dot", "ring")
-    left_out = np.reshape([shape.kind == "ring" for shape in samples], (6, 5))
+    left_out = np.reshape([shape.kind == "ring" and shape.dashed for shape in samples], (6, 5))
     np.testing.assert_array_equal(left_out, np.eye(6, 5, k=-1))
     grid = np.array([shape.start for shape in samples]).reshape(6, 5, 2)
     near(grid[:, :, 0], grid[0, :, 0])
@@ -413,7 +422,7 @@ def test_tokens_have_the_areas_of_softmax_weights_and_their_mean_is_the_last_dot
     *dots, mean = cloud.places("dot", color=None)
     near(dots, tokens)
     near(weights @ tokens, mean)
-    near(query.start, cloud.one("ring").start)
+    near(query.start, cloud.one("query").start)
     centered = tokens - query.start
     way, (off,), *_ = np.linalg.lstsq(np.c_[centered, np.ones(len(tokens))], np.log(weights))
     assert turn(query.way, way[:2]) < 0.5 and off < 1e-3
@@ -469,13 +478,20 @@ def layer_of_two_numbers(variances):
     return np.array(errors), curvature
 
 
+def starts_on_a_tick(panel, path):
+    tick = panel.one("bar")
+    near(tick.places.mean(axis=0), path.start)
+    assert abs(turn(tick.way, path.places[1] - path.start) - 90) < 2
+
+
 @of(c10.landscape)
 def test_descent_takes_its_steps_among_the_level_lines_of_its_two_curvatures(narrow, whitened):
     for panel, variances in ((narrow, (4, 1)), (whitened, (1, 1))):
         errors, curvature = layer_of_two_numbers(variances)
-        view = frame(panel.places("ring", "dot"), errors / curvature**0.5)
         *levels, path = panel.all("line")[2:]
-        near(path.places, panel.places("ring", "dot"))
+        view = frame(path.places, errors / curvature**0.5)
+        near(panel.places("dot"), path.places[1:])
+        starts_on_a_tick(panel, path)
         assert path.dashed == (panel is narrow)
         near(panel.one("star").start, view.zero)
         start = np.linalg.norm(errors[0])
@@ -505,7 +521,8 @@ def test_descent_keeps_the_difference_of_squares_and_ends_in_a_valley_unbalanced
     near(u**2 - v**2, 3, 0.05)
     near(u[-1] * v[-1], 1, 0.01)
     assert (np.diff(abs(u * v - 1)) < 0.01).all() and u[-1] > 2 * v[-1]
-    near([panel.one("ring").start, end], path.places[[0, -1]])
+    near(end, path.end)
+    starts_on_a_tick(panel, path)
 
 
 A, RHO, PHI = 0.05, 0.81, 0.57
@@ -535,6 +552,7 @@ def test_the_error_is_a_line_and_a_floor_which_twice_the_samples_halve(parts, tw
     levels = []
     for panel in (parts, twice):
         slide, *floors = panel.all("line", dashed=True)
+        near(panel.one("shade").places[:2], floors[-1].places)
         at_step, height = view.read(slide.places).T
         near(height, np.log10(A) + at_step * np.log10(RHO), 0.005)
         levels += floors
@@ -581,8 +599,8 @@ def test_keys_on_the_line_are_to_scale_and_the_middle_one_is_inside_the_pentagon
 def test_the_last_line_across_the_query_meets_the_farthest_corner(product):
     query, keys = product.one("arrow").way, product.places("key")
     winner = keys[np.argmax(keys @ query)]
-    near(product.one("ring", color=ATTENTION).start, winner)
-    near(product.one("ring", color=None).start, product.one("arrow").start)
+    near(product.one("ring", color=ATTENTION, filled=True).start, winner)
+    near(product.one("query").start, product.one("arrow").start)
     lines = product.all("line", dashed=True, color=ATTENTION)
     assert max(abs(turn(line.way, query) - 90) for line in lines) < 0.5
     along = [(line.start - keys[-1]) @ query / np.linalg.norm(query) for line in lines]
@@ -594,7 +612,7 @@ def test_the_last_line_across_the_query_meets_the_farthest_corner(product):
 @of(c12.product_and_distance, 1)
 def test_the_first_circle_around_the_query_meets_the_nearest_key(distance):
     circles, keys = distance.all("ring", color=GAUSSIAN), distance.places("key")
-    query = distance.one("ring", color=None).start
+    query = distance.one("query").start
     near([circle.start for circle in circles], query)
     radii = lengths_from(query, keys)
     near(circles[0].width, radii.min())
@@ -616,7 +634,9 @@ def test_keys_are_lifted_to_their_squares_and_a_line_across_the_query_touches_th
 
 
 @of(c13.rows_of_what_tokens_see)
-def test_lines_are_as_thick_as_weights_and_discs_have_the_areas_of_the_weighted_means(looks, rows):
+def test_lines_are_as_thick_as_weights_and_squares_have_the_areas_of_the_weighted_means(
+    looks, rows
+):
     weights = np.array([line.width - 0.5 for line in looks.all("line", color=ATTENTION)])
     near(weights / weights.sum(), [0.6, 0.2, 0.1, 0.1], 1e-6)
     near([line.end[0] for line in looks.all("line")], looks.places("dot")[:, 0])
@@ -626,9 +646,9 @@ def test_lines_are_as_thick_as_weights_and_discs_have_the_areas_of_the_weighted_
     ]
     near(np.sum(c13.WEIGHTS, axis=1), 1, 1e-9)
     near(c13.WEIGHTS[0], weights / weights.sum(), 1e-6)
-    discs = rows.all("dot", "ring")
-    areas = np.array([disc.width**2 * (1 if disc.kind == "dot" else -1) for disc in discs])
-    near(areas / abs(areas).sum(), np.ravel(means) / np.abs(means).sum(), 1e-5)
+    squares = rows.all("entry")
+    areas = np.array([square.width**2 * (1 if square.filled else -1) for square in squares])
+    near(areas / abs(areas).sum(), np.ravel(means) / np.abs(means).sum(), 1e-4)
 
 
 def least_squares(B, y):
@@ -651,9 +671,11 @@ def test_targets_are_lines_across_their_rows_and_descent_ends_at_the_least_squar
     ):
         B = pairs(np.cos(np.radians(degrees)), np.sin(np.radians(degrees)))
         path, least = least_squares(B, np.array(y))
-        view = frame(panel.one("line", width=2.5).places, path)
-        steps = [panel.one("ring").start, *panel.places("dot")[1:], panel.places("dot")[0]]
-        near(view.read(steps), path, 0.005)
+        run = panel.one("line", width=2.5)
+        view = frame(run.places, path)
+        starts_on_a_tick(panel, run)
+        steps = [*panel.places("dot")[1:], panel.places("dot")[0]]
+        near(view.read(steps), path[1:], 0.005)
         end = panel.all("star") or panel.all("dot")[:1]
         near(view.read(end[0].start), least, 0.01)
         assert len(panel.all("star")) == (panel is not triangle)
@@ -708,7 +730,7 @@ def said(words):
 def test_pins_stand_on_their_keys_and_are_as_long_as_their_values(*two):
     for panel, (keys, values, target, query) in zip(two, TASKS, strict=True):
         view = pinned(panel, keys, values, target)
-        near(view.read(panel.one("ring").start), [query, 0], 0.01)
+        near(view.read(panel.one("query").start), [query, 0], 0.01)
         numbered = [words for words in panel.all("words", color=None) if words.text != "query"]
         assert said(numbered) == list(keys)
         near([words.start[0] for words in numbered], panel.places("key")[:, 0])
@@ -748,28 +770,47 @@ def test_a_query_is_held_on_top_of_a_hill_and_the_star_is_where_the_target_is_me
     ):
         view = pinned(panel, keys, values, target)
         assert said(panel.all("words", color=DECODER)) == list(values)
-        near(panel.places("words", color=DECODER)[:, 0], panel.places("key")[:, 0])
+        beside = panel.places("words", color=DECODER) - panel.places("key")
+        near(beside, [(8, 9 if value > 0 else -18) for value in values])
         grid, q = np.linspace(-2.9, 2.9, 157), np.linspace(-3, 3, 60_001)
         curve, o = panel.one("line", color=color).places, output(q, keys, values)
         near(view.read(curve), pairs(grid, output(grid, keys, values)), 0.01)
-        near(view.zero[1], panel.one("line", width=1).start[1])
+        near(view.zero[1], panel.all("line", width=1)[-1].start[1])
         rises = np.flatnonzero(np.diff(np.sign(np.diff(o)))) + 1
         low = next(k for k in rises if o[k] < o[k - 9])
         top = next(k for k in rises if o[k - 9] < o[k] < target)
         near(view.read(word(panel, "mean of all", "little of either").start)[0], q[low], 0.01)
-        for bar in panel.all("line", width=2.6):
-            near(view.read(bar.places.mean(axis=0)), [q[top], o[top]], 0.01)
-        near(view.read(panel.one("ring").start), [start, output(start, keys, values)], 0.01)
+        near(view.read(panel.places("trap")[1]), [q[top], o[top]], 0.01)
+        near(view.read(panel.one("query").start), [start, output(start, keys, values)], 0.01)
         near(descended(output, keys, values, target, start), q[top], 0.01)
-        # The run goes along the curve, from the ring into the cross.
+        # The run goes along the curve, from the triangle into the cross.
         run = [panel.one("line", width=2.5, color=None), panel.one("arrow")]
         way = view.read(np.concatenate([part.places for part in run]))
         near(way[:, 1], output(way[:, 0], keys, values), 0.02)
         along = (way[:, 0] - start) / (q[top] - start)
         assert (np.diff(along) >= 0).all() and 0 < along[0] < 0.3 and 0.7 < along[-1] < 1
         met = q[np.flatnonzero(np.diff(np.sign(o - target)))[0]]
-        near(view.read(panel.one("star").start), [met, target], 0.01)
+        near(view.read(panel.places("star")[1]), [met, target], 0.01)
     near(softmax_output(0, *TASKS[0][:2]), np.mean(TASKS[0][1]), 1e-12)
+
+
+@of(c14.between)
+def test_the_strip_below_is_the_loss_with_the_trap_in_a_valley_and_the_star_at_zero(*two):
+    for panel, output, task in zip(two, (softmax_output, gaussian_output), TASKS, strict=True):
+        keys, values, target, _ = task
+        view, losses = pinned(panel, keys, values, target), panel.one("line", width=2, color=None)
+        grid = np.linspace(-2.9, 2.9, 157)
+        loss = (output(grid, keys, values) - target) ** 2 / 2
+        strip = frame(losses.places, pairs(grid, loss), alike=False)
+        base, *down, _ = panel.all("line", width=1)
+        near(strip.zero[1], base.start[1])
+        (in_valley, held), (at_zero, reached) = panel.places("trap"), panel.places("star")
+        near([line.places for line in down], [(held, in_valley), (reached, at_zero)])
+        near(strip.read(at_zero)[1], 0, 0.01)
+        trap = strip.read(in_valley)
+        near(trap[1], np.interp(trap[0], grid, loss), 0.01)
+        beside = abs(grid - trap[0]) < 0.5
+        assert loss[beside].min() > trap[1] - 0.01 and losses.places[:, 1].max() < view.zero[1]
 
 
 def saddle(x, y):

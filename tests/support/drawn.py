@@ -13,8 +13,8 @@ ROUNDED = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A "line", "bar", "arrow", "dot", "ring", "key", "star" or "words", with the places (n, 2) that it
-    goes through."""
+    """A "line", "bar", "arrow", "dot", "ring", "query", "key", "entry", "trap", "star", "shade" or "words",
+    with the places (n, 2) that it goes through."""
 
     kind: str
     places: np.ndarray
@@ -119,8 +119,17 @@ def _color(name):
 
 def _shape(tag):
     if tag.name == "path" and tag["d"].endswith("Z"):
-        places = _pairs(tag["d"])
-        return Shape("key", places.mean(axis=0)[None], None, filled=tag["fill"] != "none")
+        corners = _pairs(tag["d"])
+        kind = "query" if len(corners) == 3 else "key"
+        return Shape(kind, corners.mean(axis=0)[None], None, filled=tag["fill"] != "none")
+    if tag.name == "path" and tag["stroke"] == "none":
+        return Shape("shade", _pairs(tag["d"]), None, filled=True)
+    if tag.name == "path" and tag["d"].count("M") == 2:
+        return Shape("trap", _pairs(tag["d"]).mean(axis=0)[None], _color(tag["stroke"]))
+    if tag.name == "rect":
+        x, y, side = (float(tag[name]) for name in ("x", "y", "width"))
+        middle = np.array([[x + side / 2, -(y + side / 2)]])
+        return Shape("entry", middle, None, side, filled=tag["fill"] != "none")
     if tag.name == "path":
         return Shape(
             "line" if tag.get("stroke-linecap") == "round" else "bar",
@@ -131,9 +140,10 @@ def _shape(tag):
             tag["fill"] != "none",
         )
     if tag.name == "circle":
-        kind = "ring" if tag["fill"] == "none" else "dot"
+        kind = "dot" if tag["fill-opacity"] == "1" else "ring"
+        dashed, filled = bool(tag["stroke-dasharray"]), tag["fill-opacity"] != "0"
         place = _pairs(f"{tag['cx']} {tag['cy']}")
-        return Shape(kind, place, _color(tag["stroke"]), width=float(tag["r"]))
+        return Shape(kind, place, _color(tag["stroke"]), float(tag["r"]), dashed, filled)
     if tag.name == "polygon":
         return Shape("star", _pairs(tag["transform"]), _color(tag["fill"]))
     place = _pairs(f"{tag['x']} {tag['y']}")

@@ -31,7 +31,7 @@ def one_sample() -> HTML:
     return picture(
         "one-sample",
         "A row of ten tokens: nine discs and a star, from which an arrow points to the label plus. "
-        "Above them a ring, a token that looks. A line leads from it to each of the ten, all "
+        "Above them a triangle, a token that looks. A line leads from it to each of the ten, all "
         "equally thick, and every line has a question mark.",
         [sample],
     )
@@ -52,8 +52,8 @@ def first_the_decoder() -> HTML:
         .words((60, 146), "label −", anchor="start")
         .arrow(ZERO, _between(ZERO, PLUS, 0.7), color=DECODER, width=3.5)
         # A tenth of every sample is the token of its label: its mean lies a tenth of the way there.
-        .dot(_between(ZERO, PLUS, 0.1), size=4)
-        .dot(_between(ZERO, MINUS, 0.1), size=4, hollow=True)
+        .label(_between(ZERO, PLUS, 0.1), True, size=4)
+        .label(_between(ZERO, MINUS, 0.1), False, size=4)
         .words((166, 119), "decoder", color=DECODER, anchor="start")
         .words((130, 180), "means differ a little")
     )

@@ -9,8 +9,8 @@ from mhabook.drawing import Panel, picture
 
 MARGINS = (-1.4, 2.6)
 """Where the loss is high and steep, and where it is low and flat."""
-DOWNWARD, WALL = "7 4", "1 4"
-"""Dashes where something curves downward, and dots for a bound, as in the live figure."""
+DOWNWARD = "7 4"
+"""Dashes where something curves downward, as in the live figure."""
 BEND, LIMIT = 0.08, 0.36
 """Second derivatives of the logit as it is drawn, and of the curve that bends as much as it could."""
 
@@ -32,7 +32,7 @@ def slope_times_bend() -> HTML:
     logit = Panel("The logit bends both ways")
     for top, sign, dash, word in ((73, 1, "", "upward"), (187, -1, DOWNWARD, "downward")):
         logit.curve(_bent(top, sign * BEND, 45), width=2.5, dash=dash)
-        logit.curve(_bent(top, sign * LIMIT, 21), width=2, dash=WALL)
+        logit.wall(_bent(top, sign * LIMIT, 21))
         logit.words((top, 156), word)
     logit.words((130, 182), "dots: its limit, B/√H")
     hills = Panel("So the lower, the flatter")
@@ -51,8 +51,8 @@ def slope_times_bend() -> HTML:
         "Three panels. The logistic loss against the margin, with a steep tangent at a high point "
         "and a flat one at a low point. Two curves for the logit, a solid one that curves upward "
         "and a dashed one that curves downward, each with a dotted curve, its limit, which bends "
-        "more. Three hills of the same shape, a high one, a low one, and a very low one, each "
-        "dashed where it curves downward, with a dot at its top.",
+        "more; the side of stronger bends is shaded. Three hills of the same shape, a high one, a "
+        "low one, and a very low one, each dashed where it curves downward, with a dot at its top.",
         [loss, logit, hills],
     )
 

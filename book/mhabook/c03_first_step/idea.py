@@ -29,7 +29,7 @@ def margin_by_pythagoras() -> HTML:
     corner, point = (x + FAR, y), (x + FAR, y - HIGH)
     before = _axes(Panel("Before: one way to move"))
     before.line(CENTER, corner, width=4, color=DECODER).words((x + FAR / 2 - 4, y - 9), "margin")
-    before.dot(corner, size=6).dot((x - FAR, y), size=6, hollow=True)
+    before.label(corner, True, size=6).label((x - FAR, y), False, size=6)
     before.words((x, 184), "attention changes nothing")
     step = Panel("The step: a decoder").star(PLUS).star(MINUS)
     for at in DISTRACTING:
@@ -39,8 +39,8 @@ def margin_by_pythagoras() -> HTML:
     step.words((164, 112), "decoder", color=DECODER, anchor="start")
     after = _axes(Panel("After: two ways to move"))
     after.line(CENTER, corner, width=4, color=DECODER).line(corner, point, width=4, color=ATTENTION)
-    after.line(CENTER, point, width=4).dot(point, size=6)
-    after.dot((x - FAR, y + HIGH), size=6, hollow=True)
+    after.line(CENTER, point, width=4).label(point, True, size=6)
+    after.label((x - FAR, y + HIGH), False, size=6)
     after.words((x + FAR - 11, y - HIGH - 1), "margin", anchor="end")
     after.words((x + FAR + 8, y - HIGH / 2 + 6), "new", color=ATTENTION, anchor="start")
     after.words((x, 184), "farther apart")
@@ -84,7 +84,7 @@ def _separated(title, direction):
     margin = distances.min()
     panel.line(*_across(direction, 0), color=GRAY)
     for side in (-margin, margin):
-        panel.line(*_across(direction, side), color=GRAY, dash="1 4")
+        panel.line(*_across(direction, side), color=GRAY, dash="4 4")
     samples = np.concatenate([POSITIVE, NEGATIVE])
     for sample in samples[distances < margin + 1e-9]:
         foot = sample - (sample @ direction) * direction
@@ -92,9 +92,9 @@ def _separated(title, direction):
     x, y = _place(direction)
     panel.arrow(CENTER, (x, y)).words((x + 6, y + 4), "length 1", anchor="start")
     for sample in POSITIVE:
-        panel.dot(_place(sample), size=6)
+        panel.label(_place(sample), True, size=6)
     for sample in NEGATIVE:
-        panel.dot(_place(sample), size=6, hollow=True)
+        panel.label(_place(sample), False, size=6)
     return panel.words((130, 184), f"margin {margin:.2f}")
 
 

@@ -23,7 +23,7 @@ def downhill_leads_there() -> HTML:
     step by step."""
     end = flat(NEAR)
     near = _axis(Panel("Near: it cannot be flat"), NEAR)
-    near.curve(_points(flat, NEAR), dash="1 5", width=2)
+    near.wall(_points(flat, NEAR), beyond=[_at(NEAR, 0), _at(0, 0)])
     near.words((_at(NEAR, end)[0] + 8, _at(NEAR, end)[1] - 2), "a flat start", anchor="start")
     near.words((_at(NEAR, end)[0] + 8, _at(NEAR, end)[1] + 16), "ends too high", anchor="start")
     near.curve(_points(_sloping, NEAR), width=2.5)
@@ -36,7 +36,8 @@ def downhill_leads_there() -> HTML:
         "downhill-leads-there",
         "Three panels. Left: a dot at a high loss, and near it a star, the good model, at a low "
         "loss. A dotted curve starts flat at the dot with as much negative curvature as is "
-        "allowed, and ends far above the star. The solid curve that reaches the star slopes down "
+        "allowed, and ends far above the star; the region below it, which no flat start reaches, is "
+        "shaded. The solid curve that reaches the star slopes down "
         "from the dot on. Middle: the star is far away, and a curve that starts flat reaches it. "
         "Right: circles around a star, and a path of steps from the outermost circle inward, with "
         "the largest steps first.",
@@ -83,7 +84,7 @@ def _steps():
     # Where the loss is proportional to the squared distance, every step takes the same share of it.
     distances = [68 * 0.5 ** (k / 2) for k in range(5)]
     for radius in distances[::2]:
-        panel.curve(_circle(center, radius), dash="3 4", opacity=0.5)
+        panel.circle(center, radius, dash="3 4", opacity=0.5)
     panel.star(center)
     turns = [pi + 0.5 + 0.12 * k for k in range(5)]
     path = [_on_circle(center, *polar) for polar in zip(distances, turns, strict=True)]
@@ -93,10 +94,6 @@ def _steps():
     return panel.words((path[0][0] - 6, path[0][1] - 6), "start", anchor="end").words(
         (130, 183), "high loss: much nearer"
     )
-
-
-def _circle(center, radius):
-    return [_on_circle(center, radius, k * pi / 30) for k in range(61)]
 
 
 def _on_circle(center, radius, turn) -> Point:

@@ -59,9 +59,11 @@ def equal_heads() -> HTML:
     # The decoder of the one head is √H U, twice that of each of four.
     half = len(HEADS) ** 0.5 * REACH / 2
     middle = 78 + 1.6 * SQUARE + half
-    one.words((34, 112), "=").head((78, 106), size=SQUARE, reach=2 * half)
+    for y in (102, 110):  # an equals sign
+        one.bar((22, y), (46, y), width=3)
+    one.head((78, 106), size=SQUARE, reach=2 * half)
     one.words((78 + SQUARE / 2, 80), "W", color=ATTENTION)
-    one.words((middle, 80), "2 U", color=DECODER)
+    one.words((middle, 80), "2 U", color=DECODER).arrow((222, 106), (256, 106), width=3)
     steps = (
         Panel("that takes two steps")
         .words((24, 50), "decoder: η", color=DECODER, anchor="start")
@@ -78,7 +80,7 @@ def equal_heads() -> HTML:
         "equal-heads-are-one-head",
         "Three panels. Four identical heads, each a square for its attention and a bar for its "
         "decoder, send arrows to one dot, the logit. They equal one head with the same square, W, "
-        "and a bar that is twice as long, 2 U. This head takes two steps: a long arrow is the step "
+        "and a bar that is twice as long, 2 U. An arrow leads on: this head takes two steps: a long arrow is the step "
         "of the decoder, η, and a short one the step of attention, η/4. A ruler below them shows "
         "that the second is a quarter as long as the first.",
         [four, one, steps],

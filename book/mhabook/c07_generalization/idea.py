@@ -13,7 +13,7 @@ PUSHES = 30 * 0.62 ** np.arange(8)
 
 
 def leave_one_out() -> HTML:
-    """Samples as dots: a run on all of them, and runs without one, which is a ring."""
+    """Samples as dots: a run on all of them, and runs without one, which is an outline."""
     panel = Panel("One more run for each sample")
     for row in range(SAMPLES + 1):
         height = 38 + 24 * row
@@ -21,15 +21,15 @@ def leave_one_out() -> HTML:
             (10, height + 4), "all samples" if row == 0 else f"without {row}", anchor="start"
         )
         for sample in range(1, SAMPLES + 1):
-            at = (82 + 22 * sample, height)
-            panel.dot(at, size=6, hollow=sample == row)
-        panel.arrow((210, height), (236, height), width=1.5)
-    panel.words((130, 182), "the ring is unseen by the run in its row")
+            at = (60 + 20 * sample, height)
+            panel.left_out(at, size=6) if sample == row else panel.dot(at, size=6)
+        panel.arrow((176, height), (238, height), width=1.5)
+    panel.words((130, 182), "the run in a row does not see the dashed sample")
     return picture(
         "leave-one-out",
         "Six rows of five dots, each with an arrow to the right, a training run. In the first row "
         "all dots are full: the run trains on all samples. In each of the other rows another dot "
-        "is a ring: the sample that is left out. The run in that row has not seen this sample.",
+        "is a dashed outline: the sample that is left out. The run in that row has not seen this sample.",
         [panel],
     )
 
@@ -58,7 +58,7 @@ def _two_runs():
     panel.curve(list(zip(across, whole, strict=True)))
     for x, y, push in zip(across[1:], whole[1:], 0.8 * PUSHES, strict=True):
         foot, tip = (float(x), float(y + push)), (float(x), float(y))
-        if push > 8:  # as long as the head of an arrow
+        if foot[1] - tip[1] > 12:  # half as long again as the head of an arrow
             panel.arrow(foot, tip, width=2)
         else:
             panel.line(foot, tip, width=3)

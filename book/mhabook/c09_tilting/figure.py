@@ -11,6 +11,7 @@ from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import Path
 from mhabook.c09_tilting.statements import exponent
+from mhabook.figure_parts import QUERY
 from mhalib.attention import softmax
 from mhalib.data import RegressionDataset
 from mhalib.data.regression import LinearTruth
@@ -221,7 +222,7 @@ def _cloud_frame(slope):
     frame.add_scatter(
         name="this query",
         mode="markers",
-        marker={"symbol": "circle-open", "color": INK, "size": 12, "line": {"width": 2}},
+        marker=QUERY,
         row=1,
         col=2,
         meta={"x": "here", "y": "here_output"},

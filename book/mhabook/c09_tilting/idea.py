@@ -32,7 +32,7 @@ def query_in_a_cloud() -> HTML:
     return picture(
         "tokens-by-weight",
         "A round cloud of tokens, each in a disc that is as large as its weight, and an arrow from "
-        "a ring in the middle, the query. The discs in the direction of the arrow are large, and "
+        "a triangle in the middle, the query. The discs in the direction of the arrow are large, and "
         "those on the other side nearly vanish. Their mean, a dot, lies away from the middle, in "
         "the direction of the arrow.",
         [panel],

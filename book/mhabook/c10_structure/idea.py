@@ -150,7 +150,7 @@ def _ovals(title, path, variances, words, dash=""):
             opacity=0.55,
         )
     points = [_near(point) for point in path]
-    panel.curve(points, width=1.5, dash=dash).dot(points[0], hollow=True)
+    panel.curve(points, width=1.5, dash=dash).start(*points[:2])
     for point in points[1:]:
         panel.dot(point, size=2)
     return panel.star(CENTER).words((130, 186), f"{words}: {len(path) - 1} steps")

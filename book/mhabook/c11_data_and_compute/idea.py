@@ -5,7 +5,7 @@ import numpy as np
 from IPython.display import HTML
 
 from mhabook.c11_data_and_compute.scaling import Law, split
-from mhabook.drawing import Panel, Point, picture
+from mhabook.drawing import DOTS, Panel, Point, picture
 from mhalib.plots import FOUND
 
 LAW = Law(0.05, 0.81, 0.57)
@@ -45,7 +45,8 @@ def factor_and_floor() -> HTML:
     return picture(
         "factor-and-floor",
         "Three panels. Left: against the steps, on a logarithmic scale, a straight falling line, "
-        "dashed, a horizontal line, dotted, and their sum, which turns where they cross. Middle: a "
+        "dashed, a horizontal line, dotted and shaded below, and their sum, which turns where they "
+        "cross. Middle: a "
         "second horizontal line, at half the error; the falling line is unchanged, and the new sum "
         "turns a few steps later. Right: in the plane of steps and samples, the pairs of equal "
         "error, and a dashed curve of pairs of equal cost, which touches it at a star, the "
@@ -77,9 +78,13 @@ def _slide(panel):
     return panel.line(*ends, width=2, dash="6 4")
 
 
-def _level(panel, n, opacity=1.0):
-    ends = [_at(k, LAW.floor / n) for k in (0, 45)]
-    return panel.line(*ends, width=2, dash="1 5", opacity=opacity)
+def _level(n):
+    return [_at(k, LAW.floor / n) for k in (0, 45)]
+
+
+def _floor(panel, n):
+    ends = _level(n)
+    return panel.wall(ends, beyond=[(x, 166) for x, _ in reversed(ends)])
 
 
 def _total(panel, n, width, opacity=1.0):
@@ -89,14 +94,14 @@ def _total(panel, n, width, opacity=1.0):
 
 
 def _sum():
-    panel = _total(_level(_slide(_axes(Panel("Two parts"), "step", "error")), 160), 160, 2.5)
+    panel = _total(_floor(_slide(_axes(Panel("Two parts"), "step", "error")), 160), 160, 2.5)
     panel.words((254, 130), "lowered by steps", anchor="end")
     return panel.words((252, 86), "lowered by samples", anchor="end")
 
 
 def _twice():
     panel = _slide(_axes(Panel("Twice the samples"), "step", "error"))
-    _level(_level(panel, 160, 0.5), 320)
+    _floor(panel.line(*_level(160), width=2, dash=DOTS, opacity=0.5), 320)
     _total(_total(panel, 160, 1.5, 0.5), 320, 2.5)
     high, low = (_at(38, LAW.floor / n) for n in (160, 320))
     panel.arrow(high, low, width=2)

@@ -16,11 +16,10 @@ from mhabook.c12_two_kernels.formulas import (
     KEY,
     LOOKS,
     NAMES,
-    QUERY,
     kernels_of,
     read,
 )
-from mhabook.figure_parts import together
+from mhabook.figure_parts import QUERY, together
 from mhalib.models import AttentionLayer
 from mhalib.plots import FOUND
 

@@ -19,8 +19,6 @@ LOOKS = {
 CHOSEN_KEY = {"symbol": "diamond", "size": 12, "color": INK}
 KEY = CHOSEN_KEY | {"symbol": "diamond-open", "line": {"width": 1.5}}
 """A key is a diamond, filled if it is the one in question."""
-QUERY = {"symbol": "circle-open", "size": 12, "color": INK, "line": {"width": 2}}
-"""A query is a ring."""
 
 
 def kernels_of(c: float) -> dict[str, Kernel]:

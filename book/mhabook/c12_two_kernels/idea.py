@@ -72,7 +72,7 @@ def _product():
         )
     panel.query((14, 168), towards=(14 + 60 * ALONG[0], 168 + 60 * ALONG[1]))
     panel.words((27, 176), "query", anchor="start")
-    _keys(panel).dot(winner(), size=12, color=ATTENTION, hollow=True)
+    _keys(panel.circle(winner(), 12, color=ATTENTION, fill=0.25))
     return panel.words((170, 185), "meets a corner")
 
 
@@ -80,7 +80,7 @@ def _distance():
     panel = Panel("A distance: how near?")
     near = ((QUERY[0] - MIDDLE[0]) ** 2 + (QUERY[1] - MIDDLE[1]) ** 2) ** 0.5
     for radius in (near, near + 14, near + 28):
-        panel.dot(QUERY, size=radius, color=GAUSSIAN, hollow=True)
+        panel.circle(QUERY, radius, color=GAUSSIAN)
     _keys(panel).query(QUERY).words((62, 98), "query", anchor="end")
     return panel.words((136, 185), "meets the nearest")
 
@@ -99,7 +99,7 @@ def _bowl():
     panel.line((76, lowest), (238, lowest), width=1.2, dash="4 4", color=GAUSSIAN)
     for k in ON_LINE:
         x, y = lifted(k)
-        panel.line((x, GROUND - 7), (x, y + 7), width=1, dash="2 4", opacity=0.6).key((x, GROUND))
+        panel.line((x, GROUND - 7), (x, y + 7), width=1, dash="4 3", opacity=0.6).key((x, GROUND))
         panel.key((x, y), chosen=k == 0)
     panel.query((30, 84), towards=(30, 132)).words((30, 70), "query")
     return panel.words((136, 183), "every key a corner")

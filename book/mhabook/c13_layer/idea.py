@@ -44,8 +44,7 @@ def rows_of_what_tokens_see() -> HTML:
         y = 52 + 28 * k
         rows.words((54, y + 5), f"token {k + 1}", anchor="end")
         for j, entry in enumerate(row):
-            # The root makes the area of a disc go with the entry.
-            rows.dot((72 + CELL * j, y), size=9 * abs(entry) ** 0.5, hollow=entry < 0)
+            rows.entry((72 + CELL * j, y), entry)
         rows.words((158, y + 4), "· v", color=DECODER, anchor="start")
         rows.words((178, y + 4), f"= target {k + 1}", color=FOUND, anchor="start")
     rows.words((130, 184), "each target is an equation for v")
@@ -53,7 +52,7 @@ def rows_of_what_tokens_see() -> HTML:
         "what-tokens-see",
         "Two panels. Left: a token attends to the four tokens of its sample, with one broad line "
         "and three thin ones; their weighted sum is its context vector. Right: the context vectors "
-        "of the four tokens are the rows of a matrix B, drawn as five discs each, filled where an "
+        "of the four tokens are the rows of a matrix B, drawn as five squares each, filled where an "
         "entry is positive and hollow where it is negative; each row times the values v should "
         "equal a target.",
         [looks, rows],

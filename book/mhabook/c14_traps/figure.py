@@ -14,10 +14,10 @@ from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import Path, recorded_steps, train
-from mhabook.c12_two_kernels.formulas import KEY, LOOKS, NAMES, QUERY, kernels_of
+from mhabook.c12_two_kernels.formulas import KEY, LOOKS, NAMES, kernels_of
 from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import on_line
-from mhabook.figure_parts import Measures
+from mhabook.figure_parts import QUERY, Measures
 from mhalib.data.sequences import SequenceDataset
 from mhalib.optim import GradientDescent
 from mhalib.plots import DECODER, FOUND, HERE, INK, MINIMUM, SPURIOUS

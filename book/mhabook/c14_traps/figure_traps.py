@@ -7,7 +7,7 @@ from livegrad.arrays import require_count
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control
 from livegrad.live.widget import LiveFigure
-from mhabook.c12_two_kernels.formulas import LOOKS, QUERY
+from mhabook.c12_two_kernels.formulas import LOOKS
 from mhabook.c14_traps import figure_queries as queries
 from mhabook.c14_traps.figure_queries import (
     KINDS,
@@ -21,7 +21,7 @@ from mhabook.c14_traps.figure_queries import (
 )
 from mhabook.c14_traps.statements import EXAMPLES
 from mhabook.figure_parts import Measures
-from mhalib.plots import HERE, INK, MINIMUM, SPURIOUS
+from mhalib.plots import HERE, INK, MINIMUM, SPURIOUS, START
 
 SHIFTS = tuple(round(0.2 * k, 1) for k in range(-15, 16))
 
@@ -146,7 +146,7 @@ def _frame(steps):
         {"marker": MINIMUM | {"size": 13}},
         {"marker": SPURIOUS | {"size": 13, "color": INK}},
         {"mode": "lines", "line": {"color": INK, "width": 3}},
-        {"marker": QUERY},
+        {"marker": START | {"size": 12, "color": INK, "line": {"width": 2}}},
         {"marker": HERE | {"size": 7, "color": INK}},
     )
     for k, (short, words) in enumerate(NAMES.items()):

@@ -28,7 +28,7 @@ def task() -> HTML:
             panel.words((30 + 46 * i, y), word)
             if word == "not":
                 panel.line((20 + 46 * i, y + 5), (40 + 46 * i, y + 5))
-        panel.dot((214, y - 4), hollow=label == "−1").words((240, y), label)
+        panel.label((214, y - 4), label == "+1").words((240, y), label)
     networks = Panel("Two networks, one seed")
     for k, (name, color) in enumerate((("softmax", ATTENTION), ("Gaussian", GAUSSIAN))):
         y = 66 + 62 * k
