@@ -22,7 +22,8 @@ export function liveFigure(formulas) {
 // The first so many of the steps that a run has recorded.
 function beginning(frame, count) {
   const curves = Object.entries(frame.curves).map(([name, curve]) => [name, curve.slice(0, count)]);
-  return { ...frame, steps: frame.steps.slice(0, count), curves: Object.fromEntries(curves), done: false };
+  const shown = { steps: frame.steps.slice(0, count), curves: Object.fromEntries(curves), final: frame.finals[count - 1] };
+  return { ...frame, ...shown, done: false };
 }
 
 const HINT = "Points with a dashed ring can be dragged.";

@@ -98,7 +98,7 @@ class FigureSpec:
     tries : telling cases as buttons, words → the values that they set: ``{"Ten times the step":
         {"lr": 10.0}}``; the other controls go to where they start
     watched : in how many seconds the first run is shown, step by step, to a reader who has nothing
-        against motion; 0: as fast as it goes
+        against motion, with ``final`` of the model at each recorded step; 0: as fast as it goes
     """
 
     title: str

@@ -12,6 +12,7 @@ import pytest
 from checks import assert_alike
 from figures import FIGURES, PLACES, figure, of_each_kind, place_id
 from live_figure import DRAWN, Live
+from mhabook.start.figure_words import FOOT, LONGEST
 from visits import BUILD, PATIENCE, RANGES, at_rest, eventually, frames
 
 SCRIPT = r'<script type="application/vnd.jupyter.widget-{}\+json">(.*?)</script>'
@@ -25,9 +26,12 @@ DEAD_WORKER = """window.Worker = class {
   terminate() {}
 };"""
 NO_KERNEL = "delete window.WebAssembly;"
-# How many steps each frame shows.
+# How many steps each frame shows, the weights at the last of them, and the ends of the bars.
 SHOWN = """window.shown = [];
-document.addEventListener("mha-drawn", () => shown.push(document.querySelector(".js-plotly-plot").data[0].x.length));
+document.addEventListener("mha-drawn", () => {
+  const [heatmap, bars] = document.querySelector(".js-plotly-plot").data;
+  shown.push({ steps: heatmap.x.length, weights: heatmap.z.at(-1), ends: bars.x.filter((_, k) => k % 3 === 1) });
+});
 """
 
 
@@ -310,7 +314,10 @@ def watched(chromium, site):
 def test_the_first_run_of_the_first_page_is_shown_step_by_step(watched):
     watched.assert_draws()
     shown = watched.page.evaluate("shown")
-    assert shown == sorted(shown) and shown[0] < shown[-1] == 101
+    steps = [each["steps"] for each in shown]
+    assert steps == sorted(steps) and steps[0] < steps[-1] == 101
+    weights, ends = (np.array([each[name] for each in shown]) for name in ("weights", "ends"))
+    np.testing.assert_allclose(ends, FOOT + LONGEST * weights, atol=1e-9)
 
 
 def test_who_moves_the_slider_ends_the_show(watched):

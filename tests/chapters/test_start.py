@@ -1,6 +1,7 @@
 """The pages before the first chapter: a loss of two numbers, a linearized model, and the formulas
 of their figures."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import torch
 
 import mhalib as mha
 from checks import assert_refused
-from engines import assert_bug_is_seen
+from engines import asked, assert_bug_is_seen, plain
 from mhabook.start import figure_linearized, figure_scores, figure_surface, figure_words
 from mhabook.start.linearized import Linearized
 from mhabook.start.surface import Surface
@@ -120,6 +121,14 @@ def test_bars_say_what_the_colors_of_the_words_mean():
     assert (feet == zero).all() and np.isnan(gaps).all() and zero > heatmap.x[-1] + 1
     np.testing.assert_allclose((ends - zero) / (one - zero), np.array(heatmap.z)[-1], atol=1e-12)
     assert np.argmax(ends) == 5 and heatmap.y[5] == bars.y[15] == bars.y[16]
+
+
+def test_what_is_measured_last_is_measured_at_every_step_of_a_run_that_is_watched():
+    run = json.loads(asked(plain(MADE["words"]), MADE["words"], {"lr": 1.0}))
+    weights, bars = run["curves"]["weights"], [final["bars"] for final in run["finals"]]
+    ends = np.reshape(np.array(bars, float), (101, 10, 3))[..., 1]
+    np.testing.assert_allclose(ends, 107 + 36 * np.array(weights), atol=1e-9)
+    assert run["final"]["bars"] == bars[-1] != bars[0]
 
 
 @each_surface

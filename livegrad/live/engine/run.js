@@ -26,9 +26,9 @@ function settings(spec, values) {
 const measured = (model, name, now) => (model.curves[name] ?? model.final[name] ?? common[name])(now);
 
 // formulas: {datasets, starts, models}, functions by the names that a spec uses. spec: {model, data, test, start, fixed,
-// record, curves, final}; values: the controls'. Every recorded step adds one number to each curve; a name that begins
-// with test_ is measured on the test data. `advance(ms)` works for about so long; a loss that is not finite ends the run
-// as there. A computation that is no training is a run of no steps: record = [0].
+// record, curves, final, watched}; values: the controls'. Every recorded step adds one number to each curve, and, if the
+// run is watched, what is `final` there; a name that begins with test_ is measured on the test data. `advance(ms)` works for
+// about so long; a loss that is not finite ends the run as there. A computation that is no training is a run of no steps: record = [0].
 export class Run {
   constructor({ datasets, starts, models }, spec, values) {
     const all = settings(spec, values),
@@ -49,11 +49,12 @@ export class Run {
     const record = chosen(spec.record, all);
     this.recorded = new Set(record);
     this.last = Math.max(...record);
-    this.asksTest = spec.curves.some((name) => this.onTest(name));
+    this.asksTest = [...spec.curves, ...(spec.watched ? spec.final : [])].some((name) => this.onTest(name));
     this.result = {
       steps: [],
       curves: Object.fromEntries(spec.curves.map((name) => [name, []])),
       final: {},
+      finals: [],
       done: false,
       stopped: null,
     };
@@ -73,19 +74,24 @@ export class Run {
     return this.onTest(name) ? measured(this.fresh, name.slice(5), then) : measured(this.model, name, now);
   }
 
+  final(now, then) {
+    return Object.fromEntries(this.spec.final.map((name) => [name, this.measure(name, now, then)]));
+  }
+
   record(at, loss) {
     const { fresh, result, theta, unused } = this,
       now = this.now(this.model, at, loss, this.grad);
     const then = this.asksTest && this.now(fresh, at, fresh.lossAndGrad(theta, unused), unused);
     result.steps.push(at);
     for (const name of this.spec.curves) result.curves[name].push(this.measure(name, now, then));
+    if (this.spec.watched) result.finals.push((result.final = this.final(now, then)));
   }
 
   finish() {
     const { fresh, theta } = this,
       now = this.now(this.model, this.k, this.model.forward(theta), this.grad);
     const then = fresh && { ...now, model: fresh, loss: fresh.forward(theta) };
-    for (const name of this.spec.final) this.result.final[name] = this.measure(name, now, then);
+    this.result.final = this.final(now, then);
     this.result.done = true;
   }
 
