@@ -19,11 +19,11 @@ export function liveFigure(formulas) {
   return { run, render, work: () => work(run) };
 }
 
-// The first so many of the steps that a run has recorded.
+// The first so many of the steps that a run has recorded, and what is measured of the model of the last of them.
 function beginning(frame, count) {
   const curves = Object.entries(frame.curves).map(([name, curve]) => [name, curve.slice(0, count)]);
-  const shown = { steps: frame.steps.slice(0, count), curves: Object.fromEntries(curves), final: frame.finals[count - 1] };
-  return { ...frame, ...shown, done: false };
+  const steps = frame.steps.slice(0, count);
+  return { ...frame, steps, curves: Object.fromEntries(curves), final: frame.finals[count - 1], done: false };
 }
 
 const HINT = "Points with a dashed ring can be dragged.";

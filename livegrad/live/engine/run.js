@@ -25,10 +25,11 @@ function settings(spec, values) {
 
 const measured = (model, name, now) => (model.curves[name] ?? model.final[name] ?? common[name])(now);
 
-// formulas: {datasets, starts, models}, functions by the names that a spec uses. spec: {model, data, test, start, fixed,
-// record, curves, final, watched}; values: the controls'. Every recorded step adds one number to each curve, and, if the
-// run is watched, what is `final` there; a name that begins with test_ is measured on the test data. `advance(ms)` works for
-// about so long; a loss that is not finite ends the run as there. A computation that is no training is a run of no steps: record = [0].
+// formulas: {datasets, starts, models}, functions by the names that a spec uses. spec: {model, data, test, start,
+// fixed, record, curves, final, watched}; values: the controls'. Every recorded step adds one number to each curve,
+// and, if the run is watched, what is `final` there; a name that begins with test_ is measured on the test data.
+// `advance(ms)` works for about so long; a loss that is not finite ends the run as there. A computation that is no
+// training is a run of no steps: record = [0].
 export class Run {
   constructor({ datasets, starts, models }, spec, values) {
     const all = settings(spec, values),
