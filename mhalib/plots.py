@@ -99,8 +99,6 @@ TRAINED = {
 }
 """Name of a curve of training → its color and dash."""
 ROLES = {"softmax": ATTENTION, "attention": ATTENTION, "Gaussian": GAUSSIAN, "decoder": DECODER}
-ABSENT = re.compile(rf"\b(?:no|without) (?:{'|'.join(ROLES)})")
-"""What lacks a thing is the reference to compare it with."""
 BOUNDS = re.compile(r"bound|promise|guarante|formula|law\b|slope|derived|limit|^1/")
 OTHERS = ("solid", "dash", "longdash", "dashdot", "longdashdot")
 """The dashes of lines beside which dotted bounds may stand."""
@@ -110,8 +108,7 @@ def looks(names: Iterable[str]) -> list[dict[str, Any]]:
     """The color and the dash of each of these lines, by what its name says; no two are alike.
 
     Names that differ in a number alone are an order, of heads ("H = 4") or of something else. Of all
-    others, what names a kernel, attention, or the decoder has its color, and what lacks it ("no
-    attention") is gray; a bound has dots.
+    others, what names a kernel, attention, or the decoder has its color, and a bound has dots.
     """
     names = list(names)
     if len(names) > 1 and len({re.sub(r"[\d.,]+", "", name) for name in names}) == 1:
@@ -120,8 +117,7 @@ def looks(names: Iterable[str]) -> list[dict[str, Any]]:
         return [{"color": shades[k], "dash": DASHES[i % 2]} for i, k in enumerate(at)]
     found, seen = [], Counter()
     for name in names:
-        named = GRAY if ABSENT.search(name) else None
-        color = named or next((color for word, color in ROLES.items() if word in name), INK)
+        color = next((color for word, color in ROLES.items() if word in name), INK)
         is_bound = bool(BOUNDS.search(name))
         k = seen[color, is_bound]
         seen[color, is_bound] += 1

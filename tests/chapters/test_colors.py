@@ -120,8 +120,3 @@ def test_the_style_sheets_agree_on_the_twins():
 def test_lines_are_told_apart_by_their_names(names):
     found = looks(names)
     assert all(one != other for one, other in combinations(found, 2))
-
-
-def test_what_lacks_attention_is_gray_and_what_has_it_is_not():
-    colors = [look["color"] for look in looks(["attention", "no attention", "without softmax"])]
-    assert colors == [ATTENTION, GRAY, GRAY]
