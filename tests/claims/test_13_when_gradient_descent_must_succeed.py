@@ -56,8 +56,8 @@ def test_the_share_of_the_slowest_direction_makes_up_for_the_steps(needed, promi
 
 
 @page.after("exact")
-def test_the_loss_is_below_its_guarantee_and_known_from_the_start(R, data, guarantee, parts, path):
-    assert (path.loss <= guarantee * path.loss[0] * (1 + 1e-12)).all()
+def test_the_loss_is_below_its_bound_and_known_from_the_start(R, data, bound, parts, path):
+    assert (path.loss <= bound * path.loss[0] * (1 + 1e-12)).all()
     for same in (R, parts):
         np.testing.assert_allclose((same**2).sum() / (2 * len(data)), path.loss[-1], rtol=1e-9)
 

@@ -76,7 +76,7 @@ def two_steps(
             alt="Left, the plane of two step sizes, that of the decoder to the right and that of "
             "attention upward, both on logarithmic scales. Two paths lead through 1, 4, 16 and 64 "
             "heads: straight down with the same step, and down a diagonal where the step grows "
-            "with the root of the number of heads. A point stands at 64 heads with the same step. "
+            "with the square root of the number of heads. A point is at 64 heads with the same step. "
             f"Right, over {steps} steps, the training loss of one head with these two step sizes, "
             "which falls later than the gray one of one head with a single step size.",
             model="two_steps",

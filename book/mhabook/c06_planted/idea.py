@@ -22,7 +22,7 @@ FOUND_AT = (130, 30)
 def hidden_head() -> HTML:
     """A head makes labels and is covered; tokens and labels remain; eight heads are trained on
     them."""
-    made = _tokens(Panel("A head makes the labels"))
+    made = _tokens(Panel("A head generates labels"))
     made.arrow((100, 100), (124, 100)).curve(_square((148, 100), 18), color=FOUND, fill=True)
     made.star((148, 100)).arrow((172, 100), (196, 100)).words((202, 106), "+ or −", anchor="start")
     made.words((130, 184), "W* and U*, hidden")

@@ -91,7 +91,7 @@ def lifted(k: float) -> Point:
 
 
 def _bowl():
-    panel = Panel("Lifted on a bowl")
+    panel = Panel("Lifted onto a bowl")
     panel.curve([lifted(k / 10) for k in range(-22, 15)], width=1, opacity=0.6)
     panel.curve([lifted(k) for k in (*ON_LINE, ON_LINE[0])], width=1, fill=True, opacity=0.7)
     panel.line((40, GROUND), (240, GROUND), width=1, opacity=0.5)
