@@ -297,7 +297,7 @@ TRUTH = {
     "ex-3-kernel": [(gram_entry, 1e-9), (equal_signs, 1e-9)],
     "ex-3-needs": [(wanted_product, 1e-9), free_rows],
     "ex-3-infinite": [(mean_decoder_gram, 1e-9), (margin_of_infinitely_many, 1e-3)],
-    "ex-3-length": ["exact margin becomes $\\sqrt{\\gamma_U^2+c^2\\gamma_W^{*2}}$"],
+    "ex-3-length": ["maximum margin becomes $\\sqrt{\\gamma_U^2+c^2\\gamma_W^{*2}}$"],
     "ex-4-constant": [
         lambda: root(lambda x: convergence.share_lost(x) - 0.25, 0, 1),
         "\\approx0.864$",
