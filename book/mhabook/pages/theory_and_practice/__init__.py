@@ -33,7 +33,7 @@ SECTIONS = {
     "kernels/14_further": "move-the-sliders",
 }
 """Chapter → the section with the live figure that shows its conditions."""
-HEAD = "| Statement | Asks, or promises | Runs | Factor | Mark | Live figure |\n|---|---|---|--:|---|---|"
+HEAD = "| Statement | Requires or guarantees | Runs | Factor | Mark | Live figure |\n|---|---|---|--:|---|---|"
 
 
 def all_rows(live: LiveFigure) -> Rows:
