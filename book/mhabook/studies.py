@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 import mhalib
 from livegrad.arrays import require_count, require_seed
-from livegrad.training import interrupts_raised
+from livegrad.walk import interrupts_raised
 from mhabook.tables import RESERVED, Table, stored
 
 __all__ = ["Table", "stored", "sweep"]

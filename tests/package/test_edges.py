@@ -298,7 +298,7 @@ def test_an_interrupt_keeps_the_path_so_far():
 
 @pytest.mark.usefixtures("python_is_interrupted")
 def test_an_interrupt_ends_a_run_that_must_be_whole():
-    from livegrad.training import interrupts_raised
+    from livegrad.walk import interrupts_raised
 
     start, data = mha.MultiHeadAttention.zeros(2, 10, 8), mha.data.tokenized_mixture(n=20, seed=0)
     with pytest.raises(KeyboardInterrupt), interrupts_raised():

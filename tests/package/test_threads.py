@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from livegrad.training import interrupts_raised
+from livegrad.walk import interrupts_raised
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((30, 3))
@@ -127,7 +127,7 @@ def test_figures_made_side_by_side_are_those_made_alone():
 
 
 def test_one_thread_that_keeps_no_half_run_leaves_another_as_it_was():
-    from livegrad.training import _interrupts_raise
+    from livegrad.walk import _interrupts_raise
 
     inside, outside = Event(), Event()
 
