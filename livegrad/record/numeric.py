@@ -1,21 +1,37 @@
 """A record as a function of numbers, computed by numpy: how each step is done is found once, for
-all that follow."""
+all that follow.
 
-from collections.abc import Callable, Mapping, Sequence
+A step is a chain of what numpy and ``operator`` offer: functions of Python would take longer than the
+work on small arrays."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from math import prod
-from typing import Any
+from operator import itemgetter, methodcaller
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from livegrad.record.derivatives import PARTIALS, PULLBACKS
 from livegrad.record.trace import Index, Node, Traced, topological
 
-Step = Callable[[list[np.ndarray], Mapping[str, np.ndarray]], np.ndarray]
-"""What computes a node from the values of those before it, and from the inputs by name."""
+Change = Callable[[Any], Any]
+"""A view of an array, a sum over some of its axes, and the like."""
+_doubles: Change = partial(np.asarray, dtype=float)
+
+
+class Step(NamedTuple):
+    """What computes a value from those before it: a function of some of them, each by its number
+    and seen through some views, and what becomes of its result."""
+
+    arguments: Sequence[tuple[int, Sequence[Change]]]
+    function: Callable[..., Any]
+    finish: Sequence[Change]
+
 
 NUMPY: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in (*PARTIALS, *PULLBACKS) if hasattr(np, name)},
-    "id": lambda a: a,
+    "id": np.asarray,
     # Every part is padded by zeros to the whole length, so the sum joins them.
     "concatenate": lambda *parts: sum(parts),
     "where": lambda condition, a, b: np.where(condition != 0, a, b),
@@ -39,10 +55,10 @@ class Evaluator:
     """
 
     def __init__(self, arrays: Sequence[Traced]) -> None:
-        self._arrays = list(arrays)
         self._order = topological(x.node for x in arrays)
-        self._at = {v: k for k, v in enumerate(self._order)}
-        self._steps = [self._step(v) for v in self._order]
+        # Value 0 are the inputs by name.
+        self._at = {v: k for k, v in enumerate(self._order, start=1)}
+        self._steps = [*map(self._step, self._order), *map(self._result, arrays)]
 
     @property
     def steps(self) -> int:
@@ -59,43 +75,50 @@ class Evaluator:
 
         Raises KeyError for an input that is not given.
         """
-        values = self._values(inputs)
-        return [_in_shape(values[self._at[x.node]], x) for x in self._arrays]
+        return self._values(inputs)[len(self._order) + 1 :]
 
     def of_nodes(self, inputs: Mapping[str, np.ndarray]) -> dict[Node, np.ndarray]:
         """The values of all steps."""
-        return dict(zip(self._order, self._values(inputs), strict=True))
+        return dict(zip(self._order, self._values(inputs)[1:], strict=False))
 
     def _values(self, inputs):
-        values: list[np.ndarray] = []
-        for step in self._steps:
-            values.append(step(values, inputs))
+        values: list[Any] = [inputs]
+        for arguments, function, finish in self._steps:
+            found = []
+            for at, views in arguments:
+                a = values[at]
+                for view in views:
+                    a = view(a)
+                found.append(a)
+            a = function(*found)
+            for change in finish:
+                a = change(a)
+            values.append(a)
         return values
 
     def _step(self, v: Node) -> Step:
-        shape = v.shape
         if v.f == "input":
-            return lambda values, inputs: np.asarray(inputs[v.detail], dtype=float).reshape(shape)
+            return Step([(0, [itemgetter(v.detail)])], _doubles, [_reshape(v.shape)])
         if not v.args:
-            constant = np.asarray(v.detail, dtype=float).reshape(shape)
-            return lambda values, inputs: constant
+            return Step([], partial(np.asarray, _doubles(v.detail).reshape(v.shape)), [])
         if v.f == "reshape":
-            at = self._at[v.args[0][0]]
-            return lambda values, inputs: values[at].reshape(shape)
+            return Step([(self._at[v.args[0][0]], [])], _reshape(v.shape), [])
         product = self._product(v) if v.f == "multiply" and v.over == "sum" else None
         return product or self._entrywise(v)
+
+    def _result(self, x: Traced) -> Step:
+        """The numbers of a node in the shape of the recorded array, and its own: a rule may write
+        into them."""
+        order = [k for group in x.groups for k in group]
+        views = [_transpose(order), _reshape(x.shape)]
+        return Step([(self._at[x.node], views)], methodcaller("copy"), [])
 
     def _entrywise(self, v: Node) -> Step:
         """A function of numbers in all loops, and then perhaps a sum or a maximum over some of
         them."""
         every = range(len(v.loops))
-        function, finish = NUMPY[v.f], _finished(v)
-        parts = [(self._at[arg], _view(arg, index, v, every)) for arg, index in v.args]
-
-        def step(values, inputs):
-            return finish(function(*[view(values[at]) for at, view in parts]))
-
-        return step
+        arguments = [(self._at[arg], _views(arg, index, v, every)) for arg, index in v.args]
+        return Step(arguments, NUMPY[v.f], _finish(v))
 
     def _product(self, v: Node) -> Step | None:
         """A sum of products as a product of matrices, if it is one: of rows and columns, and of
@@ -117,27 +140,17 @@ class Evaluator:
             return None
         sizes = [prod(v.loops[k] for k in loops) for loops in (together, rows, summed, columns)]
         count, height, depth, width = sizes
-        left, right = (
-            _view(arg, index, v, loops, is_flat=True)
-            for (arg, index), loops in zip(
-                v.args, ([*together, *rows, *summed], [*together, *summed, *columns]), strict=True
-            )
-        )
-        (at_left, _), (at_right, _) = v.args
-        at_left, at_right = self._at[at_left], self._at[at_right]
         many = [count] if together else []
-        of_left, of_right = [*many, height, depth], [*many, depth, width]
+        orders = [*together, *rows, *summed], [*together, *summed, *columns]
+        shapes = [*many, height, depth], [*many, depth, width]
+        factors = [
+            (self._at[arg], [*_views(arg, index, v, loops, is_flat=True), _reshape(shape)])
+            for (arg, index), loops, shape in zip(v.args, orders, shapes, strict=True)
+        ]
         # A product of matrices has its axes in this order, the result in that of `out`.
         found = [*together, *rows, *columns]
-        shape, order = [v.loops[k] for k in found], [found.index(k) for k in v.out]
-
-        def step(values, inputs):
-            product = left(values[at_left]).reshape(of_left) @ right(values[at_right]).reshape(
-                of_right
-            )
-            return product.reshape(shape).transpose(order)
-
-        return step
+        order = [found.index(k) for k in v.out]
+        return Step(factors, np.matmul, [_reshape(v.loops[k] for k in found), _transpose(order)])
 
 
 def evaluate(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
@@ -172,37 +185,37 @@ def origin(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> str | 
     return found.line if "derivative" in found.line else f"{found.line}, in {found.f}"
 
 
-def _in_shape(value: np.ndarray, x: Traced) -> np.ndarray:
-    """The numbers of a node in the shape of the recorded array, and its own: a rule may write into
-    them."""
-    found = value.transpose([k for group in x.groups for k in group]).reshape(x.shape)
-    return found.copy() if found.base is not None else found
+def _reshape(shape: Iterable[int]) -> Change:
+    return methodcaller("reshape", tuple(shape))
 
 
-def _finished(v: Node) -> Callable[[np.ndarray], np.ndarray]:
+def _transpose(order: Iterable[int]) -> Change:
+    return methodcaller("transpose", tuple(order))
+
+
+def _finish(v: Node) -> list[Change]:
     """What becomes of values in all loops of a node: broadcast, reduced, and their axes in
     order."""
     known = {loop for _, index in v.args for loop, _ in index}
     gone = tuple(k for k in range(len(v.loops)) if k not in v.out)
     kept = sorted(v.out)
     order = [kept.index(k) for k in v.out]
-    is_whole, is_in_order = known >= set(range(len(v.loops))), order == list(range(len(order)))
-
-    def finish(found):
-        found = np.asarray(found, dtype=float)
-        # A loop that no argument knows counts all the same: a sum over it adds each round.
-        if not is_whole:
-            found = np.broadcast_to(found, v.loops)
-        if gone:
-            found = np.asarray(found.max(gone) if v.over == "max" else found.sum(gone))
-        return found if is_in_order else found.transpose(order)
-
-    return finish
+    finish = []
+    # A loop that no argument knows counts all the same: a sum over it adds each round.
+    if not known >= set(range(len(v.loops))):
+        finish.append(partial(np.broadcast_to, shape=v.loops))
+    if gone:
+        finish.append(methodcaller("max" if v.over == "max" else "sum", gone))
+    if order != sorted(order):
+        finish.append(_transpose(order))
+    return [*finish, _doubles]
 
 
-def _view(arg: Node, index: Index, v: Node, loops: Sequence[int], *, is_flat: bool = False):
-    """How an argument is read: a function of its numbers that gives those at its index, an axis for
-    each of ``loops``.
+def _views(
+    arg: Node, index: Index, v: Node, loops: Sequence[int], *, is_flat: bool = False
+) -> list[Change]:
+    """How an argument is read: the views, one of the other, that have its numbers at its index, an
+    axis for each of ``loops``.
 
     Of a loop that the argument does not know the axis has length 1; with ``is_flat`` there are no
     such loops.
@@ -216,23 +229,15 @@ def _view(arg: Node, index: Index, v: Node, loops: Sequence[int], *, is_flat: bo
         # Padding ahead moves all entries by as much: offset + ahead is max(0, offset).
         first = max(0, offset)
         key.append(offset + ahead[-1] if loop is None else slice(first, first + size))
-    pads = list(zip(ahead, behind, strict=True)) if any(ahead) or any(behind) else None
-    is_all = not pads and all(
-        isinstance(k, slice) and k == slice(0, n) for k, n in zip(key, arg.shape, strict=True)
-    )
+    views: list[Change] = []
+    if any(ahead) or any(behind):
+        views.append(partial(np.pad, pad_width=list(zip(ahead, behind, strict=True))))
+    if views or key != [slice(0, n) for n in arg.shape]:
+        views.append(itemgetter(tuple(key)))
     order = [known.index(loop) for loop in loops if loop in known]
-    is_in_order = order == list(range(len(order)))
+    if order != sorted(order):
+        views.append(_transpose(order))
     axes = tuple(slice(None) if loop in known else None for loop in loops)
-    is_complete = is_flat or None not in axes
-    key = tuple(key)
-
-    def view(a):
-        if pads:
-            a = np.pad(a, pads)
-        if not is_all:
-            a = a[key]
-        if not is_in_order:
-            a = a.transpose(order)
-        return a if is_complete else a[axes]
-
-    return view
+    if None in axes and not is_flat:
+        views.append(itemgetter(axes))
+    return views
