@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from livegrad.arrays import (
 from livegrad.foreign import converted
 from livegrad.model.contract import require_weights
 from livegrad.model.given_gradient import require_gradient
+from livegrad.model.weights import layout
 from livegrad.training import Data
 
 
@@ -77,24 +79,23 @@ def direction(model: Any, vector: ArrayLike) -> Any:
     """
     _require_model("model", model)
     vector, names = to_numpy(converted("vector", vector)).astype(float), list(model.arrays())
-    if vector.shape != ((P := sum(_sizes(model, names))),):
+    if vector.shape != ((P := _size(model, names)),):
         raise ValueError(f"vector: expected {P} numbers, one a parameter, got shape {vector.shape}")
     return _filled(model, names, vector)
 
 
-def _sizes(model, names):
-    """How many parameters each of these arrays has."""
-    return [int(np.prod(model.arrays()[name].shape)) for name in names]
+def _size(model, names):
+    """How many parameters these arrays have."""
+    return sum(prod(model.arrays()[name].shape) for name in names)
 
 
 def _filled(model, names, vector):
     """The model with the numbers of a vector in these of its arrays, one after the other."""
-    arrays, ends = model.arrays(), np.cumsum(_sizes(model, names))
-    parts = zip(names, np.split(vector, ends[:-1]), strict=True)
+    arrays = {name: model.arrays()[name] for name in names}
     return model.with_arrays(
         **{
-            name: as_like(part.reshape(tuple(arrays[name].shape)), arrays[name])
-            for name, part in parts
+            name: as_like(vector[part].reshape(shape), arrays[name])
+            for name, (part, shape) in layout(arrays).items()
         }
     )
 
@@ -402,7 +403,7 @@ def _on_vectors(model, data, only):
         image = hvp(point(vector)).arrays()
         return np.concatenate([to_numpy(image[name]).ravel() for name in names]).astype(float)
 
-    return sum(_sizes(model, names)), point, product
+    return _size(model, names), point, product
 
 
 def interpolation(

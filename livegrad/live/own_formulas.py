@@ -2,7 +2,6 @@
 without WebAssembly."""
 
 from collections.abc import Callable, Mapping
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from livegrad.live.given import Given, doubles_of, require_number, weights_of
 from livegrad.model.axes import Axes
 from livegrad.model.programs import places, sizes_of
 from livegrad.model.vector import Vector
-from livegrad.model.weights import with_attributes
+from livegrad.model.weights import layout, with_attributes
 from livegrad.record import Program, Untraceable, gradient, webassembly
 from livegrad.record.trace import Traced, array, recorded, strictly, topological
 
@@ -47,10 +46,8 @@ class Formulas:
         self.thetas: dict[str, str] = _numbered("theta", self.weights)
         self.inputs: dict[str, str] = _numbered("data", self.arrays)
         self.sets: dict[str, str] = _numbered("set", numbers)
-        ends = list(accumulate(a.size for a in self.weights.values()))
         self.parts: dict[str, slice] = {
-            name: slice(end - a.size, end)
-            for (name, a), end in zip(self.weights.items(), ends, strict=True)
+            name: part for name, (part, _) in layout(self.weights).items()
         }
         """Where each weight lies in a vector of all."""
         with strictly():
@@ -138,7 +135,7 @@ class Formulas:
 
     def vector(self) -> np.ndarray:
         """The weights at the start, one behind the other."""
-        return np.concatenate([a.ravel() for a in self.weights.values()])
+        return np.concatenate([*self.weights.values()], axis=None)
 
     def model(self, theta: np.ndarray, numbers: Mapping[str, float]) -> Any:
         """The model of weights that lie one behind the other."""

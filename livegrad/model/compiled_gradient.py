@@ -5,8 +5,7 @@ compared with numpy at a few samples in a process of its own, and at all of them
 used.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from math import prod
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from livegrad.arrays import Array
 from livegrad.model.axes import Axes
 from livegrad.model.programs import parts, program, sizes_of
-from livegrad.model.weights import probe
+from livegrad.model.weights import layout, probe
 from livegrad.record import Program, native
 from livegrad.record.native import Unusable
 from livegrad.record.numeric import Evaluator
@@ -90,8 +89,8 @@ def _compiled(evaluator, model, X, y):
     own, sizes = _program(model, X, y), {"n": len(X)}
     library = native.library(own)
     require_room(library, own, sizes)
-    shapes = {f"theta_{name}": a.shape for name, a in model.arrays().items()}
-    found = Compiled(Gradient(native.Arena(library, own, sizes), shapes), evaluator)
+    arena = native.Arena(library, own, sizes)
+    found = Compiled(Gradient(arena, parts("theta_", model)), evaluator)
     if not found.is_right(own.examples[0] | {"X": X, "y": y}):
         native.refuse(own, f"of all {len(X)} samples it gives another gradient than numpy")
     return found
@@ -139,14 +138,10 @@ class Gradient:
     """The entry ``gradient`` of a program, whose weights lie one after the other in ``theta``, and
     their derivatives in ``slope``."""
 
-    def __init__(self, arena: native.Arena, shapes: Mapping[str, Sequence[int]]) -> None:
+    def __init__(self, arena: native.Arena, weights: Mapping[str, np.ndarray]) -> None:
         self._arena, self._ask = arena, arena.entry("gradient")
         self._theta, self._slope = arena.array("theta"), arena.array("slope")
-        ends = np.cumsum([prod(shape) for shape in shapes.values()]).tolist()
-        self._parts = {
-            name: (slice(end - prod(shape), end), shape)
-            for (name, shape), end in zip(shapes.items(), ends, strict=True)
-        }
+        self._parts = layout(weights)
         self._samples: tuple[Any, Any] = None, None
 
     def load(self, X: Array, y: Array) -> None:

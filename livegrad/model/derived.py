@@ -2,7 +2,6 @@
 weights are its tensors."""
 
 from collections.abc import Callable
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from livegrad.arrays import Array, derivable, is_tensor, torch_gradient, torch_hvp
 from livegrad.model.algebra import Algebra
 from livegrad.model.compiled_gradient import Compiled, Executor, compiled_or
-from livegrad.model.weights import attributes, probe, require_left
+from livegrad.model.weights import attributes, layout, probe, require_left
 from livegrad.model.workspace import Workspace
 from livegrad.record.derivatives import gradient
 from livegrad.record.numeric import Evaluator, evaluate, origin
@@ -166,32 +165,30 @@ class Flat(Derived):
 
     def __init__(self, model: Any, X: Array, y: Array) -> None:
         super().__init__(model, X, y)
-        self._shapes = {name: a.shape for name, a in model.arrays().items()}
-        ends = np.cumsum([prod(shape) for shape in self._shapes.values()]).tolist()
-        self._cuts = ends[:-1]
+        self._parts = layout(model.arrays())
 
     def pack(self, model: Any) -> np.ndarray:
         """All weights of a model in one array."""
-        return np.concatenate([a.ravel() for a in model.arrays().values()])
+        return np.concatenate([*model.arrays().values()], axis=None)
 
     def unpack(self, theta: np.ndarray) -> Any:
         """The model of θ; owns its arrays."""
-        return self.model.with_arrays(**{k: a.copy() for k, a in self._views(theta).items()})
-
-    def _views(self, theta):
-        parts = np.split(theta, self._cuts)
-        return {
-            name: part.reshape(shape)
-            for (name, shape), part in zip(self._shapes.items(), parts, strict=True)
-        }
+        return self.model.with_arrays(
+            **{
+                name: theta[part].reshape(shape).copy()
+                for name, (part, shape) in self._parts.items()
+            }
+        )
 
     def _asked(self, theta, X, y):
         executor = self._executor(X, y)
         if isinstance(executor, Compiled) and (found := executor.at(theta, X, y)):
             return found
-        weights = {f"theta_{name}": a for name, a in self._views(theta).items()}
-        loss, *slopes = executor(weights | {"X": X, "y": y})
-        slope = np.concatenate([a.ravel() for a in slopes])
+        inputs = {"X": X, "y": y}
+        for name, (part, shape) in self._parts.items():
+            inputs[f"theta_{name}"] = theta[part].reshape(shape)
+        loss, *slopes = executor(inputs)
+        slope = np.concatenate(slopes, axis=None)
         return loss, slope.astype(theta.dtype, copy=False)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,15 @@ def weights(model: Any) -> dict[str, Array]:
     """The weights of a model by name: its arrays."""
     named = model.arrays() if hasattr(model, "arrays") else attributes(model)
     return {name: a for name, a in named.items() if is_array(a)}
+
+
+def layout(arrays: Mapping[str, Array]) -> dict[str, tuple[slice, tuple[int, ...]]]:
+    """Where arrays lie in a vector of all, one after the other: name → its part, and its shape."""
+    found, end = {}, 0
+    for name, a in arrays.items():
+        begin, end = end, end + prod(a.shape)
+        found[name] = slice(begin, end), tuple(a.shape)
+    return found
 
 
 def with_weights(model: Any, arrays: Mapping[str, Array]) -> Any:

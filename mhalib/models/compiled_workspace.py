@@ -193,7 +193,7 @@ class LayerWorkspace(Workspace):
 
     def __init__(self, model: AttentionLayer, X: Array, y: Array, arena: Arena) -> None:
         super().__init__(model, X, y)
-        self._gradient = Gradient(arena, {name: a.shape for name, a in model.arrays().items()})
+        self._gradient = Gradient(arena, model.arrays())
         self._gradient.load(X, y)
 
     @staticmethod
