@@ -39,15 +39,6 @@ class _Point(NamedTuple):
     rows: Any
 
 
-class _Here(NamedTuple):
-    """Where a run stands before it asks for the loss of step k: θ, and what the rule remembers, in
-    the form that its step takes."""
-
-    k: int
-    theta: Any
-    memory: Any
-
-
 class Walk:
     """The steps of a run: its first loss, and the last point of it whose loss was finite."""
 
@@ -67,7 +58,9 @@ class Walk:
         self.recorded = recorded
         self.watching = watching
         self.entrywise = type(optimizer) in ENTRYWISE
-        self.here: _Here | None = None
+        # Where the run stands before it asks for the loss of step k: k, θ, and what the rule
+        # remembers, in the form that its step takes.
+        self.here: tuple[int, Any, Any] | None = None
         self.last: _Point | None = None
 
     def to(
@@ -84,7 +77,7 @@ class Walk:
         memory = state.memory
         if self.entrywise:
             memory = _each(space.pack_unchecked, memory)
-        here = _Here(state.k, space.pack_unchecked(state.model), memory)
+        here = state.k, space.pack_unchecked(state.model), memory
         try:
             # A diverging run overflows many times on its way; it is reported once, as the reason
             # why it ended.
@@ -137,7 +130,7 @@ class Walk:
         # One evaluation more than updates, for the loss after the last; ``samples`` has no end.
         begun, theta, memory = here
         for k, rows in zip(range(begun, steps + 1), samples, strict=False):
-            self.here = _Here(k, theta, memory)
+            self.here = k, theta, memory
             value, grad = self.ask(theta, rows)
             loss = float(value)
             if not isfinite(loss):
@@ -229,7 +222,8 @@ def interrupts_raised() -> Iterator[None]:
         _interrupts_raise.reset(before)
 
 
-def copied(model):
+def copied(model: Any) -> Any:
+    """A model like this one, with arrays of its own."""
     # A product copies an array in numpy and torch alike; each has its own method for a copy.
     return with_weights(model, {name: a * 1.0 for name, a in weights(model).items()})
 

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from math import prod
 from pathlib import Path
@@ -199,7 +199,7 @@ class Node:
     detail: Any
     line: str
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """The shape of what is stored."""
         return tuple(self.loops[k] for k in self.out)

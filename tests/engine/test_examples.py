@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
 
+import livegrad as lg
+from livegrad.examples.two_layer_network import start, wave
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "livegrad" / "examples"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
@@ -55,6 +58,30 @@ def test_an_example_trains_in_its_page_as_in_python(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_shows_what_it_says(name):
     assert SHOWN[name](figure(name).path())
+
+
+def calls(steps):
+    """How many calls of the engine's functions a run takes that records its two ends."""
+    found = []
+
+    def see(frame, event, _):
+        if event == "call" and frame.f_globals["__name__"].startswith("livegrad."):
+            found.append(frame.f_code.co_qualname)
+
+    before = sys.getprofile()
+    sys.setprofile(see)
+    try:
+        lg.train(
+            start(), wave(), lg.GradientDescent(lr=0.1), steps, record=[0, steps], compiled=False
+        )
+    finally:
+        sys.setprofile(before)
+    return len(found)
+
+
+def test_a_further_step_of_a_model_with_a_loss_alone_is_few_calls():
+    calls(1)  # what is done once in a process
+    assert calls(50) - calls(40) <= 10 * 20
 
 
 def test_an_example_is_one_screen():
