@@ -23,7 +23,7 @@ from livegrad.arrays import (
     require_values,
     shown,
 )
-from livegrad.model.contract import require_weights
+from livegrad.model.contract import require_dataset, require_weights
 from livegrad.model.given_gradient import require_end, require_gradient, require_samples
 from livegrad.model.vector import Vector
 from livegrad.model.weights import weights
@@ -359,11 +359,7 @@ def _require_parts(model, optimizer, **datasets):
             f"{type(model).__name__}"
         )
     for name, data in datasets.items():
-        if not (hasattr(data, "X") and hasattr(data, "y")):
-            raise TypeError(
-                f"{name}: expected a dataset with arrays X and y, got {type(data).__name__}; "
-                "livegrad.Samples(X, y) makes one from arrays"
-            )
+        require_dataset(name, data)
         require_values("X", data.X)
         require_values("y", data.y)
         require_steady(name, data)

@@ -17,7 +17,7 @@ import numpy as np
 
 from livegrad.arrays import is_array, require_own_meaning, same_value, shown
 from livegrad.live.spec import Control
-from livegrad.model.contract import require_weights
+from livegrad.model.contract import require_dataset, require_weights
 from livegrad.model.weights import attributes, probe, weights, with_attributes
 from livegrad.record.trace import Traced, Untraceable
 from livegrad.training import Path
@@ -395,11 +395,7 @@ def doubles_of(data: Any) -> dict[str, np.ndarray]:
     Raises TypeError or ValueError if X or y is missing, or an array of numbers is none that a
     double can hold.
     """
-    if not (hasattr(data, "X") and hasattr(data, "y")):
-        raise TypeError(
-            f"data: expected something with arrays X and y, such as types.SimpleNamespace(X=X, "
-            f"y=y), got {type(data).__name__}"
-        )
+    require_dataset("data", data)
     given = {"X": data.X, "y": data.y}
     for name, value in given.items():
         if not is_array(value) or isinstance(value, np.generic) or _kind(value) not in "fiub":

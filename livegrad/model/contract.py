@@ -80,6 +80,15 @@ def require_weights(name: str, model: Any) -> None:
         _require_apart(moving)
 
 
+def require_dataset(name: str, data: Any) -> None:
+    """Check that data have arrays X and y; TypeError if not."""
+    if not (hasattr(data, "X") and hasattr(data, "y")):
+        raise TypeError(
+            f"{name}: expected a dataset with arrays X and y, got {type(data).__name__}; "
+            "livegrad.Samples(X, y) makes one from arrays"
+        )
+
+
 def _require_apart(moving):
     """Check that no two weights have numbers in common."""
     for (one, a), (other, b) in combinations(moving.items(), 2):

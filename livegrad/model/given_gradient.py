@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from livegrad.arrays import Array, as_like, is_array, require_count, shown, to_numpy
-from livegrad.model.contract import require_weights
+from livegrad.model.contract import require_dataset, require_weights
 from livegrad.model.vector import Vector
 from livegrad.model.weights import attributes, probe, require_left, weights, with_weights
 from livegrad.vouched import is_vouched
@@ -226,11 +226,7 @@ def check_gradient(model: Any, data: Any, entries: int = 200) -> dict[str, Slope
     True
     """
     require_count(entries=entries)
-    if not (hasattr(data, "X") and hasattr(data, "y")):
-        raise TypeError(
-            f"data: expected a dataset with arrays X and y, got {type(data).__name__}; "
-            "livegrad.Samples(X, y) makes one from arrays"
-        )
+    require_dataset("data", data)
     require_weights("model", model)
     loss, grad = model.loss_and_grad(data.X, data.y)
     if not np.isfinite(float(loss)):

@@ -478,7 +478,7 @@ REFUSED = {
     "no data": (
         lambda: of_line(data=np.zeros(3)),
         TypeError,
-        "data: expected something with arrays X and y",
+        "data: expected a dataset with arrays X and y",
     ),
     "no steps": (lambda: of_line(steps=0), ValueError, "steps: expected a whole number ≥ 1"),
 }
