@@ -441,12 +441,12 @@ def require_same_dtype(**arrays: Array) -> None:
         )
 
 
-def require_labels(y: Array, X: Array, cure: str = "2.0 * y - 1") -> None:
+def require_labels(y: Array, X: Array, written: str = "y") -> None:
     """Check labels y (n,) in {−1, +1} for a batch X (n, …) of the same library and dtype.
 
     Raises TypeError if y is no array of floating-point numbers, or differs from X in library or
-    dtype; ValueError if its shape is not (n,) or an entry is neither −1 nor +1. ``cure`` says how
-    labels 0 and 1 become −1 and +1.
+    dtype; ValueError if its shape is not (n,) or an entry is neither −1 nor +1. The message says
+    how the labels become −1 and +1, with ``written`` for y.
     """
     _kind("X", X)
     _kind("y", y)
@@ -466,15 +466,21 @@ def require_labels(y: Array, X: Array, cure: str = "2.0 * y - 1") -> None:
     if has_values and is_whole_or_truth and _values(y) <= {0, 1}:
         raise TypeError(
             f"y: expected labels −1 and +1 as floating-point numbers, got 0 and 1 of dtype "
-            f"{y.dtype}; use y = {cure}"
+            f"{y.dtype}; use y = 2.0 * {written} - 1"
         )
     require("y", y, (len(X),))
     require_same_dtype(y=y, X=X)
     if has_values and not bool((abs(y) == 1).all()):
-        found = ", ".join(f"{value:g}" for value in sorted(_values(y))[:5])
-        raise ValueError(
-            f"y: expected labels −1 and +1, got {found}; for labels 0/1 use y = {cure}"
-        )
+        values = sorted(_values(y))
+        found = ", ".join(f"{value:g}" for value in values[:5])
+        if set(values) <= {0, 1}:
+            cure = f"for labels 0/1 use y = 2.0 * {written} - 1"
+        else:
+            cure = (
+                f"y = 2.0 * ({written} == {values[-1]:g}) - 1 makes +1 of {values[-1]:g}, and −1 "
+                "of the others"
+            )
+        raise ValueError(f"y: expected labels −1 and +1, got {found}; {cure}")
 
 
 def _values(a):

@@ -18,6 +18,10 @@ from livegrad.arrays import (
     to_numpy,
 )
 
+PAD = (
+    "pad the short ones with zeros, and mark in one more feature what is there, for the loss to "
+    "leave out the rest"
+)
 EXACT = 2**53
 """Below it every whole number is one in double precision."""
 
@@ -136,7 +140,9 @@ def _of_lists(name, items):
     try:
         return np.array(items)
     except ValueError:
-        raise ValueError(f"{name}: expected lists of one length, got several lengths") from None
+        raise ValueError(
+            f"{name}: expected lists of one length, got several lengths; {PAD}"
+        ) from None
 
 
 def _require_numbers(name, items):
@@ -153,21 +159,31 @@ def _require_numbers(name, items):
         elif isinstance(item, np.ndarray):
             require_own_meaning(name, item)
         elif not isinstance(item, Real):
-            raise TypeError(f"{name}: expected lists of numbers, got one that holds {shown(item)}")
+            raise TypeError(
+                f"{name}: expected lists of numbers, got one that holds {shown(item)}"
+                f"{_in_words(name, item, 'np.array(y)')}"
+            )
+
+
+def _in_words(name, item, written):
+    """What becomes of labels in words."""
+    if name != "y" or not isinstance(item, str):
+        return ""
+    return f"; for labels in words there is np.where({written} == {item[:40]!r}, 1.0, -1.0)"
 
 
 def _of_objects(name, array):
     """Numbers that are stored as Python objects, as frames store columns of several kinds."""
     for item in array.flat:
-        if not isinstance(item, Real):
-            is_label = name == "y" and isinstance(item, str)
-            words = (
-                f"; for labels in words there is np.where(y == {item[:40]!r}, 1.0, -1.0)"
-                if is_label
-                else ""
-            )
+        if isinstance(item, (list, tuple, np.ndarray)):
             raise TypeError(
-                f"{name}: expected numbers, got objects, among them {shown(item)}{words}"
+                f"{name}: expected numbers, got objects, among them {shown(item)}; if they have "
+                f"one length, np.stack({name}) makes an array, else {PAD}"
+            )
+        if not isinstance(item, Real):
+            raise TypeError(
+                f"{name}: expected numbers, got objects, among them {shown(item)}"
+                f"{_in_words(name, item, 'y')}"
             )
         if abs(item) >= EXACT and not isinstance(item, (float, np.floating)):
             raise ValueError(

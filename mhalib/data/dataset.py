@@ -6,21 +6,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from livegrad.arrays import Array, as_like, require, require_labels, shown
+from livegrad.arrays import Array, as_like, require, require_labels
 from livegrad.console import printed
 from livegrad.foreign import converted, marks
+from livegrad.samples import Indexed
 
 
-class Samples:
-    """What datasets of arrays share: ``truth`` is the object that made them, where there is one,
-    and draws more.
+class Samples(Indexed):
+    """What datasets of this package share: ``truth`` is the object that made them, where there is
+    one, and draws more.
 
     A subclass has ``map``, which takes its arrays to another library or dtype, and labels or
     targets ``y``.
     """
 
-    def __len__(self) -> int:
-        return self.y.shape[0]
+    truth: Any
 
     @property
     def _source(self):
@@ -50,6 +50,7 @@ class Dataset(Samples):
     """Labeled token sequences: X (n, T, d), y (n,) in {−1, +1}, and what is known about where they
     came from.
 
+    ``data[kept]`` has some of the samples: ``data[:50]``, ``data[[0, 7]]``, ``data[data.y > 0]``.
     ``relevant`` (n, T) marks the tokens that carry the label, where that is known. ``truth`` is the
     object that made the data; it can draw ``fresh`` samples.
     """
@@ -67,25 +68,9 @@ class Dataset(Samples):
         """The same data with ``function`` applied to X and y: ``data.map(torch.as_tensor)``."""
         return replace(self, X=function(self.X), y=function(self.y))
 
-    def subset(self, kept: Any) -> Self:
-        """The samples with the indices ``kept``, or of a slice of them: ``data.subset(slice(50))``.
-
-        Raises ValueError if kept is no choice of samples: one index alone is none, for it leaves no
-        axis of samples.
-        """
-        try:
-            # Tried on the numbers of the samples, which costs little and decides alike for every
-            # library.
-            axes = np.arange(len(self))[kept].ndim
-        except (IndexError, TypeError, ValueError):
-            axes = 0
-        if axes != 1:
-            raise ValueError(
-                f"kept: expected a slice, indices or marks that choose some of {len(self)} "
-                f"samples, got {shown(kept)}"
-            )
-        relevant = None if self.relevant is None else self.relevant[kept]
-        return replace(self, X=self.X[kept], y=self.y[kept], relevant=relevant)
+    def _chosen(self, rows: np.ndarray) -> Self:
+        relevant = None if self.relevant is None else self.relevant[rows]
+        return replace(super()._chosen(rows), relevant=relevant)
 
 
 def from_arrays(X: Any, y: Any, relevant: Any = None) -> Dataset:
@@ -102,8 +87,11 @@ def from_arrays(X: Any, y: Any, relevant: Any = None) -> Dataset:
     else has ``to_numpy()`` or ``__array__()``
     whole numbers and truth values; another order of bytes        the same numbers as floats
     files mapped to memory                                        taken as views
+    labels −1 and 1 as whole numbers                              the same labels as floats
     labels 0 and 1, of any dtype                                  refused: ``y = 2.0 * y - 1``
+    two or more labels that are other numbers                     refused: ``y = 2.0 * (y == 8) - 1``
     labels in words                                               refused: ``np.where(y == "yes", 1.0, -1.0)``
+    sequences of several lengths                                  refused: padded, and marked in one more feature
     a column y (n, 1)                                             refused: ``np.ravel(y)``
     masked arrays                                                 refused: ``X.filled(0.0)``
     sparse arrays                                                 refused: ``X.toarray()``, ``X.to_dense()``
@@ -131,7 +119,7 @@ def from_arrays(X: Any, y: Any, relevant: Any = None) -> Dataset:
             "single tokens with targets there is mhalib.data.regression_from_arrays"
         )
     require("X", X, ("n", "T", "d"))
-    cure = "2.0 * np.array(y) - 1" if isinstance(y, (list, tuple)) else "2.0 * y - 1"
+    written = "np.array(y)" if isinstance(y, (list, tuple)) else "y"
     y = converted("y", y, like=X)
-    require_labels(y, X, cure)
+    require_labels(y, X, written)
     return Dataset(X, y, None if relevant is None else marks(relevant, tuple(X.shape[:2])))

@@ -7,10 +7,11 @@ from typing import Self
 import numpy as np
 
 from livegrad.arrays import Array, require, require_count, require_same_dtype, require_seed, shown
+from livegrad.samples import Indexed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SequenceDataset:
+class SequenceDataset(Indexed):
     """N samples of n tokens X (N, n, D) with targets y (N, n, m), one for every token."""
 
     X: Array
@@ -20,9 +21,6 @@ class SequenceDataset:
         require("X", self.X, ("N", "n", "D"))
         require("y", self.y, (*self.X.shape[:2], "m"))
         require_same_dtype(X=self.X, y=self.y)
-
-    def __len__(self) -> int:
-        return self.X.shape[0]
 
     def __repr__(self) -> str:
         (N, n, D), m = self.X.shape, self.y.shape[2]

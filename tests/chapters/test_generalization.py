@@ -174,7 +174,7 @@ def test_means_over_training_sets_are_over_all_of_them(n):
     mean = sum(chance * population.losses(drawn) for chance, drawn in sets)
     runs = []
     for drawn in product(range(3), repeat=n):
-        model = mha.train(start, data.subset(list(drawn)), mha.GradientDescent(0.5), 2)[-1]
+        model = mha.train(start, data[list(drawn)], mha.GradientDescent(0.5), 2)[-1]
         runs.append(leave_one_out.sample_losses(model, data))
     assert_close(mean, np.mean(runs, axis=0), 1e-12)
     different = list(population.training_sets(repeats=False))
@@ -185,7 +185,7 @@ def test_means_over_training_sets_are_over_all_of_them(n):
 def test_one_left_out_of_two_takes_half_the_step():
     start, data = small(n=3)
     population = leave_one_out.AllTrainingSets(start, data, 0.5, 2, 2)
-    expected = by_definition(start, data.subset([1, 2]), 1, 0.5, 2)
+    expected = by_definition(start, data[[1, 2]], 1, 0.5, 2)
     assert_close(population.run((1,))[-1].ravel(), expected.ravel(), 1e-12)
     assert (population.run(())[-1] - start).norm() == 0
 

@@ -569,7 +569,7 @@ def width(made, path, first, H, lr, scaling, zeta, sigma):
 def planted(made, path, first, H, scale, n, lr):
     most = max(made.controls["n"].values)
     data = mha.data.planted(n=most, T=6, d=4, seed=0)
-    own, test = data.subset(slice(n)), data.fresh(n=most, seed=1)
+    own, test = data[:n], data.fresh(n=most, seed=1)
 
     def alignment_of(run, name):
         teacher = getattr(data.truth, name)[None]
@@ -604,9 +604,9 @@ def planted(made, path, first, H, scale, n, lr):
 
 def leaving_out(made, path, first, samples, sigma, lr, left):
     data, steps = mha.data.tokenized_mixture(samples, 10, 8, 4, 0.2, 1.0, sigma, 0), range(501)
-    test, own, at = data.fresh(1000, seed=1), data.subset([left]), path.steps
+    test, own, at = data.fresh(1000, seed=1), data[[left]], path.steps
     zero = mha.MultiHeadAttention.zeros(1, 10, 8)
-    rest = data.subset(np.delete(np.arange(samples), left))
+    rest = data[np.delete(np.arange(samples), left)]
     full = mha.train(zero, data, mha.GradientDescent(lr), 500, record=steps)
     less = mha.train(
         zero, rest, mha.GradientDescent(lr * (samples - 1) / samples), 500, record=steps
@@ -640,8 +640,8 @@ def leaving_out(made, path, first, samples, sigma, lr, left):
 
 def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
     data, steps = mha.data.tokenized_mixture(samples, 8, 8, 4, zeta, 1.0, sigma, 0), range(501)
-    test, own, at = data.fresh(128, seed=1), data.subset([left]), path.steps
-    rest = data.subset(np.delete(np.arange(samples), left))
+    test, own, at = data.fresh(128, seed=1), data[[left]], path.steps
+    rest = data[np.delete(np.arange(samples), left)]
     zero = mha.MultiHeadAttention.zeros(H, 8, 8)
     full = mha.train(zero, data, mha.GradientDescent(lr), 500, record=steps)
     less = mha.train(

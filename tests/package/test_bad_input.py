@@ -471,15 +471,23 @@ DATASETS = {
         ["teacher: expected targets (N, n, m) of tokens (2, 3, 2)", "X: expected shape (N, n, 5)"],
     ),
     "a sample that is none": (
-        lambda: DATA.subset([9]),
+        lambda: DATA[[9]],
         ValueError,
-        ["kept: expected", "5 samples", "got [9]"],
+        ["data[kept]: expected", "5 samples", "got [9]"],
     ),
     "one sample without its axis": (
-        lambda: DATA.subset(3),
+        lambda: DATA[3],
         ValueError,
-        ["kept: expected", "got 3"],
+        ["data[kept]: expected", "got 3; data[[0]] has the first one"],
     ),
+    "no sample": (lambda: DATA[5:], ValueError, ["data[kept]: expected", "got a slice"]),
+    "a share of no sample": (
+        lambda: DATA.split(test=0.05),
+        ValueError,
+        ["test: expected a share that leaves samples on both sides, got 0.05 of 5"],
+    ),
+    "a share of all samples": (lambda: DATA.split(test=1), ValueError, ["test: expected", "got 1"]),
+    "a split without a seed": (lambda: DATA.split(seed=None), ValueError, ["seed: expected"]),
     "no fresh sample": (lambda: mixture(n=2).fresh(n=0), ValueError, ["n: expected", "got 0"]),
     "too many digits": (
         lambda: digits(classes=(3, 8), n=357),

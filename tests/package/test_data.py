@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import livegrad
 import mhalib as mha
 from checks import assert_close
 from mhalib.data.mixture import draw
@@ -189,6 +190,54 @@ def test_map_goes_to_torch_and_fresh_follows():
     assert_close(fresh.X, mha.data.tokenized_mixture(n=4).fresh(n=3).X.astype("float32"), 0)
     single = mha.data.tokenized_mixture(n=4).map(lambda a: a.astype("float32")).fresh(n=3)
     assert single.X.dtype == single.y.dtype == np.float32
+
+
+SETS = {
+    "sequences with labels": lambda: mha.data.tokenized_mixture(n=7, T=3, d=4, M=1, zeta=1 / 3),
+    "in torch": lambda: mha.data.planted(n=7, T=3, d=4).map(torch.as_tensor),
+    "a regression": lambda: mha.data.linear_regression(n=7, d=3, p=2),
+    "sequences with targets": lambda: mha.data.random_sequences(N=7),
+    "of the engine": lambda: livegrad.Samples(np.arange(14.0).reshape(7, 2), np.arange(7.0)),
+}
+each_set = pytest.mark.parametrize("make", SETS.values(), ids=SETS)
+
+
+def rows(data):
+    """Each sample as bytes: its inputs, its target, and its marks."""
+    marks = getattr(data, "relevant", None)
+    parts = [data.X, data.y] + ([] if marks is None else [marks])
+    return [tuple(np.asarray(a[i]).tobytes() for a in parts) for i in range(len(data))]
+
+
+@each_set
+@pytest.mark.parametrize(
+    "kept",
+    [slice(3), slice(None, None, -2), [2, 0, 0, -1], np.arange(7) % 2 == 0],
+    ids=["a slice", "backward", "indices", "marks"],
+)
+def test_some_samples_are_a_dataset(make, kept):
+    data = make()
+    chosen, whole = data[kept], rows(data)
+    assert type(chosen) is type(data)
+    assert type(chosen.X) is type(data.X)
+    assert getattr(chosen, "truth", None) is getattr(data, "truth", None)
+    assert rows(chosen) == [whole[i] for i in np.arange(7)[kept]]
+
+
+@each_set
+def test_a_split_has_every_sample_once(make):
+    data = make()
+    train, test = data.split(test=0.3, seed=4)
+    assert (len(train), len(test)) == (5, 2)
+    assert sorted(rows(train) + rows(test)) == sorted(rows(data))
+    again, other = (data.split(test=0.3, seed=seed)[0] for seed in (4, 5))
+    assert rows(train) == rows(again) != rows(other)
+
+
+def test_a_split_knows_no_label():
+    y = np.repeat([1.0, -1.0], 2000)
+    _, test = livegrad.Samples(y[:, None], y).split(test=0.5, seed=1)
+    assert_z(test.y.mean(), 0, 1 / 2**0.5, len(test))
 
 
 def test_from_arrays_keeps_the_arrays():

@@ -288,6 +288,21 @@ REFUSED = {
         ValueError,
         ["got 0; for labels 0/1"],
     ),
+    "two other labels": (
+        lambda: from_arrays(X, np.where(Y > 0, 8, 3)),
+        ValueError,
+        ["got 3, 8; y = 2.0 * (y == 8) - 1 makes +1 of 8"],
+    ),
+    "a list of three labels": (
+        lambda: from_arrays(X, [0, 1, 2, 0]),
+        ValueError,
+        ["got 0, 1, 2; y = 2.0 * (np.array(y) == 2) - 1"],
+    ),
+    "a list of words": (
+        lambda: from_arrays(X, ["yes", "no", "no", "yes"]),
+        TypeError,
+        ["np.where(np.array(y) == 'yes', 1.0, -1.0)"],
+    ),
     "a column of labels": (
         lambda: from_arrays(X, Y[:, None]),
         ValueError,
@@ -326,7 +341,12 @@ REFUSED = {
     "lists of several lengths": (
         lambda: from_arrays([[[1.0], [2.0]], [[3.0]]], [1, -1]),
         ValueError,
-        ["X: expected lists of one length"],
+        ["X: expected lists of one length", "pad the short ones with zeros, and mark"],
+    ),
+    "arrays of several lengths": (
+        lambda: from_arrays(np.array([X[0], X[0, :1]], object), [1, -1]),
+        TypeError,
+        ["X: expected numbers", "np.stack(X)", "else pad the short ones"],
     ),
     "a list of tensors": (
         lambda: from_arrays(list(torch.tensor(X)), Y),

@@ -145,7 +145,7 @@ def test_what_is_no_dataset_is_refused(bad, words):
     "bad, words",
     [
         (
-            lambda: c01.finding(DATA.subset([1, 0, 2]), ZERO, STEP),
+            lambda: c01.finding(DATA[[1, 0, 2]], ZERO, STEP),
             "data: expected the samples of a tokenized_mixture as",
         ),
         (

@@ -180,7 +180,8 @@ CALLS = {
         {"n": 2, "T": 4, "d": 6, "M": 2, "zeta": 0.25, "S": 2.0, "sigma": 0.1, "seed": 0},
     ),
     "Dataset.fresh": (mha.data.tokenized_mixture(n=2).fresh, {"n": 2, "seed": 1}),
-    "Dataset.subset": (DATA.subset, {"kept": [0, 1]}),
+    "Dataset.__getitem__": (lambda data: DATA[data], {"data": [0, 1]}),
+    "Dataset.split": (DATA.split, {"test": 0.5, "seed": 0}),
     "landscape.random_direction": (
         mha.landscape.random_direction,
         {"model": MODEL, "seed": 0, "only": "W", "normalize": "whole"},

@@ -3,9 +3,11 @@ offer."""
 
 import inspect
 import re
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import livegrad
@@ -99,6 +101,19 @@ def test_every_name_of_their_modules_is_shown(module):
     module = import_module(module)
     missing = [name for name in public(module) if not is_shown(getattr(module, name))]
     assert not missing, f"the pages do not show, of {module.__name__}: {', '.join(missing)}"
+
+
+def test_the_padded_model_sees_the_tokens_that_are_there():
+    names = {"dataclass": dataclass, "livegrad": livegrad, "mha": mha, "np": np}
+    (block,) = re.findall(r"```python\n(@dataclass.*?class Padded.*?)```", PAGES, re.DOTALL)
+    exec(block, names)
+    whole = mha.MultiHeadAttention.random(H=2, T=5, d=4, scale=0.5, seed=1)
+    padded = names["Padded"](whole.W, whole.U)
+    X = np.concatenate([mha.data.planted(n=6, T=5, d=4).X, np.ones((6, 5, 1))], axis=2)
+    for there in (5, 3):
+        X[:, there:] = 0
+        short = mha.MultiHeadAttention(whole.W, whole.U[:, :there])
+        np.testing.assert_allclose(padded(X), short(X[:, :there, :4]), rtol=1e-12)
 
 
 def test_parameters_end_with_the_last_of_them():

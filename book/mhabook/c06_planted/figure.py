@@ -58,7 +58,7 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
         own = MultiHeadAttention.random(values["H"], T, d, scale=values["scale"], seed=teacher.seed)
         path = train(
             own,
-            data.subset(slice(values["n"])),
+            data[: values["n"]],
             chosen_rule({"optimizer": optimizer} | values),
             steps,
             test=test,

@@ -221,7 +221,7 @@ def generalization(
 def _with_and_without(start, data, left, lr, steps, test, record):
     """The ``Path`` of the run on all samples at the steps ``record``, with the curves of both
     figures."""
-    n, rest, own = len(data), data.subset(others(len(data), left)), data.subset([left])
+    n, rest, own = len(data), data[others(len(data), left)], data[[left]]
     path = train(start, data, GradientDescent(lr), steps, test=test, record=record)
     # L^{−i} keeps the factor 1/n, which the mean of n − 1 samples has not: a shorter step makes up.
     without = train(start, rest, GradientDescent(lr * (n - 1) / n), steps, record=record)

@@ -144,7 +144,7 @@ def leave_one_out(
         for run in runs
     ]
     own = [
-        [sample_losses(model, data.subset([i]))[0] for model in run.models]
+        [sample_losses(model, data[[i]])[0] for model in run.models]
         for i, run in zip(left, runs, strict=True)
     ]
     return LeaveOneOut(
@@ -176,7 +176,7 @@ def _along_the_run(start, data, rule, steps):
 def _without(i, start, data, lr, steps, test, recorded):
     """The run on all samples but i."""
     # Descent on L^{−i} with η is descent on the mean loss of n − 1 samples with η (n − 1)/n.
-    n, rest = len(data), data.subset(others(len(data), i))
+    n, rest = len(data), data[others(len(data), i)]
     return _finite(
         train(start, rest, GradientDescent(lr * (n - 1) / n), steps, test=test, record=recorded)
     )
@@ -228,7 +228,6 @@ class AllTrainingSets:
     def _run(self, kept):
         """The models of gradient descent on (1/n) Σ of the losses of the samples ``kept``, at most
         n of them."""
-        # Descent on the mean over the kept samples, of which there may be fewer than n: the shorter
-        # step restores the factor 1/n.
-        data, lr = self.data.subset(np.array(kept, dtype=int)), self._lr * len(kept) / self.n
-        return descend(self._start, data, lr, self._steps, np.arange(len(data)))
+        # ``descend`` divides by the m samples of the population: the longer step makes 1/n of 1/m.
+        lr = self._lr * len(self.data) / self.n
+        return descend(self._start, self.data, lr, self._steps, np.array(kept, dtype=int))

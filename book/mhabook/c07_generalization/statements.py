@@ -375,7 +375,7 @@ def _with_references(seed):
     start, reference, data, steps, n, lr = instance.values()
     rng, away, references = np.random.default_rng([seed, 77]), reference - start, {}
     for _, drawn in AllTrainingSets(start, data, lr, steps, n).training_sets():
-        own = data.subset(list(drawn))
+        own = data[list(drawn)]
         toward = 1 / away.norm() * away - (grad := start.loss_and_grad(own.X, own.y)[1]) * (
             1 / (grad.norm() or 1)
         )
