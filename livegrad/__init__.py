@@ -21,6 +21,7 @@ from livegrad.optim import (
     Momentum,
     OneCycle,
     Warmup,
+    clip,
 )
 from livegrad.path import Path, load
 from livegrad.samples import Samples
@@ -46,6 +47,7 @@ __all__ = [
     "Vector",
     "Warmup",
     "check_gradient",
+    "clip",
     "explore",
     "landscape",
     "live",

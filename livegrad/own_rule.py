@@ -11,7 +11,8 @@ from livegrad.arrays import is_array, to_numpy
 from livegrad.model.contract import says_where
 from livegrad.model.weights import attributes, weights
 from livegrad.model.workspace import Workspace
-from livegrad.optim import Rule
+from livegrad.optim import ENTRYWISE, Rule
+from livegrad.optim.clipping import Clipped, name_of
 from livegrad.vouched import is_vouched
 
 LARGE = 1e15
@@ -28,8 +29,8 @@ def on_models(
     """``rule.step`` for θ in the form of a workspace. The rule itself gets and returns points like
     ``model``.
 
-    Both are copied, so that a rule may write into them or keep them; but not for one that is
-    ``vouched``.
+    Both are copied, so that a rule may write into them or keep them; but not for one that
+    ``leaves_all``.
 
     The step raises TypeError if the rule returns anything but a pair whose first is a point of the
     model's class, with its shapes, library and dtypes, or has changed the data; NotANumber if that
@@ -39,19 +40,17 @@ def on_models(
 
     def step(theta: Any, grad: Any, state: Any, k: int) -> tuple[Any, Any]:
         here, slope = workspace.unpack(theta), workspace.unpack(grad)
-        moved, state = _required(
-            rule.step(here * 1.0, slope * 1.0, state, k), model, type(rule).__name__
-        )
+        moved, state = _required(rule.step(here * 1.0, slope * 1.0, state, k), model, name_of(rule))
         if fingerprint(data) != before:
             raise TypeError(
-                f"data: expected data that {type(rule).__name__}.step leaves as they are, got "
+                f"data: expected data that {name_of(rule)}.step leaves as they are, got "
                 f"others after step {k}; train in pieces, each from the last model on its own "
                 f"data"
             )
         wrong = not_a_number(moved)
         if wrong and not _beyond(here) and not _beyond(slope):
             raise NotANumber(
-                f"{type(rule).__name__}.step returned NaN in {', '.join(wrong)} at step {k}, from "
+                f"{name_of(rule)}.step returned NaN in {', '.join(wrong)} at step {k}, from "
                 "a gradient that is finite: does it divide 0 by 0? Add a small number to the "
                 "divisor."
             )
@@ -61,7 +60,15 @@ def on_models(
         moved, state = rule.step(workspace.unpack(theta), workspace.unpack(grad), state, k)
         return workspace.pack_unchecked(moved), state
 
-    return trusted if is_vouched(type(rule)) else step
+    return trusted if leaves_all(rule) else step
+
+
+def leaves_all(rule: Rule) -> bool:
+    """Whether a rule is known to write into nothing: one of the package, or one that is
+    ``vouched``, also behind ``clip``."""
+    if isinstance(rule, Clipped):
+        return leaves_all(rule.rule)
+    return type(rule) in ENTRYWISE or is_vouched(type(rule))
 
 
 def fingerprint(data: Any) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from livegrad.arrays import is_array, namespace, shown, to_numpy
 from livegrad.model.weights import attributes, weights, with_weights
+from livegrad.optim.clipping import name_of
 from livegrad.own_rule import fingerprint
 from livegrad.path import Path, RunState
 from livegrad.vouched import PACKAGES
@@ -31,7 +32,7 @@ def recipe(
         "model": [type(model).__name__, *(_print(v) for v in sorted(attributes(model).items()))],
         "data": list(fingerprint(data)),
         "test": None if test is None else list(fingerprint(test)),
-        "optimizer": type(optimizer).__name__,
+        "optimizer": name_of(optimizer),
         "batch": None if batch is None else int(batch),
         "seed": None if batch is None else int(seed),
         "only": None if only is None else list(model.chosen(only)),

@@ -11,6 +11,7 @@ from livegrad.arrays import to_numpy
 from livegrad.model.weights import weights
 from livegrad.model.workspace import Workspace
 from livegrad.optim import Rule
+from livegrad.optim.clipping import name_of
 from livegrad.own_rule import not_finite
 
 SHORTER = [10.0**-k for k in range(3, 300, 3)]
@@ -78,7 +79,7 @@ def overshot(
     lr = lr(k - 1) if callable(lr) else lr
     rate = f" with lr = {lr:.3g}" if isinstance(lr, Real) else ""
     said = (
-        f"The loss stopped being finite at step {k} of {type(optimizer).__name__}{rate}; the "
+        f"The loss stopped being finite at step {k} of {name_of(optimizer)}{rate}; the "
         f"last finite loss was {last:.3g}. "
     )
     if last > first or _shorter_helps(theta, before, loss_at, workspace):

@@ -28,6 +28,7 @@ from livegrad.model.given_gradient import require_end, require_gradient, require
 from livegrad.model.vector import Vector
 from livegrad.model.weights import weights
 from livegrad.optim import ENTRYWISE, GradientDescent, Rule
+from livegrad.optim.clipping import name_of
 from livegrad.own_rule import fingerprint, on_models, require_steady
 from livegrad.path import Path, Records, RunState
 from livegrad.recipe import recipe, resumed
@@ -348,7 +349,7 @@ def _require_apart(optimizer):
         raise ValueError(
             "only: expected a rule that moves each weight by itself, such as "
             "GradientDescent(lr=0.1), "
-            f"got {type(optimizer).__name__}, which moves all weights together"
+            f"got {name_of(optimizer)}, which moves all weights together"
         )
 
 

@@ -13,10 +13,9 @@ from livegrad.arrays import to_numpy
 from livegrad.model.weights import weights, with_weights
 from livegrad.model.workspace import Workspace
 from livegrad.optim import ENTRYWISE, Rule
-from livegrad.own_rule import NotANumber
+from livegrad.own_rule import NotANumber, leaves_all
 from livegrad.path import Path, Records, RunState
 from livegrad.stopping import at_the_start, nan_gradient, overshot
-from livegrad.vouched import is_vouched
 from livegrad.watching import Watch
 
 OF_EVERY_PATH = (
@@ -156,7 +155,7 @@ class Walk:
 
     def _stepped(self, before, grad, memory, k):
         """θ and what the rule remembers, a step further."""
-        if not (self.entrywise or is_vouched(type(self.optimizer))):
+        if not leaves_all(self.optimizer):
             # It may write into what it remembers: in the middle of a step that is no state.
             self.here = None
         theta, memory = self.step(before, grad, memory, k)

@@ -26,6 +26,7 @@ from mhalib.optim import (
     Preconditioned,
     StructureAware,
     Warmup,
+    clip,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ __all__ = [
     "StructureAware",
     "Warmup",
     "check_gradient",
+    "clip",
     "data",
     "explore",
     "gaussian",

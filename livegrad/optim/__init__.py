@@ -2,6 +2,7 @@
 size."""
 
 from livegrad.optim.backtracking import Backtracking
+from livegrad.optim.clipping import clip
 from livegrad.optim.rules import (
     ENTRYWISE,
     Adam,
@@ -27,5 +28,6 @@ __all__ = [
     "OneCycle",
     "Rule",
     "Warmup",
+    "clip",
     "rate",
 ]

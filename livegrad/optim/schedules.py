@@ -2,7 +2,8 @@
 
 ``GradientDescent(lr=Cosine(0.1, steps=500))`` takes 500 steps whose size falls from 0.1 to zero.
 Every rule takes them, and every function of the step k = 0, 1, 2, … that returns numbers ≥ 0 is one
-as well.
+as well. Two are multiplied step by step: ``Warmup(1.0, rise=50) * Cosine(0.1, steps=500)`` rises
+first and falls from 0.1.
 """
 
 from dataclasses import dataclass
@@ -11,9 +12,42 @@ from math import pi
 from livegrad.arrays import is_positive, of_numbers, require_count, require_number, shown
 
 
+class _Factor:
+    """What schedules share: two of them can be multiplied."""
+
+    def __call__(self, k: int) -> float:
+        """The step size of step k = 0, 1, …"""
+        raise NotImplementedError
+
+    def __mul__(self, other: "_Factor") -> "_Product":
+        if not isinstance(other, _Factor):
+            raise TypeError(
+                "*: expected two schedules, such as Warmup(1.0, rise=50) * Cosine(0.1, steps=500), "
+                f"got a {type(self).__name__.strip('_')} and {shown(other)}; a number belongs "
+                "into peak"
+            )
+        return _Product(self, other)
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True, repr=False)
+class _Product(_Factor):
+    """The product of two schedules, step by step."""
+
+    one: _Factor
+    other: _Factor
+
+    def __call__(self, k: int) -> float:
+        return self.one(k) * self.other(k)
+
+    def __repr__(self) -> str:
+        return f"{self.one!r} * {self.other!r}"
+
+
 @dataclass(frozen=True)
-class _Schedule:
-    """What the schedules share: a peak, which is a positive number."""
+class _Schedule(_Factor):
+    """What the schedules with a name share: a peak, which is a positive number."""
 
     peak: float
 

@@ -14,6 +14,7 @@ from livegrad.optim import (
     OneCycle,
     Rule,
     Warmup,
+    clip,
     rate,
 )
 from mhalib.optim.structured import Preconditioned, StructureAware
@@ -33,5 +34,6 @@ __all__ = [
     "Rule",
     "StructureAware",
     "Warmup",
+    "clip",
     "rate",
 ]

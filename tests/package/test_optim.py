@@ -9,6 +9,23 @@ from optional import torch
 from strategies import direction, problem
 
 STEPS = 25
+
+
+def clipped(make, norm):
+    """A torch optimizer that cuts the gradient to this length before each step."""
+
+    def clipping(parameters):
+        (p,), optimizer = parameters, make(parameters)
+
+        def cut(*_):
+            p.grad *= min(1.0, norm / p.grad.norm().item())
+
+        optimizer.register_step_pre_hook(cut)
+        return optimizer
+
+    return clipping
+
+
 RULES = {
     "gradient descent": (mha.GradientDescent(lr=0.05), lambda p: torch.optim.SGD(p, lr=0.05)),
     "momentum": (mha.Momentum(lr=0.02), lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.9)),
@@ -21,6 +38,10 @@ RULES = {
     "Adam, other constants": (
         mha.Adam(lr=0.1, beta1=0.5, beta2=0.8, eps=0.3),
         lambda p: torch.optim.Adam(p, lr=0.1, betas=(0.5, 0.8), eps=0.3),
+    ),
+    "clipped momentum": (
+        mha.clip(norm=0.6) | mha.Momentum(lr=0.1),
+        clipped(lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9), 0.6),
     ),
 }
 rules = pytest.mark.parametrize("rule, theirs", RULES.values(), ids=RULES)
@@ -129,6 +150,26 @@ def test_single_precision_stays_single(kind, lr):
         for k in range(2):
             point, state = rule.step(point, point, state, k)
         assert flat(point).dtype == np.float32
+
+
+def test_a_length_that_overflows_is_not_clipped_to_nothing():
+    huge = np.array([3e200, -4e200])
+    with np.errstate(over="ignore"):
+        assert (mha.clip(norm=1.0)(huge) == huge).all()
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (mha.Adam, "got the class Adam"),
+        (mha.clip(2.0), "behind |"),
+        (mha.Backtracking(), "got Backtracking, which compares losses"),
+    ],
+)
+def test_what_clip_cannot_stand_before_is_refused(rule, words):
+    with pytest.raises((TypeError, ValueError)) as raised:
+        mha.clip(norm=1.0) | rule
+    assert words in str(raised.value)
 
 
 def test_the_first_step_of_adam_has_length_lr():

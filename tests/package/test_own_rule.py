@@ -44,12 +44,13 @@ def test_a_run_is_the_plain_loop(seed, computing, monkeypatch):
 
 
 @pytest.mark.parametrize("compiled", "01")
-def test_equal_heads_count_each_in_a_norm(compiled, monkeypatch):
-    """Normalized descent from zero with eight heads, as on models by hand."""
+@pytest.mark.parametrize("rule", [ByNorm(0.1), mha.clip(norm=0.1) | mha.Momentum(0.5)])
+def test_equal_heads_count_each_in_a_norm(rule, compiled, monkeypatch):
+    """Normalized and clipped descent from zero with eight heads, as on models by hand."""
     monkeypatch.setenv("LIVEGRAD_COMPILED", compiled)
-    path = mha.train(EIGHT, MIXTURE, ByNorm(0.1), 20)
+    path = mha.train(EIGHT, MIXTURE, rule, 20)
     assert path.loss[-1] == pytest.approx(
-        walked(EIGHT, MIXTURE, ByNorm(0.1), 20).loss(MIXTURE.X, MIXTURE.y), rel=1e-9
+        walked(EIGHT, MIXTURE, rule, 20).loss(MIXTURE.X, MIXTURE.y), rel=1e-9
     )
 
 
@@ -161,6 +162,12 @@ REFUSED = {
 def test_another_answer_of_a_rule_is_refused(answer, said):
     with pytest.raises(TypeError, match=f"^optimizer: expected Returning.step to return .*{said}"):
         mha.train(EIGHT, MIXTURE, Returning(answer), 3)
+
+
+def test_a_rule_behind_clip_is_asked_as_well():
+    expected = r"^optimizer: expected clip \| Returning.step to return .* got NoneType"
+    with pytest.raises(TypeError, match=expected):
+        mha.train(EIGHT, MIXTURE, mha.clip(norm=1.0) | Returning(lambda theta: None), 3)
 
 
 @pytest.mark.parametrize(

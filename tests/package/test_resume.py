@@ -49,6 +49,9 @@ RULES = {
     "Adam": mha.Adam(0.02),
     "Adam, one cycle": mha.Adam(mha.OneCycle(0.05, 13, 0.4)),
     "AdamW": mha.AdamW(0.02, weight_decay=0.1),
+    "clipped Adam, up and down": (
+        mha.clip(norm=0.05) | mha.Adam(mha.Warmup(1.0, 5) * mha.Cosine(0.02, 13))
+    ),
     "backtracking": mha.Backtracking(1.0),
     "own, elementwise": Smooth(0.05),
     "own, of squares": Squares(0.05),
@@ -288,6 +291,10 @@ MISFITS = {
     "another rule": (
         {"optimizer": mha.AdamW(0.02)},
         "optimizer: expected Adam, as in the run that resume goes on with, got AdamW",
+    ),
+    "clipped before": (
+        {"optimizer": mha.clip(1.0) | mha.Adam(0.02)},
+        "optimizer: expected Adam, as in the run that resume goes on with, got clip | Adam",
     ),
     "another batch": ({"batch": 4}, "batch: expected 3, as in"),
     "no batch": ({"batch": None}, "batch: expected 3, as in"),

@@ -13,6 +13,10 @@ SCHEDULES = {
         mha.Cosine(0.6, steps=4),
         [0.6, 0.3 + 0.3 * 0.5**0.5, 0.3, 0.3 - 0.3 * 0.5**0.5, 0.0],
     ),
+    "a product": (
+        mha.Warmup(2.0, rise=4) * mha.Cosine(0.3, steps=4),
+        [0.15, 0.15 + 0.15 * 0.5**0.5, 0.225, 0.3 - 0.3 * 0.5**0.5, 0.0],
+    ),
     "one cycle": (mha.OneCycle(0.6, steps=5, rise=0.4), [0.024, 0.6, 0.4000008, 0.2000016, 2.4e-6]),
 }
 each = pytest.mark.parametrize(("schedule", "sizes"), SCHEDULES.values(), ids=SCHEDULES)
@@ -33,6 +37,19 @@ def test_a_rule_takes_the_steps_of_its_schedule(rule, schedule, sizes):
         theta, state = rule(float(size)).step(theta, grad, state, k)
         other, scheduled_state = rule(schedule).step(other, grad, scheduled_state, k)
         assert other == pytest.approx(theta, rel=1e-14)
+
+
+def test_a_product_is_written_as_it_is_made():
+    product = mha.Warmup(1.0, 5) * mha.Cosine(0.1, 50) * mha.InverseRoot(1.0)
+    assert repr(product) == (
+        "Warmup(peak=1.0, rise=5) * Cosine(peak=0.1, steps=50) * InverseRoot(peak=1.0)"
+    )
+
+
+@pytest.mark.parametrize("other", [2.0, np.float64(2.0), np.ones(3), lambda k: 1.0, None])
+def test_schedules_are_multiplied_by_schedules_alone(other):
+    for product in (lambda: mha.Warmup(1.0, 5) * other, lambda: other * mha.Warmup(1.0, 5)):
+        assert_refused(product, TypeError, ["*: expected two schedules", "got a Warmup and"])
 
 
 def test_cosine_stays_at_zero():

@@ -100,6 +100,8 @@ CALLS = {
         {"lr": 0.1, "balance": 1.0, "whitening": None, "radius": 0.5},
     ),
     "Warmup": (mha.Warmup, {"peak": 0.1, "rise": 3}),
+    "clip": (mha.clip, {"norm": 0.1}),
+    "clip |": (lambda rule: mha.clip(0.1) | rule, {"rule": mha.Adam(0.1)}),
     "train": (
         mha.train,
         {
