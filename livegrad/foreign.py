@@ -141,7 +141,8 @@ def _of_lists(name, items):
         return np.array(items)
     except ValueError:
         raise ValueError(
-            f"{name}: expected lists of one length, got several lengths; {PAD}"
+            f"{name}: expected lists of one length, got several lengths"
+            f"{f'; {PAD}' if name == 'X' else ''}"
         ) from None
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "SPURIOUS",
     "START",
     "aloud",
+    "bands",
     "curves",
     "drawable",
     "finish",
@@ -146,6 +147,92 @@ def curves(
     )
     words = "; ".join(in_words(name, line.y) for name, line in zip(named, figure.data, strict=True))
     return finish(figure, alt or titled(title, f"over {xlabel}, {words}."), title)
+
+
+def bands(
+    x: ArrayLike,
+    named: Mapping[str, Any],
+    between: tuple[float, float] = (0.25, 0.75),
+    xlabel: str = "step",
+    ylabel: str = "",
+    log_x: bool = False,
+    log_y: bool = True,
+    title: str | None = None,
+    alt: str | None = None,
+) -> go.Figure:
+    """Medians over runs, and the band between two quantiles: ``named`` is {name: values}, a row of
+    values for each run.
+
+    With ``between=(0, 1)`` a band goes from the least run to the largest. On a log axis, what is not
+    above 0 is left out.
+
+    Raises TypeError or ValueError if values are no matrix of numbers, or have not as many columns as
+    x has numbers; if ``between`` is no pair of shares, the lesser first.
+
+    Examples
+    --------
+    >>> losses = [[1.0, 0.5, 0.2], [1.0, 0.7, 0.4], [1.0, 0.6, 0.3]]
+    >>> lg.plots.bands([0, 1, 2], {"loss": losses}).layout.meta["alt"]
+    'over step, loss falls from 1 to 0.3, the median of 3 runs.'
+    """
+    if not isinstance(named, Mapping):
+        raise TypeError(f"named: expected a dict of a name and its runs, got {shown(named)}")
+    low, high = _shares(between)
+    x = numbers("x", x, 1)
+    runs = {}
+    for name, rows in named.items():
+        lengths = {np.shape(row) for row in rows} if isinstance(rows, (list, tuple)) else set()
+        values = numbers("named", rows, 2) if len(lengths) < 2 else None
+        if values is None or values.shape[1] != len(x):
+            raise ValueError(
+                f"named: expected for {name} a row of {len(x)} values for each run, as many as x "
+                f"has, got {sorted(lengths) if values is None else f'shape {values.shape}'}; a run "
+                "that stopped early has fewer"
+            )
+        runs[name] = values
+    medians = {name: np.median(values, axis=0) for name, values in runs.items()}
+    figure = curves(x, medians, xlabel, ylabel, log_x, log_y, title)
+    lines = figure.data
+    for line, values in zip(lines, runs.values(), strict=True):
+        ends = np.quantile(values, (low, high), axis=0)
+        _band(figure, x, ends, line.line.color, log_x, log_y)
+    figure.data = figure.data[len(lines) :] + lines  # lines are drawn on all bands
+    words = "; ".join(
+        f"{in_words(line.name, line.y)}, the median of {len(runs[line.name])} runs"
+        for line in lines
+    )
+    return finish(figure, alt or titled(title, f"over {xlabel}, {words}."), title)
+
+
+def _shares(between):
+    try:
+        low, high = between
+        require_number("between", low, least=0, below=1)
+        require_number("between", high, above=low, below=1 + 1e-12)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "between: expected a pair of shares such as (0.25, 0.75), the lesser first, got "
+            f"{shown(between)}"
+        ) from None
+    return low, min(high, 1.0)
+
+
+def _band(figure, x, ends, color, log_x, log_y):
+    """The region between two curves over x, as one closed line that is filled."""
+    # A gap would cut the closed line in two.
+    kept = np.isfinite(ends).all(axis=0) & ((x > 0) | (not log_x)) & ((ends[0] > 0) | (not log_y))
+    x, (low, high) = x[kept], ends[:, kept]
+    figure.add_scatter(
+        x=np.concatenate([x, x[::-1]]),
+        y=np.concatenate([high, low[::-1]]),
+        mode="lines",
+        fill="toself",
+        fillcolor=color,
+        opacity=0.25,
+        line={"color": color, "width": 0.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def _line(x, name, values):

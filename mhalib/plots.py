@@ -67,6 +67,7 @@ __all__ = [
     "WEIGHTS",
     "aloud",
     "attention",
+    "bands",
     "curves",
     "drawable",
     "finish",
@@ -144,6 +145,31 @@ def curves(
     figure = plots.curves(x, named, xlabel, ylabel, log_x, log_y, title, alt)
     for line, look in zip(figure.data, looks(named), strict=True):
         line.update(line=look)
+    return figure
+
+
+def bands(
+    x: ArrayLike,
+    named: Mapping[str, Any],
+    between: tuple[float, float] = (0.25, 0.75),
+    xlabel: str = "step",
+    ylabel: str = "",
+    log_x: bool = False,
+    log_y: bool = True,
+    title: str | None = None,
+    alt: str | None = None,
+) -> go.Figure:
+    """Medians over runs between two quantiles, as ``livegrad.plots.bands`` draws them, with the
+    colors and dashes of ``looks``.
+
+    Raises TypeError or ValueError if values are no matrices of numbers with as many columns as x
+    has numbers, a row for each run; if ``between`` is no pair of shares.
+    """
+    figure = plots.bands(x, named, between, xlabel, ylabel, log_x, log_y, title, alt)
+    filled, lines = figure.data[: len(named)], figure.data[len(named) :]
+    for band, line, look in zip(filled, lines, looks(named), strict=True):
+        line.update(line=look)
+        band.update(fillcolor=look["color"], line={"color": look["color"]})
     return figure
 
 

@@ -54,6 +54,43 @@ def test_the_lines_of_a_run_are_named_by_what_they_show():
     }
 
 
+def test_a_band_goes_between_two_quantiles_of_the_runs():
+    """Five runs in a turned order, so that no run is a quantile at every step."""
+    x, ranks = np.array([1.0, 2.0, 4.0]), np.arange(5.0)
+    runs = np.stack([ranks + 1, 10 * (np.roll(ranks, 2) + 1), 7 - np.roll(ranks, 4)], axis=1)
+    figure = mha.plots.bands(x, {"loss": runs})
+    band, line = figure.data
+    np.testing.assert_allclose(line.y, [3, 30, 5])
+    np.testing.assert_allclose(band.x, [1, 2, 4, 4, 2, 1])
+    np.testing.assert_allclose(band.y, [4, 40, 6, 4, 20, 2])
+    assert (band.fill, band.fillcolor) == ("toself", line.line.color)
+    assert figure.layout.meta["alt"] == "over step, loss rises from 3 to 5, the median of 5 runs."
+    whole, _ = mha.plots.bands(x, {"loss": runs}, between=(0, 1)).data
+    np.testing.assert_allclose(whole.y, [5, 50, 7, 3, 10, 1])
+
+
+def test_a_band_leaves_out_what_a_log_axis_does_not_show():
+    band, line = livegrad.plots.bands([0, 1, 2], {"a": [[0.0, 1.0, 2.0]] * 2}).data
+    assert band.x.tolist() == [1, 2, 2, 1]
+    np.testing.assert_array_equal(line.y, [np.nan, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"named": {"a": [[1.0, 2.0, 3.0]]}}, "a row of 2 values for each run"),
+        ({"named": {"a": [[1.0, 2.0], [1.0]]}}, "a run that stopped early has fewer"),
+        ({"named": {"a": [1.0, 2.0]}}, "expected a matrix"),
+        ({"between": (0.7, 0.2)}, "between: expected a pair of shares"),
+        ({"between": (0, 2)}, "between: expected a pair of shares"),
+        ({"between": 0.5}, "between: expected a pair of shares"),
+    ],
+)
+def test_what_makes_no_band_is_refused(given, words):
+    with pytest.raises(ValueError, match=words):
+        mha.plots.bands([0, 1], **{"named": {"a": [[1.0, 2.0]]}} | given)
+
+
 def test_a_curve_has_its_own_name():
     figure = mha.plots.curves(
         [1, 2], {"a": [1.0, 2.0], "b": ([5, 6], [3.0, 4.0])}, "x", "y", log_y=False

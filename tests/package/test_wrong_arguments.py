@@ -231,6 +231,10 @@ CALLS = {
             "alt": "words",
         },
     ),
+    "plots.bands": (
+        mha.plots.bands,
+        {"x": [1, 2], "named": {"a": [[1.0, 2.0]]}, "between": (0.25, 0.75), "title": "t"},
+    ),
     "plots.training": (mha.plots.training, {"path": PATH, "title": "t", "alt": "words"}),
     "plots.matrix": (
         mha.plots.matrix,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 
@@ -114,6 +115,27 @@ def test_the_padded_model_sees_the_tokens_that_are_there():
         X[:, there:] = 0
         short = mha.MultiHeadAttention(whole.W, whole.U[:, :there])
         np.testing.assert_allclose(padded(X), short(X[:, :there, :4]), rtol=1e-12)
+
+
+def test_several_runs_make_bands():
+    data = mha.data.tokenized_mixture(n=20)
+    names = {"joblib": joblib, "mha": mha, "data": data}
+    (block,) = re.findall(r"```python\n(def run\(H, seed\).*?)```", PAGES, re.DOTALL)
+    exec(block.replace("n_jobs=-1", "n_jobs=1").replace("compiled=True", "compiled=False"), names)
+    rows = names["rows"]
+    assert [(row["H"], row["seed"]) for row in rows] == names["settings"]
+    path = mha.train(
+        mha.MultiHeadAttention.random(H=4, T=10, d=8, scale=0.3, seed=2),
+        data,
+        mha.Adam(0.01),
+        steps=200,
+        compiled=False,
+    )
+    np.testing.assert_array_equal(rows[7]["loss"], path.loss)
+    assert {name: len(losses) for name, losses in names["losses"].items()} == {
+        "H = 1": 5,
+        "H = 4": 5,
+    }
 
 
 def test_parameters_end_with_the_last_of_them():
