@@ -20,12 +20,13 @@ from livegrad.optim import (
     InverseRoot,
     Momentum,
     OneCycle,
+    Rule,
     Warmup,
     clip,
 )
 from livegrad.path import Path, load
 from livegrad.samples import Samples
-from livegrad.training import train
+from livegrad.training import Model, train
 
 if TYPE_CHECKING:
     from livegrad import live, plots
@@ -40,9 +41,11 @@ __all__ = [
     "Cosine",
     "GradientDescent",
     "InverseRoot",
+    "Model",
     "Momentum",
     "OneCycle",
     "Path",
+    "Rule",
     "Samples",
     "Vector",
     "Warmup",

@@ -3,12 +3,22 @@
 from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from livegrad.console import printed
 from livegrad.model.weights import attributes, weights
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    M = TypeVar("M", default=Any)  # Python has the default from 3.13 on
+else:
+    from typing import TypeVar
+
+    M = TypeVar("M")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +63,7 @@ class RunState:
 
 @printed
 @dataclass(frozen=True, eq=False, repr=False)
-class Path:
+class Path(Generic[M]):
     """What a training run left behind, at the recorded steps.
 
     ``path.steps`` are the recorded steps in order; 0 and the last are among them unless you chose
@@ -76,12 +86,12 @@ class Path:
     """
 
     steps: np.ndarray
-    models: tuple[Any, ...]
-    curves: dict[str, np.ndarray]
+    models: tuple[M, ...]
+    curves: dict[str, NDArray[np.float64]]
     stopped: str | None = None
     state: RunState | None = None
 
-    def __getattr__(self, name: str) -> np.ndarray:
+    def __getattr__(self, name: str) -> NDArray[np.float64]:
         # Copying and unpickling ask for attributes of an object that has no fields yet: plain
         # access to ``self.curves`` would come back here without end.
         curves = self.__dict__.get("curves", {})
@@ -106,7 +116,7 @@ class Path:
     def __len__(self) -> int:
         return len(self.models)
 
-    def __getitem__(self, k: int) -> Any:
+    def __getitem__(self, k: int) -> M:
         return self.models[k]
 
     def save(self, file: str | PathLike[str]) -> None:

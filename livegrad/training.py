@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count, repeat
 from numbers import Real
 from os import PathLike
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -46,10 +46,10 @@ class Model(Protocol):
     ``workspace(X, y)``, and ``norms()`` and ``against(data)`` to be recorded.
     """
 
-    def loss(self, X: Array, y: Array, /) -> Any:
+    def loss(self, X: Any, y: Any, /) -> Any:
         """The mean loss, a number."""
 
-    def loss_and_grad(self, X: Array, y: Array, /) -> tuple[Any, Self]:
+    def loss_and_grad(self, X: Any, y: Any, /) -> tuple[Any, Self]:
         """The mean loss and its gradient, again a model."""
         ...
 
@@ -77,8 +77,12 @@ class Data(Protocol):
         ...
 
 
+Point = TypeVar("Point", bound=Model)
+"""The class of a model, which its path has as well."""
+
+
 def train(
-    model: Model,
+    model: Point,
     data: Data,
     optimizer: Rule,
     steps: int,
@@ -89,11 +93,11 @@ def train(
     seed: int = 0,
     only: str | Iterable[str] | None = None,
     compiled: bool | None = None,
-    resume: Path | None = None,
-    callback: Callable[[Path], Any] | None = None,
+    resume: Path[Any] | None = None,
+    callback: Callable[[Path[Point]], Any] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     every: int | None = None,
-) -> Path:
+) -> Path[Point]:
     """Run ``steps`` steps of ``optimizer`` from ``model`` on ``data``, with all samples or a
     minibatch in each.
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from livegrad import landscape
 from livegrad.later import Getattr, later
 from livegrad.model.given_gradient import check_gradient
-from livegrad.path import load
-from livegrad.training import train
+from livegrad.path import Path, load
+from livegrad.training import Model, train
 from mhalib import data, losses, models
 from mhalib.attention import gaussian, normalized_gaussian, softmax
+from mhalib.data import Dataset
 from mhalib.models import AttentionLayer, AttentionRegression, MultiHeadAttention
 from mhalib.optim import (
     Adam,
@@ -24,6 +25,7 @@ from mhalib.optim import (
     Momentum,
     OneCycle,
     Preconditioned,
+    Rule,
     StructureAware,
     Warmup,
     clip,
@@ -41,12 +43,16 @@ __all__ = [
     "AttentionRegression",
     "Backtracking",
     "Cosine",
+    "Dataset",
     "GradientDescent",
     "InverseRoot",
+    "Model",
     "Momentum",
     "MultiHeadAttention",
     "OneCycle",
+    "Path",
     "Preconditioned",
+    "Rule",
     "StructureAware",
     "Warmup",
     "check_gradient",

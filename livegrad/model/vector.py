@@ -56,7 +56,8 @@ class Vector(Algebra):
 
         stored.save(file, "model", self, {"model": self})
 
-    def loss(self, X: Array, y: Array) -> Any:
+    # X and y are Any, so that a model may say of its own loss what they are.
+    def loss(self, X: Any, y: Any) -> Any:
         """The loss that ``loss_and_grad`` gives; a model overrides one of the two, or both.
 
         Raises TypeError for a model with neither.
@@ -67,7 +68,7 @@ class Vector(Algebra):
             )
         return self.loss_and_grad(X, y)[0]
 
-    def loss_and_grad(self, X: Array, y: Array) -> tuple[Any, Self]:
+    def loss_and_grad(self, X: Any, y: Any) -> tuple[Any, Self]:
         """The loss and its gradient, derived from what ``loss`` does; a model with a closed form
         overrides it.
 
