@@ -152,15 +152,16 @@ VIOLATED = [
     ),
 ]
 # Data whose patterns are not known violate what a row asks of patterns.
+MIXTURES = {
+    "prop-ntk-margins": ntk.PATTERNS,
+    "thm-exact-margin": f"{ntk.PATTERNS}; ψ = ψ₀, no sampling noise",
+    "prop-zero-margin": f"{ntk.ORTHOGONAL}; {ntk.PAIR}",
+    "prop-saturated": ntk.PATTERNS,
+    "prop-pull": f"{NO_NOISE}; relevant tokens are μ_y",
+}
 VIOLATED += [
     (id, conditions, {"data": several_tokens(4, 1.0)["data"]})
-    for id, conditions in (
-        ("prop-ntk-margins", ntk.PATTERNS),
-        ("thm-exact-margin", f"{ntk.PATTERNS}; ψ = ψ₀, no sampling noise"),
-        ("prop-zero-margin", f"{ntk.ORTHOGONAL}; {ntk.PAIR}"),
-        ("prop-saturated", ntk.PATTERNS),
-        ("prop-pull", f"{NO_NOISE}; relevant tokens are μ_y"),
-    )
+    for id, conditions in MIXTURES.items()
 ]
 # Inequalities of a text that are no hypotheses: over which indices its formulas go, and its cases.
 CASES = {"prop-late-factor": {"i,j≤ℓ", "i≤j≤ℓ", "i≤ℓ", "p≠d"}}
@@ -245,6 +246,17 @@ EDGES = [
     edge("prop-missed-saddle", values=np.array([-1e-9, 1.0, 1.0]), down=1.0, up=1.0),
     edge("lemma-logistic", z=np.array([745.0, 800.0])),
     edge("lemma-log-lipschitz", **confident(800.0), other=confident(1e4)["model"]),
+    edge("prop-first-look", U=np.ones((1, 2)), X=np.ones((1, 2))),
+    edge("prop-first-look", U=np.array([[1.0, 2], [-1, -2]]), X=np.eye(2)),
+    edge("prop-first-look", U=Z2, X=np.eye(2)),
+    edge("thm-many-heads", steps=1),
+    edge(
+        "lemma-margin-distance",
+        features=np.zeros((2, 2)),
+        y=np.array([1.0, -1.0]),
+        theta=np.array([1.0, 0.0]),
+        weights=np.array([0.5, 0.5]),
+    ),
     edge("lemma-1-derivatives", X=np.zeros((3, 2)), W=np.eye(2), U=np.ones((3, 2))),
     edge("lemma-1-derivatives", X=np.eye(3, 2), W=np.eye(2), U=np.zeros((3, 2))),
     edge("prop-equal-rows", U=np.ones((1, 2)), teacher=np.eye(1, 2), teachers=np.ones((9, 1, 2))),
@@ -340,6 +352,27 @@ def test_a_statement_is_computed_right_up_to_the_edge_of_its_hypotheses(id, chan
     instance = statement.random(0) | changes
     assert all(statement.hypotheses(**instance).values())
     assert statement.on(instance).holds, statement.on(instance)
+
+
+@pytest.mark.parametrize("id", [*MIXTURES, "lemma-first-phase", "prop-start-logits"])
+def test_a_check_on_a_mixture_refuses_other_data(id):
+    statement = mhabook.ledger[id]
+    instance = statement.random(0)
+    data = instance["data"]
+    instance |= {"data": from_arrays(data.X, data.y)}
+    with pytest.raises(
+        ValueError, match="data: expected samples .* no hypothesis on patterns holds"
+    ):
+        statement.on(instance)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_labels_whose_mean_tokens_are_equal_are_refused(rule):
+    """The gradient in the decoders is rounding, of which every rule makes steps."""
+    X = np.random.default_rng(0).standard_normal((3, 3, 2))
+    data = from_arrays(np.concatenate([X, X]), np.repeat([1.0, -1.0], 3))
+    with pytest.raises(ValueError, match="data: expected labels whose mean tokens differ"):
+        mhabook.ledger["thm-collapse"].on({"data": data, "rule": rule, "H": 3})
 
 
 @pytest.mark.parametrize("V", [0.71 * I2, 0.31 * np.eye(3), 0.1 * np.eye(4)])

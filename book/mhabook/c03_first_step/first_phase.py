@@ -82,6 +82,19 @@ def of_equal_norm(data: Dataset, U: Array) -> Array:
     return length * U / np.linalg.norm(U, axis=(1, 2), keepdims=True)
 
 
+def mixture_of(data: Dataset) -> Mixture:
+    """The mixture that the samples are from.
+
+    Raises ValueError if they are from none: then no hypothesis on its patterns holds.
+    """
+    if not hasattr(data.truth, "mu"):
+        raise ValueError(
+            "data: expected samples of tokenized_mixture, whose patterns are known: no hypothesis on "
+            f"patterns holds for {data!r}"
+        )
+    return data.truth
+
+
 def mirrored(data: Dataset) -> Dataset:
     """The samples of a mixture, and each again with the other label: μ_{−y} in the place of μ_y,
     all else equal.
@@ -90,11 +103,7 @@ def mirrored(data: Dataset) -> Dataset:
 
     Raises ValueError if ``data`` are no samples of a mixture.
     """
-    if not hasattr(data.truth, "mu"):
-        raise ValueError(
-            f"data: expected samples of tokenized_mixture, whose patterns are known, got {data!r}"
-        )
-    other = data.truth.mu[(data.y < 0).astype(int)][:, None, :]
+    other = mixture_of(data).mu[(data.y < 0).astype(int)][:, None, :]
     X = np.concatenate([data.X, np.where(data.relevant[..., None], other, data.X)])
     relevant = np.concatenate([data.relevant, data.relevant])
     return replace(data, X=X, y=np.concatenate([data.y, -data.y]), relevant=relevant)
@@ -209,17 +218,18 @@ def first_phase_exactly(
     error of an entry, relative to R (in W: to R³), rhs 1e-12. And without the noise ‖U_h‖ =
     ζS√(T/2). Source: this book.
     """
-    (n, T, d), H, zeta = data.X.shape, len(epsilon), data.relevant.mean()
+    mixture, zeta = mixture_of(data), data.relevant.mean()
+    (n, T, d), H = data.X.shape, len(epsilon)
     start = MultiHeadAttention.zeros(H, T, d) if start is None else start
     # The step alone, so that a twin with another start fails by its gradient and not by where it
     # stood.
     model = randomized_step(start, data, epsilon) - start
     distracting = (data.X * ~data.relevant[..., None]).sum(axis=1)
-    noise = data.y @ (zeta / 2 * data.truth.mu.sum(axis=0) + distracting / T) / n
-    U = epsilon[:, None, None] * np.tile(signal(data.truth) + noise, (T, 1))
+    noise = data.y @ (zeta / 2 * mixture.mu.sum(axis=0) + distracting / T) / n
+    U = epsilon[:, None, None] * np.tile(signal(mixture) + noise, (T, 1))
     R = token_radius(data.X)
     error = max(abs(model.U - U).max() / R, abs(model.W).max() / R**3)
-    length, S = T**0.5 * np.linalg.norm(signal(data.truth)), np.linalg.norm(data.truth.mu[1])
+    length, S = T**0.5 * np.linalg.norm(signal(mixture)), np.linalg.norm(mixture.mu[1])
     return (
         Check(float(error), 1e-12, "W_h = 0 and U_h = ε_h 1ψᵀ after one step"),
         Check(abs(float(length / (zeta * S * (T / 2) ** 0.5)) - 1), 1e-12, "‖1ψ₀ᵀ‖ = ζS√(T/2)"),
@@ -355,7 +365,8 @@ def start_logits(data: Dataset, H: int, delta: float) -> Checks:
 
 def _start_logits(data, H, delta, chances):
     """With these ``chances`` of how many signs are +1."""
-    (_, T, d), psi, mixture = data.X.shape, data.y @ data.X.mean(axis=1) / len(data), data.truth
+    mixture, (_, T, d) = mixture_of(data), data.X.shape
+    psi = data.y @ data.X.mean(axis=1) / len(data)
     one = T * data.X.mean(axis=1) @ psi
     zeta = data.relevant.mean()
     S2 = float(mixture.mu[1] @ mixture.mu[1])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from livegrad.arrays import Array, require, require_labels, require_same_dtype, to_numpy
-from mhabook.ledger import Check, Checks, statement
+from mhabook.ledger import TINY, Check, Checks, statement
 from mhalib.data import Dataset
 from mhalib.models import MultiHeadAttention
 
@@ -152,7 +152,7 @@ def margin_is_a_distance(features: Array, y: Array, theta: Array, weights: Array
             "min_i y_i⟨φ_i, θ⟩ ≤ ‖Σ a_i y_i φ_i‖",
         ),
         Check(
-            abs(apart) / np.linalg.norm(signed),
+            abs(apart) / max(np.linalg.norm(signed), TINY),
             1e-11,
             "maximum margin = distance of the hull from the origin",
         ),

@@ -14,6 +14,7 @@ from mhabook.c03_first_step.first_phase import (
     first_phase,
     gaussian_of_equal_norm,
     mirrored,
+    mixture_of,
     randomized_step,
     signal,
     signs,
@@ -231,7 +232,7 @@ def witness_margins(model: MultiHeadAttention, data: Dataset) -> Check | Checks:
 
     Source: this book, after Deora et al. 2023, Proposition 2.
     """
-    T, mixture, y = data.X.shape[1], data.truth, data.y
+    mixture, T, y = mixture_of(data), data.X.shape[1], data.y
     S, zeta = float(np.linalg.norm(mixture.mu[1])), mixture.n_relevant / T
     margins, direction = mixture_margins(T, zeta, S, len(mixture.nu)), witness(model, mixture)
     parts = {
@@ -332,7 +333,7 @@ def exact_margin(model: MultiHeadAttention, data: Dataset) -> Checks:
 
     Source: this book.
     """
-    mixture, T = data.truth, data.X.shape[1]
+    mixture, T = mixture_of(data), data.X.shape[1]
     S = float(np.linalg.norm(mixture.mu[1]))
     least = exact_margins(T, mixture.n_relevant / T, S, len(mixture.nu)).both
     found = ntk_margin(model, data).margin
@@ -384,7 +385,7 @@ def zero_margin(model: MultiHeadAttention, data: Dataset) -> Checks:
 
     Source: this book.
     """
-    mixture, T = data.truth, data.X.shape[1]
+    mixture, T = mixture_of(data), data.X.shape[1]
     limit = mixture.n_relevant / T * float(np.linalg.norm(mixture.mu[1])) * (T / 2) ** 0.5
     found = ntk_margin(model, data).margin
     checks = (
@@ -418,7 +419,8 @@ def saturated_attention(data: Dataset, strength: float) -> Checks:
     And where the gap of the scores is g = 60, the margin is the limit S√(T/2). lhs is the larger
     error relative to 1 and to S√(T/2), rhs 1e-12. Source: this book.
     """
-    mixture, model = data.truth, saturated(data.truth, strength)
+    mixture = mixture_of(data)
+    model = saturated(mixture, strength)
     mass, margin = saturation(mixture, strength)
     found = (model.attention(data.X)[:, 0] * data.relevant[:, None]).sum(axis=-1)
     limit = float(np.linalg.norm(mixture.mu[1])) * (mixture.T / 2) ** 0.5

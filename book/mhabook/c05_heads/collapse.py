@@ -142,9 +142,9 @@ def collapse(
     (1/√H) Σ‖U_h‖. In each check lhs is the largest difference in the run, relative to the largest
     value in it, and rhs 1e-11. Source: this book.
 
-    Raises ValueError where ∇_W L is nothing but rounding, which no verdict could be built on.
+    Raises ValueError where a gradient is nothing but rounding, which no verdict could be built on.
     """
-    _require_keys_that_differ(data, rule)
+    _require_gradients(data, rule)
     model = MultiHeadAttention.zeros(H, *data.X.shape[1:]) if start is None else start
     state, errors, sizes = rule.start(model), [], []
     for k, one in enumerate(one_head_path(data, rule, H, steps)):
@@ -160,11 +160,18 @@ def collapse(
     )
 
 
-def _require_keys_that_differ(data, rule):
-    """Where all tokens of a sample are equal in a coordinate, ∇_W L is 0 up to rounding, and Adam
-    makes steps of it."""
+def _require_gradients(data, rule):
+    """Where all tokens of a sample are equal in a coordinate, ∇_W L is 0 up to rounding, and where
+    the mean tokens of both labels are, ∇_U L; Adam makes steps of it."""
     (_, T, _), R = data.X.shape, token_radius(data.X)
     used = data.X[..., data.X.any(axis=(0, 1))]
+    apart = abs(data.y @ used.mean(axis=1)) / len(data)
+    balanced = apart <= 1e-12 * R
+    if used.size and (balanced.any() if isinstance(rule, Adam) else balanced.all()):
+        raise ValueError(
+            "data: expected labels whose mean tokens differ, under Adam in each coordinate that is "
+            "not 0, got equal ones, where the gradient in U is rounding"
+        )
     shared = np.ptp(used, axis=1).max(axis=0) <= 1e-4 * R
     # One token has weight 1 exactly, and a zero coordinate the gradient 0.
     if T > 1 and shared.size and (shared.any() if isinstance(rule, Adam) else shared.all()):

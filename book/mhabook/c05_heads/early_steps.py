@@ -8,7 +8,7 @@ import numpy as np
 from livegrad.arrays import Array
 from mhabook.c01_model.instances import ZERO, from_zero, opposite_tokens, token_radius
 from mhabook.c05_heads.collapse import CHAPTER, FURTHER, one_head_run
-from mhabook.ledger import Check, Checks, statement
+from mhabook.ledger import TINY, Check, Checks, statement
 from mhalib.data import Dataset, from_arrays
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
@@ -247,10 +247,13 @@ def many_heads(data: Dataset, lr: float, steps: int, H: int = 10**9, growth: flo
     # One head with two step sizes stands for all H, so 10⁹ of them cost no more than one.
     one = one_head_run(data, GradientDescent(lr * H**growth), H, steps)
     (row, W) = many_heads_run(data, lr, steps)
-    size = lr**2 * T * R**4 * steps * (steps - 1) / 2
+    # W does not move in the first step, from zero.
+    size = max(lr**2 * T * R**4 * steps * (steps - 1) / 2, TINY)
     return (
         Check(
-            float(abs(one.U[0] - row).max() / (lr * steps * R)), 10 / H, "√H U_h → 1ũ_kᵀ as H → ∞"
+            float(abs(one.U[0] - row).max() / max(lr * steps * R, TINY)),
+            10 / H,
+            "√H U_h → 1ũ_kᵀ as H → ∞",
         ),
         Check(float(abs(H * one.W[0] - W).max() / size), 10 / H, "H W_h → W̃_k as H → ∞"),
         Check(float(abs(one.W).max() / size), 10 / H, "W_h → 0 as H → ∞"),

@@ -9,6 +9,7 @@ import numpy as np
 from livegrad.arrays import Array
 from livegrad.training import Path
 from mhabook.c01_model.selection import selected_mass
+from mhabook.c03_first_step.first_phase import mixture_of
 from mhabook.c05_heads.collapse import FURTHER
 from mhabook.ledger import Check, Checks, statement
 from mhalib.data import Dataset, tokenized_mixture
@@ -116,7 +117,7 @@ def pull(model: MultiHeadAttention, data: Dataset) -> Check:
     Source: this book.
     """
     _, grad = model.loss_and_grad(data.X, data.y)
-    S = float(np.linalg.norm(data.truth.mu[0]))
+    S = float(np.linalg.norm(mixture_of(data).mu[0]))
     return Check(
         decoder_pull(model, data, S),
         float(np.linalg.norm(grad.U)),
