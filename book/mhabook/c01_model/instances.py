@@ -134,15 +134,15 @@ def leaning(
     return {"model": MultiHeadAttention(np.zeros((H, 2, 2)), U), "data": from_arrays(X, np.ones(1))}
 
 
-def one_reads(u: float, T: int = 4, R: float = 1.5, mean: float = 0.0) -> Instance:
-    """Two heads: the decoder of the first has norm u as in ``opposite_tokens``, the second is
-    saturated and reads nothing.
+def one_reads(u: float, T: int = 4, R: float = 1.5, mean: float = 0.0, H: int = 2) -> Instance:
+    """Heads of which the first has a decoder of norm u as in ``opposite_tokens``; the others are
+    saturated and read nothing.
 
     So bounds in which the heads enter by their mean and by their largest are told apart.
     """
-    instance = opposite_tokens(u, T, R, 2, mean)
+    instance = opposite_tokens(u, T, R, H, mean)
     W, U = instance["model"].W.copy(), instance["model"].U.copy()
-    W[1, 0, 0], U[1] = 40 / R**2, 0
+    W[1:, 0, 0], U[1:] = 40 / R**2, 0
     return instance | {"model": MultiHeadAttention(W, U)}
 
 
@@ -150,6 +150,16 @@ def with_both_labels(instance: Instance) -> Instance:
     """An instance of one sample, with the sample twice, once with either label."""
     X = np.repeat(instance["data"].X, 2, axis=0)
     return instance | {"data": from_arrays(X, np.array([1.0, -1.0]))}
+
+
+def negative(instance: Instance, n: int = 2) -> Instance:
+    """An instance of one sample with the label −1 and the decoders turned around, and n copies of
+    the sample: every margin and every loss is the same."""
+    X, model = np.repeat(instance["data"].X, n, axis=0), instance["model"]
+    return instance | {
+        "model": MultiHeadAttention(model.W, -model.U),
+        "data": from_arrays(X, -np.ones(n)),
+    }
 
 
 def valley(distance: float = 1.0, T: int = 4, R: float = 1.0, H: int = 1) -> Instance:

@@ -274,7 +274,7 @@ def hessian_bound(model: MultiHeadAttention, data: Dataset, R: float | None = No
     chapter=CHAPTER,
     assumptions=TOKENS,
     random=problem,
-    # The last two use 4/(3√3) of the first bound, at two heads with unequal decoders, too, and all
+    # The last three use 4/(3√3) of the first bound, at two heads with unequal decoders, too, and all
     # but 1/r = 4.4e-5 of the second.
     extremal=(
         opposite_tokens,
@@ -283,8 +283,9 @@ def hessian_bound(model: MultiHeadAttention, data: Dataset, R: float | None = No
         lambda: opposite_tokens(H=8),
         lambda: opposite_tokens(u=1e4, mean=3**-0.5),
         lambda: one_reads(1e4, mean=3**-0.5),
+        lambda: opposite_tokens(u=0.25, R=300.0, mean=3**-0.5),
     ),
-    slack=(1e-9, None, 1e-9, 1e-9, 5e-5, 5e-5),
+    slack=(1e-9, None, 1e-9, 1e-9, 5e-5, 5e-5, 5e-5),
     broken=lambda seed: short(seed, opposite_tokens),
     breaks=TOKENS,
     hypotheses=tokens_fit,

@@ -14,6 +14,7 @@ from mhabook.c01_model.instances import (
     confident,
     equal_tokens,
     leaning,
+    negative,
     opposite_tokens,
     problem,
     radius_or_given,
@@ -89,6 +90,7 @@ def loss_hessian(
         confident,
         lambda: confident(-30.0),
         lambda: with_both_labels(confident()),
+        lambda: negative(confident()),
     ),
     # ``confident`` has R²u = zR/√(TH) = 8.7e-4, and G the factor √(1 + R⁴u²) = 1 + 3.7e-7, of which
     # equal tokens use nothing.
@@ -122,6 +124,7 @@ def self_bounded_gradient(
         opposite_tokens,
         lambda: equal_tokens(R=1e-6),
         lambda: opposite_tokens(R=3.0),
+        lambda: negative(equal_tokens(R=1e-6)),
     ),
     # For R = 1e-6 the term B/√H is 4R/√(TH) = 1.2e-6 of G²/4, and equal tokens do not use it.
     slack=(None, None, 2e-6),
@@ -146,7 +149,12 @@ def smoothness(model: MultiHeadAttention, data: Dataset, R: float | None = None)
     chapter=FURTHER,
     assumptions=f"{TOKENS}; logistic loss",
     random=problem,
-    extremal=(opposite_tokens, lambda: with_both_labels(leaning())),
+    extremal=(
+        opposite_tokens,
+        lambda: with_both_labels(leaning()),
+        lambda: negative(leaning()),
+        lambda: negative(opposite_tokens(T=2, H=8)),
+    ),
     slack=(1e-9, 0.002),
     broken=lambda seed: short(seed, opposite_tokens),
     breaks=TOKENS,
@@ -168,7 +176,13 @@ def weak_convexity(model: MultiHeadAttention, data: Dataset, R: float | None = N
     chapter=CHAPTER,
     assumptions=f"{TOKENS}; logistic loss",
     random=problem,
-    extremal=(opposite_tokens, leaning, lambda: with_both_labels(leaning())),
+    extremal=(
+        opposite_tokens,
+        leaning,
+        lambda: with_both_labels(leaning()),
+        lambda: negative(leaning()),
+        lambda: negative(leaning(T=2, H=8)),
+    ),
     # ``leaning`` has R²u = zR/(0.01 √(TH)) = 0.003; B counts half of it, and its decoders, the same
     # on all tokens, use nothing.
     slack=(None, 0.002),

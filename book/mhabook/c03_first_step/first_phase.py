@@ -311,15 +311,21 @@ def chance(mixture: Mixture, share: float = 0.5) -> Check:
     """For one sample the sampling noise has mean 0 and mean square ``noise_size``; ``share`` is the
     chance of y = +1.
 
-    All samples are listed. lhs is the larger of the two errors relative to R and R², rhs 1e-12.
-    Source: this book.
+    All samples are listed. Of n independent ones the mean has the mean square of one over n, and
+    the square of its mean: n = 3 is computed so. lhs is the largest of the three errors relative to
+    R and R², rhs 1e-12. Source: this book.
     """
     data, R2 = all_samples(mixture), noise_size(mixture, 1) + float(mixture.mu[1] @ mixture.mu[1])
     noise = data.y[:, None] * data.X.mean(axis=1) - signal(mixture)
     weight = np.where(data.y > 0, share, 1 - share)
     weight /= weight.sum()
-    square = weight @ (noise**2).sum(axis=1)
-    errors = [np.linalg.norm(weight @ noise) / R2**0.5, abs(square - noise_size(mixture, 1)) / R2]
+    square, mean = weight @ (noise**2).sum(axis=1), weight @ noise
+    of_three = (square + 2 * mean @ mean) / 3
+    errors = [
+        np.linalg.norm(mean) / R2**0.5,
+        abs(square - noise_size(mixture, 1)) / R2,
+        abs(of_three - noise_size(mixture, 3)) / R2,
+    ]
     return Check(float(max(errors)), 1e-12, "sampling noise: mean 0, mean square its formula")
 
 

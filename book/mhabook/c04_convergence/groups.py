@@ -25,7 +25,7 @@ def _groups(seed, largest=5):
         "heads": HeadGroups(start.W, start.U, copies).expand(),
         "copies": copies,
         "data": data,
-        "lr": float(rng.choice([0.1, 1.0])),
+        "lr": float(rng.uniform(0.1, 1.0)),
     }
 
 

@@ -65,16 +65,17 @@ def _layer(seed, kernel=None):
     return {"layer": layer, "data": random_sequences(N, n, 3, m, seed=seed)}
 
 
-def _vertex(kernel):
-    """Queries that look at one key, whose value is the corner nearest to the target."""
+def _vertex(kernel, N=1):
+    """Queries that look at one key, whose value is the corner nearest to the target, in N equal
+    samples."""
     columns = (
         ([[10.0], [10.0]], [[1.0], [-1.0]], [[2.0], [1.0]])
         if kernel is softmax
         else ([[0.5]], [[0.5]], [[2.0]])
     )
-    X = np.eye(len(columns[0]))[None]
+    X = np.repeat(np.eye(len(columns[0]))[None], N, axis=0)
     layer = AttentionLayer(*(np.array([column]) for column in columns), np.ones((1, 1, 1)), kernel)
-    return {"layer": layer, "data": SequenceDataset(X, np.full((1, len(X[0]), 1), 4.0))}
+    return {"layer": layer, "data": SequenceDataset(X, np.full((N, len(X[0]), 1), 4.0))}
 
 
 def _one_far_key(seed):
@@ -94,9 +95,11 @@ def _one_far_key(seed):
     chapter=FURTHER,
     assumptions="any W^Q, W^K; W^V and W^O as they are",
     random=_layer,
-    extremal=tuple((lambda kernel=kernel: _vertex(kernel)) for kernel in KERNELS),
+    extremal=tuple(
+        (lambda kernel=kernel, N=N: _vertex(kernel, N)) for N in (1, 3) for kernel in KERNELS
+    ),
     # The scores ±10 of `_vertex` leave e⁻²⁰ ≈ 2e-9 of the weight to the other key.
-    slack=(1e-8, 1e-9),
+    slack=(1e-8, 1e-9, 1e-8, 1e-9),
     broken=_one_far_key,
     breaks="softmax: the Gaussian kernel with the hull of the values",
     hypotheses=lambda **_: {},
