@@ -132,7 +132,7 @@ bench: $(TOOLS)  #: this engine against what one would write by hand, and agains
 	@.ci/hashed $(PY) bench --quiet || echo "== comparing with what is there"
 	@$(PY) -m benchmarks
 
-mutants: $(TOOLS)  #: mutation test: which altered formulas do the package's tests miss? ARGS="--count 60 --seed 1"
+mutants: $(TOOLS)  #: mutation test: which altered formulas do the package's tests miss, or (ARGS=--ledger) the rows? ARGS="--count 60 --seed 1"
 	@$(PY) tests/mutants.py $(ARGS)
 
 descent: $(READY)  #: steps of plain and structure-aware descent to the noise floor, and the cost of 10,000 tokens

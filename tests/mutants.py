@@ -1,8 +1,10 @@
 """Do the tests see a wrong formula? ``python tests/mutants.py [--count N] [--seed S] [--files ...]``.
+And do the ledger's rows see a wrong statement? ``python tests/mutants.py --ledger [ID ...]``.
 
 Changes one operator or one number of the package at a time, in a copy, and runs the tests of the
 package until one fails. Prints each change that no test saw, and ends with 1 if there is one that
-is not known to change nothing (``EQUAL``). It runs every week, since it takes an hour.
+is not known to change nothing (``EQUAL``). It runs every week, since it takes an hour. Of the rows
+it prints the mutants that get through, and ends with 1 if the stored table has one of them as caught.
 """
 
 import argparse
@@ -173,6 +175,28 @@ def main(count: int, seed: int, files: list[str]) -> int:
     return unseen
 
 
+def main_of_ledger(ids: list[str]) -> int:
+    """The number of mutants of these rows, or of all, that get through and did not."""
+    # The changes of the package need none of this.
+    from mhabook import ledger, stored
+    from mhabook.mutants import CAUGHT, THROUGH, run
+
+    table, lost = stored("mutants.npz"), 0
+    for id in ids or [statement.id for statement in ledger]:
+        known = table.where(id=id)
+        before = dict(zip(known["mutant"].tolist(), known["outcome"].tolist(), strict=True))
+        found = run(id=id, seed=0)
+        caught, through = (
+            [row for row in found if row["outcome"] in outcomes] for outcomes in (CAUGHT, THROUGH)
+        )
+        print(f"{id}: {len(caught)} of {len(caught) + len(through)} are caught", flush=True)
+        for row in through:
+            was_caught = before.get(row["mutant"]) in CAUGHT
+            lost += was_caught
+            print("LOST  " if was_caught else "      ", row["mutant"], f"  [{row['ratio']:.3g}]")
+    return lost
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -180,5 +204,10 @@ if __name__ == "__main__":
     parser.add_argument("--count", type=int, default=100, help="how many changes are tried")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
     parser.add_argument("--files", nargs="+", default=FILES, help="where")
+    parser.add_argument(
+        "--ledger", nargs="*", metavar="ID", help="mutants of these rows instead, or of all"
+    )
     asked = parser.parse_args()
+    if asked.ledger is not None:
+        sys.exit(bool(main_of_ledger(asked.ledger)))
     sys.exit(bool(main(asked.count, asked.seed, list(asked.files))))

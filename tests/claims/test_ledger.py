@@ -3,7 +3,7 @@
 import mhabook
 from mhabook.c02_curvature import bounds
 from mhabook.ledger import Check, Ledger, Statement
-from mhabook.pages.ledger import checked, outcome, summary
+from mhabook.pages.ledger import checked, count, outcome, summary
 from page import Page
 from strategies import SEEDS
 
@@ -75,12 +75,20 @@ def test_the_summary_says_that_all_hold_and_else_names_what_does_not(rows):
 @page.after("table")
 def test_a_row_that_fails_says_so(rows):
     row = next(row for row in rows if row["twins"])
-    *_, slack, twin = checked(row)
+    *_, slack, twin, _ = checked(row)
     assert "violated" not in slack
     assert twin.endswith("all 20 fail")
-    *_, slack, twin = checked(wrong(row))
+    *_, slack, twin, _ = checked(wrong(row))
     assert slack == "**violated:** -0.25"
     assert twin.endswith("**not all 20 fail**")
+
+
+@page.after("power")
+def test_most_mutants_are_caught_and_the_row_says_how_many(rows):
+    every = count()
+    assert 0.8 < every.caught / every.planted < 1
+    for row in rows:
+        assert checked(row)[-1] == str(count(id=row["id"]))
 
 
 @page.after("table")

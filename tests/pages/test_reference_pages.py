@@ -14,7 +14,7 @@ from mhabook.pages.topics import TOPICS, topics
 from notebooks import BOOK, code, directives, option, paths, read
 from page import run
 
-CELLS = {"ledger": 2, "reproduction": 4, "theory_and_practice": 3, "large_runs": 3}
+CELLS = {"ledger": 4, "reproduction": 4, "theory_and_practice": 3, "large_runs": 3}
 """Page → its cells whose output is Markdown."""
 
 

@@ -4,22 +4,24 @@ order of the book."""
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 import mhalib as mha
+from mhabook import mutants
 from mhabook.definitions import DEFINITIONS, Definition
 from mhabook.pages.numbers import NUMBERS, chapter_number
 from mhabook.pages.text import sortable, table
 from mhabook.pages.topics import topics
+from mhabook.tables import stored
 
 Entry: TypeAlias = dict[str, Any]
 """A row of ``mhabook.ledger.rows``."""
 PARTS = {"multihead": "I", "preconditioning": "II", "kernels": "III"}
 HEAD = (
     "| Number | Statement | <span data-filter>Mark</span> | <span data-filter>Part · "
-    "chapter</span> | Instances | Worst slack | Twin, without |\n|---|---|---|---|--:|--:|---|"
+    "chapter</span> | Instances | Worst slack | Twin, without | Mutants caught |\n|---|---|---|---|--:|--:|---|--:|"
 )
 
 
@@ -47,6 +49,67 @@ def outcome(rows: Sequence[Entry]) -> str:
     return f"**Not as they must** came out {', '.join(failed)}: their rows say what failed."
 
 
+class Count(NamedTuple):
+    """How many mutants were planted, and how many of them were caught."""
+
+    planted: int
+    caught: int
+
+    def __str__(self) -> str:
+        return f"{self.caught} of {self.planted}"
+
+
+def count(**wanted: Any) -> Count:
+    """The mutants of a row (``id``), of a ``kind``, or of all rows, in the stored table."""
+    outcomes = _outcomes(**wanted)
+    caught = sum(map(outcomes.count, mutants.CAUGHT))
+    return Count(caught + sum(map(outcomes.count, mutants.THROUGH)), caught)
+
+
+def _outcomes(**wanted):
+    table = stored("mutants.npz")
+    chosen = [table[name] == value for name, value in wanted.items()]
+    return table["outcome"][np.all(chosen, axis=0) if chosen else slice(None)].tolist()
+
+
+def power() -> str:
+    """How many mutants the rows catch, by kind, and how many were set aside."""
+    every, outcomes = count(), _outcomes()
+    kinds = {kind: count(kind=kind) for kind in mutants.KINDS}
+    later = [kinds[kind] for kind in mutants.LATER]
+    planted, caught = (sum(column) for column in zip(*later, strict=True))
+    rows = [[mutants.KINDS[kind], str(found)] for kind, found in kinds.items()]
+    return (
+        f"**{every} mutants** ({every.caught / every.planted:.0%}) are caught; of the three kinds "
+        f"that were written last, {caught} of {planted} ({caught / planted:.0%}). Not counted are "
+        f"{outcomes.count('less') + outcomes.count('looser')} that claim less than the statement, "
+        f"so that they are true if it is ({outcomes.count('looser')} of them still show in the "
+        f"slack or in a twin), {outcomes.count('idle')} in an expression that only measures an "
+        f"error, and {outcomes.count('stops')} that stop with an error.\n\n"
+        + table("| What is changed | Caught |\n|---|--:|", rows)
+    )
+
+
+def uncaught() -> str:
+    """The mutants that got through, row by row, each with its largest left side over right side."""
+    found = stored("mutants.npz")
+    lines = {}
+    for id, label, outcome, ratio in zip(
+        *(found[name].tolist() for name in ("id", "mutant", "outcome", "ratio")), strict=True
+    ):
+        if outcome in mutants.THROUGH:
+            nearest = f"{ratio:.3g}" if outcome == "through" else "no difference"
+            lines.setdefault(id, []).append(f"`{label}` ({nearest})")
+    listed = "\n".join(
+        f"- {{prf:ref}}`{id}`: {' '.join(filter(None, ('; '.join(some) + '.', mutants.WHY.get(id))))}"
+        for id, some in lines.items()
+    )
+    return (
+        f"<details><summary>What got through in {len(lines)} rows</summary>\n\n{listed}\n\n"
+        "</details>"
+    )
+
+
 def statements(rows: Sequence[Entry]) -> str:
     """The table of all statements and definitions."""
     lines = {row["id"]: checked(row) for row in rows} | {
@@ -67,14 +130,14 @@ def checked(row: Entry) -> list[str]:
     test = row["test"].replace("::", "`, `")  # a line may break between file and function
     folded = f"<details><summary>Source and test</summary>{row['source']}. `{test}`</details>"
     first = _first_cells(row, claim, f"*Assumes: {assumptions}.*", folded)
-    return [*first, str(row["instances"]), slack, twin]
+    return [*first, str(row["instances"]), slack, twin, str(count(id=row["id"]))]
 
 
 def _defined(entry: Definition):
     """The cells of a definition."""
     folded = f"<details><summary>Source</summary>{entry.source}.</details>"
     row = entry._asdict() | {"number": entry.number}
-    return [*_first_cells(row, "Definition: nothing to check.", folded), "–", "–", "–"]
+    return [*_first_cells(row, "Definition: nothing to check.", folded), "–", "–", "–", "–"]
 
 
 def _first_cells(row, *more):

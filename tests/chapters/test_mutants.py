@@ -1,0 +1,128 @@
+"""Mutants of a statement: which changes are made of its check, what becomes of each, and that the
+stored table is of the rows as they stand."""
+
+import numpy as np
+import pytest
+
+import mhabook
+from mhabook import mutants
+from mhabook.ledger import Check, Statement
+from mhabook.mutants import Row
+from mhabook.pages import ledger as page
+
+TABLE = mhabook.stored("mutants.npz")
+
+
+def attained(x, n):
+    return Check(float(abs(x).sum()), n**0.5 * float((x**2).sum() ** 0.5), "Σ|x| ≤ √n ‖x‖")
+
+
+def loose(x, n):
+    return Check(float(abs(x).sum()), 3.0 * n * float(abs(x).max()), "Σ|x| ≤ 3 n max|x|")
+
+
+def equal(x, n):
+    error = abs(x.sum() - n * x.mean())
+    return Check(float(error / (n * abs(x).max())), 1e-12, "Σx = n · mean x")
+
+
+def row(function, slack=None):
+    """A row of vectors and their lengths; its twins are told that they are shorter."""
+
+    def random(seed, less=0):
+        n = 3 + seed % 3
+        return {"x": np.random.default_rng(seed).standard_normal(n), "n": n - less}
+
+    statement = Statement(
+        id="a",
+        title="",
+        source="",
+        mark="ours",
+        chapter="",
+        assumptions="",
+        function=function,
+        random=random,
+        extremal=(lambda: {"x": np.ones(3), "n": 3},),
+        slack=(slack,),
+        broken=lambda seed: {"x": np.ones(4), "n": 1},
+        breaks="n is the length",
+        hypotheses=lambda x, n: {"n is the length": len(x) == n, "x is finite": True},
+    )
+    return Row(statement, seeds=5)
+
+
+def outcomes(function, slack=None):
+    made = row(function, slack)
+    return {
+        mutant.label.removeprefix(f"{function.__name__}: "): made.judge(mutant).outcome
+        for mutant in mutants.mutants(made.statement)
+    }
+
+
+def test_a_bound_that_is_attained_has_every_change_of_it_refuted_or_told():
+    found = outcomes(attained, 1e-9)
+    assert found["n ** 0.5 * float((x ** 2).sum() ** 0.5) → float((x ** 2).sum() ** 0.5)"] == (
+        "refuted"
+    )
+    assert found["(x ** 2).sum() → (x ** 2).max()"] == "refuted"
+    assert found["x ** 2 → x"] == "refuted"
+    # Claims that are true, too, and leave slack where the bound leaves none.
+    assert found["n ** 0.5 → n"] == found["abs(x).sum() → abs(x).max()"] == "looser"
+
+
+def test_what_a_loose_bound_leaves_open_gets_through_with_its_nearest_ratio():
+    found = outcomes(loose)
+    assert found["3.0 → 0.96 * 3.0"] == found["3.0 → 0.98 * 3.0"] == "through"
+    assert found["abs(x).max() → abs(x).min()"] == "refuted"
+    made = row(loose)
+    shorter = next(one for one in mutants.mutants(made.statement) if "0.96" in one.label)
+    assert made.judge(shorter).ratio == pytest.approx(1 / (3 * 0.96))
+
+
+def test_in_an_equality_both_sides_are_pinned_and_the_measure_of_the_error_is_not():
+    found = outcomes(equal)
+    for change in ("n * x.mean() → x.mean()", "x.mean() → x.max()", "x.sum() → x.max()"):
+        assert found[change] == "refuted", change
+    assert found["x.sum() - n * x.mean() → x.sum() + n * x.mean()"] == "refuted"
+    assert found["n * abs(x).max() → abs(x).max()"] == "idle"
+
+
+def test_a_function_is_as_it_was_after_each_mutant():
+    before = attained.__code__
+    outcomes(attained)
+    assert attained.__code__ is before
+
+
+def test_a_hypothesis_counts_if_a_twin_breaks_it_alone():
+    assert row(loose).conditions() == {"n is the length": True, "x is finite": False}
+
+
+def test_the_stored_table_is_of_the_rows_as_they_stand():
+    """A check that has changed needs ``python book/results/mutants.py --overwrite``."""
+    stored = {}
+    for id, label in zip(TABLE["id"].tolist(), TABLE["mutant"].tolist(), strict=True):
+        stored.setdefault(id, []).append(label)
+    assert list(stored) == [statement.id for statement in mhabook.ledger]
+    for statement in mhabook.ledger:
+        conditions = [f"without: {name}" for name in statement.hypotheses(**statement.random(0))]
+        if statement.false_claim:
+            conditions.append(f"without: {statement.breaks}")
+        labels = [mutant.label for mutant in mutants.mutants(statement)]
+        assert stored[statement.id] == labels + conditions, statement.id
+
+
+@pytest.mark.parametrize("id", ["prop-star", "lemma-logistic", "prop-1-gradient"])
+def test_three_rows_of_the_table_come_out_again(id):
+    found = [(row["mutant"], row["outcome"]) for row in mutants.run(id=id, seed=0)]
+    stored = TABLE.where(id=id)
+    assert found == list(zip(stored["mutant"].tolist(), stored["outcome"].tolist(), strict=True))
+
+
+def test_the_page_counts_every_mutant_that_claims_more():
+    every = page.count()
+    assert every.planted == sum(page.count(id=one.id).planted for one in mhabook.ledger)
+    assert every.caught == sum(page.count(kind=kind).caught for kind in mutants.KINDS)
+    assert str(every) in page.power()
+    listed = page.uncaught()
+    assert listed.count("(no difference)") == int((TABLE["outcome"] == "unseen").sum())
+    assert set(TABLE["outcome"].tolist()) <= set(mutants.OUTCOMES)
