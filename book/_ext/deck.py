@@ -3,7 +3,7 @@
 A lecture of course.yml names what each of its parts shows: ``2/guesses``, ``2/prop-1-hessian``. A
 slide is
 
-- ``question``: the title of a chapter, its first paragraph, and a drawn picture if that comes with it,
+- ``question``: the title of a chapter, its first paragraph, and the picture that it opens with,
 - ``guesses``: what a chapter asks to predict, with the answers in the notes,
 - ``idea``: the drawn picture of its idea; ``picture-2``: the second drawn picture of the page,
 - ``seen``: what the chapter has shown,
@@ -12,17 +12,20 @@ slide is
 
 The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside
 it: after a statement its proof, after a figure what there is to see. A theorem is built up: first
-what it supposes, then each of its claims, last the
-steps of its proof where the page names them.
+what it supposes, then each of its claims, and on a slide of its own how its proof goes. The proof of
+another statement stands below it where there is room (deck.js).
 """
 
 import re
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
+from xml.etree import ElementTree
 
 import built
 import course
 import guesses
+from bs4 import BeautifulSoup, NavigableString
 from built import element, moved, section, taken
 
 HERE = "kit/week-1"  # any folder of a week: all are as far from the pages
@@ -33,24 +36,46 @@ def slides(k, week, given):
 
     Raises ValueError naming the part that no page has.
     """
+    said = about(k, week, given)
     yield framed(
-        f"<h1>{escape(week['title'])}</h1><p>{escape(week['aim'])}</p>"
-        f"<p><small>Week {k} of {len(given['weeks'])} · {escape(called(given))}</small></p>",
+        f"<h1>{escape(week['title'])}</h1><p>{escape(week['aim'])}</p>{said}{cover(week)}",
         kind="title",
         notes="<p>S opens these notes in a window of their own, F fills the screen, ? lists all "
         "keys.</p>",
     )
-    parts = "".join(
-        f"<li>{escape(part['part'])} <small>{part['minutes']} minutes</small></li>"
-        for part in week["lecture"]
-    )
-    yield framed(f"<h2>Ninety minutes</h2><ol>{parts}</ol>")
+    yield framed(plan(week), kind="plan")
     shows = {item["figure"]: item["show"] for item in week["live"]}
     for part in week["lecture"]:
         for name in part["slides"]:
-            yield slide(name, part, shows)
+            yield slide(name, part, shows, said)
     problems = "".join(f"<li>{escape(problem)}</li>" for problem in titles_of_sheet(week))
-    yield framed(f"<h2>Sheet {week['week']}</h2><ul>{problems}</ul>")
+    yield framed(f"<h2>Sheet {week['week']}</h2><ul>{problems}</ul>", kind="sheet")
+
+
+def about(k, week, given):
+    """Which week of which course it is, who gives it, and when."""
+    number = f"Week {k} of {len(given['weeks'])}"
+    words = filter(None, (number, str(week.get("date", "")), called(given)))
+    return f'<p class="about">{escape(" · ".join(words))}</p>'
+
+
+def cover(week):
+    """The picture that the first chapter of a lecture opens with."""
+    names = [name for part in week["lecture"] for name in part["slides"]]
+    asked = [name.split("/")[0] for name in names if name.endswith("/question")]
+    return opening(asked[0]) if asked else ""
+
+
+def plan(week):
+    """The parts of a lecture, each with a bar as long as it takes, and what was to be read."""
+    whole = sum(part["minutes"] for part in week["lecture"])
+    parts = "".join(
+        f"<li><b>{part['minutes']}′</b> {escape(part['part'])}"
+        f'<i style="width: {part["minutes"] / whole:.1%}"></i></li>'
+        for part in week["lecture"]
+    )
+    pages = " · ".join(map(course.title, week["read"]))
+    return f"<h2>{whole} minutes</h2><ol>{parts}</ol><p>Read before: {escape(pages)}</p>"
 
 
 def called(given):
@@ -58,8 +83,8 @@ def called(given):
     return " · ".join(filter(None, (given["course"], given["by"])))
 
 
-def slide(name, part, shows):
-    """One slide of a part of the lecture."""
+def slide(name, part, shows, said=""):
+    """One slide of a part of the lecture, and behind that of a theorem one on its proof."""
     page, label = name.split("/")
     file = built.file_of(page)
     numbered = re.fullmatch(r"picture-(\d+)", label)
@@ -67,24 +92,28 @@ def slide(name, part, shows):
         body, kind, notes = drawn(page, int(numbered[1]))
     else:
         body, kind, notes = KINDS[label](page) if label in KINDS else labelled(page, label)
+    if kind == "question":
+        body += said + opening(page)
     ask = f"<p><b>{escape(shows[label])}</b></p>" if label in shows else ""
     where = f"Chapter {page}" if page.isdigit() else course.title(file)
     share = max(1, round(part["minutes"] / len(part["slides"])))
-    return framed(
-        body,
-        kind,
-        part["part"],
-        f"<p>About {share} of {part['minutes']} minutes.</p>{ask}{notes}",
-        f'<a href="{moved(f"{Path(file).name}.html", file, HERE)}" target="_blank">{escape(where)}</a>',
-    )
+    notes = f"<p>{name}, about {share} of {part['minutes']} minutes.</p>{ask}{notes}"
+    foot = f'<a href="{moved(f"{Path(file).name}.html", file, HERE)}" target="_blank">{escape(where)}</a>'
+    shown = framed(body, kind, part["part"], notes, foot, name)
+    goes = how_it_goes(page, label) if kind == "statement" else ""
+    if goes:
+        proof = words([proof_of(element(page, label))], file)
+        shown += framed(goes, "outline", part["part"], proof, foot)
+    return shown
 
 
-def framed(body, kind="", part="", notes="", foot=""):
-    """A slide with the part of the lecture above it and its page below."""
+def framed(body, kind="", part="", notes="", foot="", name=""):
+    """A slide with the part of the lecture above it and its page below; its name is that of
+    course.yml."""
     # to reveal.js each section is a slide
     body = str(body).replace("<section", "<div").replace("</section", "</div")
     return (
-        f'<section class="{kind}"><p class="part">{escape(part)}</p>{body}<p class="foot">{foot}</p>'
+        f'<section class="{kind}" data-name="{name}"><p class="part">{escape(part)}</p>{body}<p class="foot">{foot}</p>'
         f'<aside class="notes">{notes}</aside></section>'
     )
 
@@ -92,14 +121,27 @@ def framed(body, kind="", part="", notes="", foot=""):
 def question(page):
     file, found = built.file_of(page), section(page, "")
     first = found.find("p", recursive=False)
-    before = [
-        each
-        for each in found.find_all("figure", class_="mha-idea")
-        if each.find_parent("section") is found
-    ]
-    shown = picture(file, before[0]) if before else ""
-    body = f"<h1>{escape(course.title(file))}</h1>{taken(first, file, HERE)}{shown}"
+    body = f"<h1>{escape(course.title(file))}</h1>{taken(first, file, HERE)}"
     return body, "question", following(first, file)
+
+
+def opening(page):
+    """The first picture of a chapter. A still figure stands here without letters, which would be too
+    small: a slide of its own has them."""
+    file = built.file_of(page)
+    first = built.page(file).find("figure", class_=["mha-idea", "mha-figure"])
+    if first is None or "mha-idea" in first["class"]:
+        return str(picture(file, first)) if first else ""
+    text = (built.HTML / "figures" / still(file, first)).read_text("utf-8")
+    svg = ElementTree.fromstring(re.sub(r"<text\b.*?</text>", "", text, flags=re.DOTALL))
+    for each in svg.findall(f"{SVG}path"):  # of its legend
+        svg.remove(each)
+    shown = quote(ElementTree.tostring(svg, "unicode"))
+    return f'<img class="opening" src="data:image/svg+xml,{shown}" alt="">'
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+ElementTree.register_namespace("", SVG.strip("{}"))  # its elements are written without a prefix
 
 
 def asked(page):
@@ -109,10 +151,9 @@ def asked(page):
         raise ValueError(f"{page}/guesses: the page {built.file_of(page)} asks for no guess")
     rows, answers = [], []
     for guess in guesses.groups()[found["id"].removeprefix("guesses-")].values():
-        choices = " · ".join(
-            map(escape, guess.get("choices", ["draw it"] if "curve" in guess else []))
-        )
-        rows.append(f"<li>{escape(guess['ask'])}<br><small>{choices}</small></li>")
+        words = guess.get("choices", ["draw it"] if "curve" in guess else [])
+        choices = "".join(f"<span>{escape(each)}</span>" for each in words)
+        rows.append(f'<li>{escape(guess["ask"])}<p class="choices">{choices}</p></li>')
         answer = f"<b>{escape(guess['answer'])}</b>: " if "answer" in guess else ""
         answers.append(f"<li>{answer}{escape(guess.get('why', 'The chapter shows it.'))}</li>")
     return (
@@ -181,35 +222,88 @@ def labelled(page, label):
 
 
 def statement(found, file):
-    """A statement below the sentence that leads to it; its sources and its proof go into the
-    notes."""
+    """A statement below the sentence that leads to it, and a proof below it, as its notes have it;
+    that of a theorem has a slide of its own."""
     led = "".join(str(taken(each, file, HERE)) for each in leading(found))
     lead = f'<div class="lead">{led}</div>' if led else ""
     shown = taken(found, file, HERE)
     sources = [each for each in shown.find_all("p") if SOURCES.match(each.get_text())]
     for each in sources:
         each.extract()
-    after = found.find_next_sibling()
-    proof = after if after is not None and "dropdown" in after.get("class", ()) else None
-    notes = words(sources, file) + (words([proof], file) if proof else following(found, file))
-    steps = ""
-    if "theorem" in found["class"]:
+    proof = proof_of(found)
+    notes = words(sources, file)
+    if "theorem" in found["class"] and proof:
         for each in shown.select(".theorem-content > *")[1:]:
             each["class"] = [*each.get("class", ()), "fragment"]
-        steps = steps_of(taken(proof, file, HERE)) if proof else ""
-    return f"{lead}{shown}{steps}", "statement", notes
+        return f"{lead}{shown}", "statement", words(leading(found), file) + notes
+    notes += words([proof], file) if proof else following(found, file)
+    below = f'<div class="short fragment">{without_title(proof, file)}</div>' if proof else ""
+    return f"{lead}{shown}{below}", "statement", notes
 
 
-def steps_of(proof):
-    """The steps of a proof, where its paragraphs begin with their names."""
-    first = [each.contents[0] for each in paragraphs(proof) if each.name == "p" and each.contents]
-    steps = [each.decode_contents().rstrip(".") for each in first if each.name == "em"]
-    if len(steps) < 2:
+def proof_of(found):
+    """The proof behind a statement, or None."""
+    after = found.find_next_sibling()
+    return after if after is not None and "dropdown" in after.get("class", ()) else None
+
+
+def without_title(proof, file):
+    """A proof that begins with its name."""
+    proof = taken(proof, file, HERE)
+    proof.find(class_="admonition-title").decompose()
+    first = proof.find("p")
+    first.insert(0, BeautifulSoup("<b>Proof.</b> ", "html.parser"))
+    return "".join(map(str, paragraphs(proof)))
+
+
+def how_it_goes(page, label):
+    """How the proof of a theorem goes: each step that the page names, with its first sentence, or
+    sentence by sentence. Nothing for other statements."""
+    file, found = built.file_of(page), element(page, label)
+    proof = proof_of(found)
+    if "theorem" not in found["class"] or proof is None:
         return ""
-    return f'<p class="steps fragment"><b>The proof, step by step.</b> {" · ".join(steps)}</p>'
+    title = found.find(class_="admonition-title").get_text(" ", strip=True)
+    parts = paragraphs(taken(proof, file, HERE))[1:]
+    named = [
+        k for k, each in enumerate(parts) if each.contents[:1] == each.find_all("em")[:1] != []
+    ]
+    steps = [next(sentences(parts[k:])) for k in named] if len(named) > 2 else sentences(parts)
+    rows = "".join(f'<li class="fragment">{step}</li>' for step in steps)
+    return f"<h2>How {re.match(r'Theorem [0-9.]+', title)[0]} is proved</h2><ol>{rows}</ol>"
 
 
-SOURCES = re.compile(r"\s*(It has the shape of|This is the counterpart of)")
+def sentences(parts):
+    """The sentences of paragraphs and displayed formulas, as HTML; a name with a period, such as
+    "The decoder.", belongs to the sentence behind it."""
+    said = ""
+    for part in parts:
+        for each in [part] if is_formula(part) else part.contents:
+            if isinstance(each, NavigableString):
+                *ended, rest = ENDS.split(escape(each, quote=False))
+            else:
+                ended, rest = ([each], "") if closes(each) else ([], each)
+            for sentence in ended:
+                yield f"{said}{sentence}"
+                said = ""
+            said += str(rest)
+        if part.get_text().rstrip().endswith((".", "?")) and said.strip():
+            yield said
+            said = ""
+    if said.strip():
+        yield said
+
+
+ENDS = re.compile(r"(?<=[.?!])\s+(?=[A-Z]|$)")
+
+
+def closes(part):
+    """Does a formula end a sentence, displayed or with a mark behind it?"""
+    together = "mha-together" in part.get("class", ())
+    return (is_formula(part) or together) and part.get_text().rstrip().endswith((".", "?"))
+
+
+SOURCES = re.compile(r"\s*(It has the shape of|This (theorem )?is the counterpart of)")
 # what a page says to its readers alone
 TO_READERS = re.compile(r"\s*(Reading time: |Here are the answers\.)")
 
@@ -276,9 +370,13 @@ def picture(file, figure):
     """A drawn picture, or a still figure as an image, from the folder of pictures."""
     if "mha-idea" in figure["class"]:
         return taken(figure, file, HERE)
-    number = figure["id"].removeprefix("figure-")
-    source = f"../../figures/{Path(file).name}-{number}.svg"
+    source = f"../../figures/{still(file, figure)}"
     return f'<img src="{source}" alt="{escape(figure["aria-label"])}">'
+
+
+def still(file, figure):
+    """The name of the image of a still figure in the folder of pictures."""
+    return f"{Path(file).name}-{figure['id'].removeprefix('figure-')}.svg"
 
 
 def heading(found, file):

@@ -1,7 +1,7 @@
-// The slides of a week (book/_ext/kit.py). The letters of a slide are as large as its room lets them be: those of one
-// with few words grow, those of one with many shrink.
-const LEAST = 55, // percent
-  GREATEST = 130;
+// The slides of a week (book/_ext/kit.py). Letters have one size. A slide on which they do not fit gives up the proof below
+// its statement, then takes smaller letters, and then gives up the words that lead to it, or the last steps of a proof: the
+// notes have all of them.
+const SMALLER = 24; // pixels, of 720
 
 // Its padding is not for words: page number, link and arrows stand there.
 function isFull(slide) {
@@ -14,14 +14,20 @@ function isFull(slide) {
 }
 
 function fit(slide) {
-  const asks = slide.matches(".question") && !slide.querySelector(".mha-idea"),
-    isOfWords = asks || slide.matches(".statement, .text, .guesses, .seen");
-  let size = isOfWords ? GREATEST : 100;
-  slide.style.fontSize = `${size}%`;
-  while (size > LEAST && isFull(slide)) {
-    size -= 3;
-    slide.style.fontSize = `${size}%`;
-  }
+  const find = (name) => [...slide.querySelectorAll(name)],
+    spare = [...find(".lead"), ...find("ol > .fragment").reverse()];
+  const show = (part, isShown) => {
+    part.hidden = !isShown;
+    part.classList.toggle("disabled", !isShown); // no key press is for a step that nobody sees
+  };
+  for (const part of [...spare, ...find(".short")]) show(part, true);
+  slide.style.fontSize = "";
+  // A picture that opens a chapter takes the room that its words leave.
+  for (let high = 460; high > 200 && slide.matches(".title, .question") && isFull(slide); high -= 20)
+    slide.style.setProperty("--high", `${high}px`);
+  for (const proof of find(".short")) show(proof, !isFull(slide));
+  if (isFull(slide)) slide.style.fontSize = `${SMALLER}px`;
+  for (const part of spare) if (isFull(slide)) show(part, false);
 }
 
 // The keys come back to the slides when one is left, and a live figure hands on what it does not use

@@ -21,7 +21,7 @@ kit = load("book/_ext/kit.py")
 deck = load("book/_ext/deck.py")
 WEEKS = dict(enumerate(course.course()["weeks"], 1))
 READY = "() => window.Reveal?.isReady() && document.fonts.status === 'loaded'"
-LEAST = 15  # pixels of a letter on a slide of 1280
+SIZES = (28, 24)  # pixels of the letters on a slide of 1280
 PICTURES = (
     "() => Array.from(Reveal.getCurrentSlide().querySelectorAll('img'), (one) => one.naturalWidth)"
 )
@@ -29,6 +29,15 @@ ROOM = """() => {
   const slide = Reveal.getCurrentSlide();
   return [slide.scrollHeight, slide.scrollWidth, parseFloat(getComputedStyle(slide).fontSize)];
 }"""
+# How many pixels of a slide lie between its first words and its last, and how many key presses of it show nothing.
+USED = """() => {
+  const slide = Reveal.getCurrentSlide();
+  const parts = [...slide.children].filter((part) => !part.matches(".foot, .notes, .part"));
+  const unseen = [...slide.querySelectorAll(".fragment:not(.disabled)")].filter((part) => !part.offsetHeight);
+  return [Math.max(...parts.map((part) => part.offsetTop + part.offsetHeight)) - parts[0].offsetTop, unseen.length];
+}"""
+GO_TO = """(name) => Reveal.slide(
+  [...document.querySelectorAll(".slides > section")].findIndex((slide) => slide.dataset.name === name))"""
 COVERED = """() => {
   const slide = Reveal.getCurrentSlide(), walk = document.createTreeWalker(slide, NodeFilter.SHOW_TEXT);
   const taken = [...document.querySelectorAll(".slide-number, .controls button, section.present .foot")];
@@ -44,11 +53,12 @@ COVERED = """() => {
   }
   return found;
 }"""
-# Of a picture on a slide the least letters: those of a still one are 12 of its 700 units across.
+# Of a picture on a slide the least letters: those of a still one are 12 of its 700 units across, and one that opens a
+# chapter has none.
 LETTERS = """() => {
   const slide = Reveal.getCurrentSlide(), sizes = [...slide.querySelectorAll("svg text")].map((text) =>
     parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a);
-  for (const { clientWidth, clientHeight, naturalWidth, naturalHeight } of slide.querySelectorAll("img"))
+  for (const { clientWidth, clientHeight, naturalWidth, naturalHeight } of slide.querySelectorAll("img:not(.opening)"))
     sizes.push(12 * Math.min(clientWidth / naturalWidth, clientHeight / naturalHeight));
   return Math.min(99, ...sizes);
 }"""
@@ -94,12 +104,11 @@ def left(fault):
 
 @cache
 def slides_of(k):
-    """The slides of week k by their names, without title, plan and sheet."""
+    """The slides of week k by their names, without title, plan, outlines of proofs and sheet."""
     page = BeautifulSoup(
         (BUILD / "kit" / f"week-{k}" / "slides.html").read_text("utf-8"), "html.parser"
     )
-    names = [name for part in WEEKS[k]["lecture"] for name in part["slides"]]
-    return dict(zip(names, page.select(".slides > section")[2:-1], strict=True))
+    return {slide["data-name"]: slide for slide in page.select(".slides > [data-name*='/']")}
 
 
 def notes_of(k, name):
@@ -123,16 +132,50 @@ def test_a_sentence_of_a_statement_keeps_its_mark_and_a_lead_its_formulas():
         assert first.name == "p" and formula["class"][0] == "math"
 
 
-def test_a_theorem_is_built_up_claim_by_claim_and_with_the_steps_of_its_proof():
+def test_a_theorem_is_built_up_claim_by_claim_and_then_the_steps_of_its_proof():
     shown = slides_of(4)["5/thm-collapse"]
     first, *claims = shown.select(".theorem-content > *")
     assert "fragment" not in first.get("class", ()) and len(claims) >= 2
     assert all("fragment" in each["class"] for each in claims)
-    assert (
-        "The heads stay equal · What the heads receive"
-        in shown.select_one(".steps.fragment").get_text()
-    )
-    assert not slides_of(3)["3/prop-zero-margin"].select(".fragment")
+    outline = shown.find_next_sibling("section")
+    assert outline.h2.get_text() == "How Theorem 5.2 is proved"
+    steps = [step.get_text() for step in outline.select("ol > li.fragment")]
+    assert steps[1].startswith("What the heads receive. Suppose that") and len(steps) == 5
+
+
+def test_of_a_proof_without_named_steps_a_slide_has_the_sentences():
+    (training,) = [
+        slide
+        for slide in slides_of(3)["4/thm-1-training"].find_next_siblings("section")
+        if slide["class"] == ["outline"]
+    ]
+    first, *others = [step.get_text() for step in training.select("li")]
+    assert first.startswith("By Lemma 4.7") and first.endswith(".") and len(others) >= 2
+    words = "<p>One. <em>A name.</em> Two goes on:</p><div class='math'>x.</div><p>Three</p>"
+    parts = BeautifulSoup(words, "html.parser").find_all(True, recursive=False)
+    assert [BeautifulSoup(said, "html.parser").get_text() for said in deck.sentences(parts)] == [
+        "One.",
+        "A name. Two goes on:x.",
+        "Three",
+    ]
+
+
+def test_below_a_statement_that_is_no_theorem_its_proof_waits_for_a_key():
+    shown = slides_of(2)["2/lemma-logistic"].select_one(".short.fragment")
+    assert shown.get_text().startswith("Proof. Put")
+    assert not slides_of(3)["3/def-ntk"].select(".short") and "outline" not in {
+        slide["class"][0] for slide in slides_of(2).values()
+    }
+
+
+def test_title_slides_say_which_week_of_which_course_and_have_a_picture():
+    page = BeautifulSoup((BUILD / "kit" / "week-3" / "slides.html").read_text(), "html.parser")
+    title = page.select_one(".slides > section")
+    for slide in (title, slides_of(3)["3/question"], slides_of(3)["4/question"]):
+        assert slide.select_one(".about").get_text() == "Week 3 of 6 · How Attention Learns"
+        assert slide.select_one("img.opening")["src"].startswith("data:image/svg+xml,%3Csvg")
+        assert "text" not in unquote(slide.select_one("img.opening")["src"])
+    assert slides_of(4)["7/question"].select_one(".mha-idea svg")
 
 
 def test_a_picture_stands_on_its_slide_and_its_words_in_its_notes():
@@ -164,7 +207,8 @@ def test_notes_have_paragraphs_formulas_in_mathml_and_no_holes_around_them():
         for name, slide in slides_of(k).items():
             notes = slide.select_one(".notes")
             assert not re.search(r"\\[a-z]+|None", notes.get_text()), name
-    assert len(slides_of(4)["5/thm-slow-attention"].select(".notes p")) > 5, "a proof is no block"
+    proof = slides_of(4)["5/thm-slow-attention"].find_next_sibling("section")
+    assert len(proof.select(".notes p")) > 5, "a proof is no block"
 
 
 def test_notes_of_a_statement_are_its_proof_and_those_of_guesses_what_is_true():
@@ -186,16 +230,13 @@ def test_every_slide_fits_and_can_be_read_from_the_back(slides, k):
     visit = slides(k)
     page = visit.page
     named = [name for part in WEEKS[k]["lecture"] for name in part["slides"]]
-    assert page.evaluate("Reveal.getTotalSlides()") == len(named) + 3  # title, plan, sheet
-    for number in range(len(named) + 3):
+    assert [*slides_of(k)] == named
+    for number in range(page.evaluate("Reveal.getTotalSlides()")):
         page.evaluate(f"Reveal.slide({number})")
         height, width, letters = page.evaluate(ROOM)
-        assert height <= 720 and width <= 1280 and letters >= LEAST, (
-            number,
-            height,
-            width,
-            letters,
-        )
+        assert height <= 720 and width <= 1280 and letters in SIZES, (number, height, width)
+        used, unseen = page.evaluate(USED)
+        assert used >= 240 and not unseen, (number, used, unseen)
         assert page.evaluate(COVERED) == [], number
         assert page.evaluate(LETTERS) >= 18, number
         eventually(page, partial(assert_drawn, page))
@@ -205,8 +246,7 @@ def test_every_slide_fits_and_can_be_read_from_the_back(slides, k):
 
 def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
     page = slides(2).page
-    names = [name for part in WEEKS[2]["lecture"] for name in part["slides"]]
-    page.evaluate(f"Reveal.slide({2 + names.index('2/how-negative-is-the-curvature')})")
+    page.evaluate(GO_TO, "2/how-negative-is-the-curvature")
     frame = page.frame_locator("section.present iframe")
     live = frame.locator(".mha-live[data-state=done]")
     live.wait_for()
@@ -217,7 +257,7 @@ def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
         has_not_text="Training"
     ).wait_for()
     notes = page.locator("section.present .notes").text_content()
-    assert "About 5 of 15 minutes" in notes and "Ask how large the negative curvature is" in notes
+    assert "about 5 of 15 minutes" in notes and "Ask how large the negative curvature is" in notes
     (figure,) = [each for each in page.frames if "how-negative" in each.url]
     seen = figure.evaluate(IN_FRAME)
     assert SCALE * seen["axes"] >= 18 and seen["below"] <= 0
@@ -237,8 +277,7 @@ BY = {"ArrowRight": 1, "ArrowLeft": -1, "Space": 1, "Shift+Space": -1, "n": 1, "
 def on_live(slides):
     """Give the slides of week 2 at a live figure: the page, and the frame of the figure."""
     page = slides(2).page
-    names = [name for part in WEEKS[2]["lecture"] for name in part["slides"]]
-    page.evaluate(f"Reveal.slide({2 + names.index('2/how-negative-is-the-curvature')})")
+    page.evaluate(GO_TO, "2/how-negative-is-the-curvature")
     frame = page.frame_locator("section.present iframe")
     frame.locator(".mha-live[data-state=done]").wait_for()
     return page, frame
@@ -327,11 +366,9 @@ def test_a_packed_week_opens_from_disk_with_all_that_it_needs(chromium, tmp_path
     page.on("request", lambda request: asked.append(request.url))
     page.goto((tmp_path / "week-2" / "slides.html").as_uri())
     page.wait_for_function(READY)
-    names = [name for part in WEEKS[2]["lecture"] for name in part["slides"]]
-    for number in range(len(names) + 3):
+    for number in range(page.evaluate("Reveal.getTotalSlides()")):
         page.evaluate(f"Reveal.slide({number})")
-    live = "descent_and_curvature/a-step-size-and-two-curvatures"
-    page.evaluate(f"Reveal.slide({2 + names.index(live)})")
+    page.evaluate(GO_TO, "descent_and_curvature/a-step-size-and-two-curvatures")
     page.frame_locator("section.present iframe").locator(".mha-live[data-state=done]").wait_for()
     here = (tmp_path / "week-2").as_uri()
     assert not [url for url in failed if not left(url)]
@@ -356,7 +393,7 @@ def test_printed_slides_keep_their_margins_and_with_notes_have_a_page_of_them(ch
         )
         assert min(starts) > 20, "points from the edge"
     assert len(slides.pages) < len(both.pages)
-    assert "About 8 of 15 minutes" not in slides.pages[2].extract_text()
+    assert "of 15 minutes" not in slides.pages[2].extract_text()
     assert "of 15 minutes" in "".join(sheet.extract_text() for sheet in both.pages[:8])
 
 
