@@ -25,6 +25,7 @@ from xml.etree import ElementTree
 import built
 import course
 import guesses
+import problems
 from bs4 import BeautifulSoup, NavigableString
 from built import element, moved, section, taken
 
@@ -48,8 +49,9 @@ def slides(k, week, given):
     for part in week["lecture"]:
         for name in part["slides"]:
             yield slide(name, part, shows, said)
-    problems = "".join(f"<li>{escape(problem)}</li>" for problem in titles_of_sheet(week))
-    yield framed(f"<h2>Sheet {week['week']}</h2><ul>{problems}</ul>", kind="sheet")
+    titles = [*titles_of_sheet(week), *titles_of_drawn(week, given)]
+    rows = "".join(f"<li>{escape(title)}</li>" for title in titles)
+    yield framed(f"<h2>Sheet {week['week']}</h2><ul>{rows}</ul>", kind="sheet")
 
 
 def about(k, week, given):
@@ -308,6 +310,10 @@ SOURCES = re.compile(r"\s*(It has the shape of|This (theorem )?is the counterpar
 TO_READERS = re.compile(r"\s*(Reading time: |Here are the answers\.)")
 
 
+# how a paragraph begins that leads to the code or the figure behind it, which no note has
+LEADS_ON = re.compile(r"\s*(In code,|Here is |The figure shows )")
+
+
 def is_text(part):
     """Is it a paragraph or a displayed formula?"""
     return part.name == "p" or is_formula(part)
@@ -336,6 +342,8 @@ def following(found, file):
     for each in found.find_next_siblings() if found is not None else ():
         if not is_text(each):
             leads_on = each.name == "div" and each.find("figure", class_="mha-idea")
+            if behind and "cell" in each.get("class", ()) and LEADS_ON.match(behind[-1].get_text()):
+                behind.pop()
             return "" if leads_on else words(behind, file)
         if "mha-guessed" not in each.get("class", ()) and not TO_READERS.match(each.get_text()):
             behind.append(each)
@@ -355,15 +363,20 @@ def paragraphs(part):
 
 
 def said(paragraph):
-    """A paragraph as the window of the notes shows it, which has no styles of the book: words, and
-    formulas in MathML, which browsers set by themselves."""
+    """A paragraph as the window of the notes shows it, which has no styles of the book: words, with
+    what is emphasized, and formulas in MathML, which browsers set by themselves."""
     if is_formula(paragraph):
         return str(paragraph.find("math"))
     for formula in paragraph.select(".math"):
         formula.replace_with(formula.find("math"))
-    for each in paragraph.find_all(lambda tag: not (tag.name == "math" or tag.find_parent("math"))):
+    if "admonition-title" in paragraph.get("class", ()):
+        paragraph.string.wrap(BeautifulSoup().new_tag("b"))
+    for each in paragraph.find_all(lambda tag: not (tag.name in KEPT or tag.find_parent("math"))):
         each.unwrap()
     return " ".join(paragraph.decode_contents().split())
+
+
+KEPT = ("math", "b", "em", "strong")
 
 
 def picture(file, figure):
@@ -410,4 +423,13 @@ def titles_of_sheet(week):
     efforts = [course.effort(course.work(course.SHEETS, label)).strip("*") for label in week["own"]]
     return from_the_book + [
         f"{title} · {effort}" for title, effort in zip(own, efforts, strict=True)
+    ]
+
+
+def titles_of_drawn(week, given):
+    """The same of the problems whose numbers are drawn, which are the last of a sheet."""
+    k, first = week["week"], len(week["sheet"]) + len(week["own"]) + 1
+    return [
+        f"Exercise S{k}.{n} ({each.title}) · {course.effort(each.minutes).strip('*')}"
+        for n, each in enumerate(problems.drawn(k, given["seed"]), first)
     ]

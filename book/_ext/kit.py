@@ -4,6 +4,9 @@ beside it ``week-N.zip``, which holds all that they need. With ``--pdf`` slides,
 are in it as PDF, too, and it stands in ``_build/kit`` as well; with ``--notes`` also the slides
 with a page of notes behind each. ``--course my.yml`` makes the weeks of a course of one's own, as
 own_course.py describes it, in ``_build/kit/my``.
+
+A sheet ends with two problems whose numbers a seed draws (problems.py). Their solutions are in
+``_build/kit`` alone: what stands among the pages of the book has none.
 """
 
 import argparse
@@ -18,7 +21,9 @@ import built
 import course
 import deck
 import edition
+import mathematics
 import own_course
+import problems
 import quiz
 import yaml
 
@@ -26,6 +31,7 @@ from livegrad.live.widget import SAVED
 
 ROOT = Path(__file__).parents[2]
 KIT = built.HTML.parent / "kit"
+PUBLISHED = built.HTML / "kit"
 HEAD = """<!DOCTYPE html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -63,11 +69,17 @@ def slides(k, week, given):
 def sheet(_, week, given):
     """The sheet of a week as a page that prints, with a line for who hands it in."""
     k = week["week"]
-    problems = built.taken(built.sheet(k), course.SHEETS, deck.HERE)
-    for each in problems.select(".solution, div.cell"):
+    stated = built.taken(built.sheet(k), course.SHEETS, deck.HERE)
+    for each in stated.select(".solution, div.cell"):
         each.decompose()
-    line = HANDED_IN.format(points=course.points(week))
-    return paper(f"Sheet {k}", f"{line}{problems}", given)
+    drawn = problems.drawn(k, given["seed"])
+    points = course.points(week) + sum(problem.minutes // 5 for problem in drawn)
+    asked = "".join(
+        f'<div class="exercise"><p class="admonition-title">{escape(title)}</p>'
+        f"{problems.html(problem.ask, given['setter'])}</div>"
+        for title, problem in zip(deck.titles_of_drawn(week, given), drawn, strict=True)
+    )
+    return paper(f"Sheet {k}", f"{HANDED_IN.format(points=points)}{stated}{asked}", given)
 
 
 HANDED_IN = (
@@ -91,6 +103,20 @@ def solutions(_, week, given):
     return paper(f"Solutions of sheet {k}", body, given)
 
 
+def solutions_drawn(_, week, given):
+    """The solutions of the problems of a sheet whose numbers are drawn."""
+    k = week["week"]
+    solved = "".join(
+        f'<div class="solution"><p class="admonition-title">{escape(title)}</p>'
+        f"{problems.html(problem.solution, given['setter'])}</div>"
+        for title, problem in zip(
+            deck.titles_of_drawn(week, given), problems.drawn(k, given["seed"]), strict=True
+        )
+    )
+    body = f"<h2>Sheet {k}: solutions for the seed {given['seed']}</h2>{solved}"
+    return paper(f"Solutions of sheet {k}, seed {given['seed']}", body, given)
+
+
 def solution(label, file):
     """The solution of an exercise, with its code and what it prints.
 
@@ -107,20 +133,29 @@ def paper(title, body, given):
     return f'{head(title, STYLES, given)}<body class="paper">{top}{body}</body></html>\n'
 
 
-PAGES = {"slides.html": slides, "sheet.html": sheet, "solutions.html": solutions}
+DRAWN = "solutions-drawn"  # not among the pages of the book
+PAGES = {
+    "slides": slides,
+    "sheet": sheet,
+    "solutions": solutions,
+    DRAWN: solutions_drawn,
+}
 
 
 def write(given, target):
     """Write the pages of all weeks of a course into a folder; returns the folders of the weeks."""
     folders = []
-    for k, week in enumerate(given["weeks"], 1):
-        folder = target / f"week-{k}"
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, make in PAGES.items():
-            (folder / name).write_text(make(k, week, given), "utf-8")
-        (folder / "quiz.gift.txt").write_text(quiz.gift(week["week"]), "utf-8")
-        (folder / "quiz-qti.zip").write_bytes(quiz.qti(week["week"]))
-        folders.append(folder)
+    with mathematics.Setter() as setter:
+        for k, week in enumerate(given["weeks"], 1):
+            folder = target / f"week-{k}"
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, make in PAGES.items():
+                page = make(k, week, given | {"setter": setter})
+                (folder / f"{name}.html").write_text(page, "utf-8")
+            (folder / "quiz.gift.txt").write_text(quiz.gift(week["week"]), "utf-8")
+            (folder / "quiz-qti.zip").write_bytes(quiz.qti(week["week"]))
+            folders.append(folder)
+        mathematics.add_rules(built.HTML / "_static" / mathematics.SHEET, setter)
     return folders
 
 
@@ -176,7 +211,7 @@ def print_all(folders, notes=False):
             print_slides(page, folder)
             if notes:
                 print_slides(page, folder, "slides-with-notes", "&showNotes=separate-page")
-            for name in ("sheet", "solutions"):
+            for name in ("sheet", "solutions", DRAWN):
                 page.goto((folder / f"{name}.html").as_uri())
                 page.pdf(
                     path=folder / f"{name}.pdf", format="A4", margin=dict.fromkeys(SIDES, "18mm")
@@ -194,12 +229,12 @@ def print_slides(page, folder, name="slides", asked=""):
 SIDES = ("top", "right", "bottom", "left")
 
 
-def pack(folder, where):
-    """Pack the folder of a week as one zip."""
+def pack(folder, where, without=None):
+    """Pack the folder of a week as one zip, without the pages of that name."""
     target = where / f"{folder.name}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
-            if path.is_file():
+            if path.is_file() and path.stem != without:
                 archive.write(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
     return target
 
@@ -223,21 +258,23 @@ def main():
         raise SystemExit(f"kit: {error}") from None
     if printing:
         print_all(folders, asked.notes)
-    published = built.HTML / "kit"
     for folder in folders:
-        target = pack(folder, folder.parent if asked.course else published)
-        if printing and not asked.course:
-            shutil.copy(target, KIT)
+        if not asked.course:
+            pack(folder, PUBLISHED, without=DRAWN)
         if printing or asked.course:
-            made = folder.parent / target.name
+            made = pack(folder, folder.parent)
             print(f"== {made.relative_to(ROOT)}, {made.stat().st_size / 1e6:.1f} MB")
     print(f"   slides, sheets, solutions and quizzes of {len(folders)} weeks")
 
 
 def of_the_book():
-    """The weeks of the book's course, which stand among its pages, ready to be packed."""
-    given = own_course.OF_THE_BOOK | course.course()
-    return [collect(folder) for folder in write(given, built.HTML / "kit")]
+    """The weeks of the book's course, ready to be packed, and among its pages."""
+    with TemporaryDirectory() as pages:
+        folders = write(own_course.OF_THE_BOOK | course.course(), Path(pages))
+        for folder in folders:
+            kept = shutil.ignore_patterns(f"{DRAWN}.html")
+            shutil.copytree(folder, PUBLISHED / folder.name, ignore=kept, dirs_exist_ok=True)
+        return [collect(folder) for folder in folders]
 
 
 def of_a_lecturer(file):

@@ -66,6 +66,12 @@ class Setter:
         self.context.eval((MATHJAX / "tex-mml-chtml.js").read_text("utf-8"))
         self.set = cache(self.set)
 
+    def __enter__(self) -> "Setter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()  # a V8 that is left open keeps a program from ending
+
     def _call(self, function, *values):
         """What a function of JavaScript returns, or its promise: nothing that it asks for has to be
         waited for."""
@@ -149,10 +155,14 @@ def write_sheet(app, fault):
     """Write the style sheet; when only some pages were made again it keeps the rules of the
     others."""
     if fault is None and app.builder.format == "html":
-        path = app.outdir / "_static" / SHEET
-        old = path.read_text("utf-8") if path.exists() else ""
-        rules = dict.fromkeys(rule.strip() for rule in f"{old}\n\n{setter().sheet()}".split("\n\n"))
-        path.write_text("\n\n".join(filter(None, rules)) + "\n", "utf-8")
+        add_rules(app.outdir / "_static" / SHEET, setter())
+
+
+def add_rules(path, setter):
+    """Add the rules of all formulas that were set to a style sheet."""
+    old = path.read_text("utf-8") if path.exists() else ""
+    rules = dict.fromkeys(rule.strip() for rule in f"{old}\n\n{setter.sheet()}".split("\n\n"))
+    path.write_text("\n\n".join(filter(None, rules)) + "\n", "utf-8")
 
 
 def setup(app):

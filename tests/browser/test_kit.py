@@ -8,6 +8,7 @@ import shutil
 from functools import cache, partial
 from itertools import pairwise
 from urllib.parse import quote, unquote
+from zipfile import ZipFile
 
 import pytest
 from bs4 import BeautifulSoup
@@ -201,12 +202,12 @@ def test_notes_have_paragraphs_formulas_in_mathml_and_no_holes_around_them():
         f'[<a href="#b">2023</a>].</p><div><p>5 &lt; 6</p><div class="math">{y}</div></div>'
     )
     parts = BeautifulSoup(html, "html.parser").find_all(True, recursive=False)
-    said = f"<p>the query, and {x}: Deora [2023].</p><p>5 &lt; 6</p><p>{y}</p>"
+    said = f"<p>the <em>query</em>, and {x}: Deora [2023].</p><p>5 &lt; 6</p><p>{y}</p>"
     assert deck.words(parts, "book/start/softmax") == said
     for k in WEEKS:
         for name, slide in slides_of(k).items():
             notes = slide.select_one(".notes")
-            assert not re.search(r"\\[a-z]+|None", notes.get_text()), name
+            assert not re.search(r"\\[a-z]+|None| [,;.:]|Here is|In code,", notes.get_text()), name
     proof = slides_of(4)["5/thm-slow-attention"].find_next_sibling("section")
     assert len(proof.select(".notes p")) > 5, "a proof is no block"
 
@@ -344,9 +345,9 @@ def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_the
     )
     count = len(WEEKS[k]["sheet"]) + len(WEEKS[k]["own"])
     problems = sheet.select("ol > li > p:first-child, .exercise > .admonition-title")
-    assert len(problems) == count == len(solved.select(".solution"))
+    assert len(problems) - 2 == count == len(solved.select(".solution"))  # and two drawn ones
     told = re.findall(r"about \d+ minutes, (\d+) points?", sheet.get_text())
-    assert len(told) == count
+    assert len(told) == len(problems)
     line = [each.get_text() for each in sheet.select(".handed-in span")]
     assert line == ["Name", "Date", f"Points, of {sum(map(int, told))}"]
     assert not sheet.select(".solution, .mha-exercise, script") and not solved.select(
@@ -415,6 +416,37 @@ def test_a_course_of_ones_own_has_its_name_its_slides_and_the_sheet_of_its_week(
         last.h2.string == "Sheet 5" and pages["sheet"].select_one(".book").string == "Spring · Ada"
     )
     assert kit.pack(folder, folder.parent).exists()
+
+
+def test_solutions_of_drawn_problems_are_written_for_a_lecturer_alone(monkeypatch, tmp_path):
+    published = [path.name for path in (BUILD / "kit").rglob("*")]
+    assert "sheet.html" in published and f"{kit.DRAWN}.html" not in published
+    packed = [ZipFile(BUILD / "kit" / f"week-{k}.zip").namelist() for k in WEEKS]
+    assert not [name for names in packed for name in names if kit.DRAWN in name]
+    monkeypatch.setattr(kit, "KIT", tmp_path)
+    solved = []
+    for seed in (3, 4):
+        file = tmp_path / f"of-{seed}.yml"
+        file.write_text(f"seed: {seed}\nweeks: [{{week: 4, date: 2027-05-04}}]\n")
+        (folder,) = kit.of_a_lecturer(file)
+        sheet = BeautifulSoup((folder / "sheet.html").read_text(), "html.parser")
+        asked = [each.get_text() for each in sheet.select(".exercise > .admonition-title")][-2:]
+        assert [title.split(" (")[0] for title in asked] == ["Exercise S4.7", "Exercise S4.8"]
+        page = BeautifulSoup((folder / f"{kit.DRAWN}.html").read_text(), "html.parser")
+        assert [each.get_text() for each in page.select(".solution > .admonition-title")] == asked
+        assert page.h2.get_text() == f"Sheet 4: solutions for the seed {seed}"
+        solved.append(page.get_text())
+        title = BeautifulSoup((folder / "slides.html").read_text(), "html.parser").section
+        assert "Week 1 of 1 · 2027-05-04 · How Attention Learns" in title.get_text()
+        assert f"week-1/{kit.DRAWN}.html" in ZipFile(kit.pack(folder, folder.parent)).namelist()
+    assert solved[0] != solved[1]
+
+
+def test_formulas_of_drawn_problems_have_their_letters():
+    rules = (BUILD / "_static" / "mathematics.css").read_text("utf-8")
+    for k in WEEKS:
+        sheet = (BUILD / "kit" / f"week-{k}" / "sheet.html").read_text("utf-8")
+        assert all(f"mjx-c.{letter}" in rules for letter in re.findall(r"mjx-c[0-9A-F]{2,}", sheet))
 
 
 def test_links_of_a_packed_week_lead_to_the_published_book_or_are_words(monkeypatch):

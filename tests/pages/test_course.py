@@ -343,24 +343,73 @@ def test_a_course_of_ones_own_has_weeks_of_the_book_in_its_own_order_and_words(t
     assert made["weeks"] == [WEEKS[4] | {"lecture": lecture}, WEEKS[0]]
 
 
+def lecture(**part):
+    return {
+        "weeks": [
+            {"week": 1, "lecture": [{"minutes": 9, "part": "x", "slides": ["9/idea"]} | part]}
+        ]
+    }
+
+
+def live(figure):
+    item = {"page": "book/start/softmax", "figure": figure, "show": "x"}
+    return {"weeks": [{"week": 1, "live": [item]}]}
+
+
 @pytest.mark.parametrize(
     ("said", "refusal"),
     [
-        ({"weeks": [], "name": "x"}, "my.yml: expected weeks, course, by, got name, weeks"),
+        ({"weeks": [], "name": "x"}, "my.yml: expected weeks, course, by, seed, got 'name'"),
         ({"course": "x"}, "my.yml: expected weeks, which is missing"),
+        ({"weeks": []}, "my.yml: expected at least one entry below weeks, as - week: 1"),
         ({"weeks": {"week": 1}}, "my.yml: expected weeks to be a list, got {'week': 1}"),
-        ({"weeks": [5]}, "my.yml, week 1: expected week, title, aim, lecture, live, got 5"),
+        ({"course": 2027, "weeks": []}, "my.yml: expected course to be text, got 2027"),
+        ({"seed": True, "weeks": []}, "my.yml: expected seed to be a whole number, got True"),
+        ({"seed": -1, "weeks": []}, "my.yml: expected seed to be 0 or more, got -1"),
+        ({"weeks": [5]}, "my.yml, week 1: expected week, title, aim, date, lecture, live, got 5"),
         ({"weeks": [{"week": 7}]}, "my.yml, week 1: expected week: 1 to 6, got 7"),
-        ({"weeks": [{"week": 1}, {"week": 2, "lectures": []}]}, "week 2: expected week, title, "),
+        ({"weeks": [{"week": 1}, {"week": 2, "lectures": []}]}, "live, got 'lectures'"),
+        ({"weeks": [{"week": 1, "date": 3}]}, "week 1: expected date to be a date or text, got 3"),
+        (
+            {"weeks": [{"week": 1, "lecture": []}]},
+            "my.yml, week 1: expected at least one part below lecture",
+        ),
         (
             {"weeks": [{"week": 1, "lecture": [{"minutes": 9, "part": "x"}]}]},
-            "my.yml, week 1, lecture: expected slides, which is missing",
+            "my.yml, week 1, part 1 of lecture: expected slides, which is missing",
         ),
+        (lecture(minutes=0), "part 1 of lecture: expected minutes: 1 or more, got 0"),
+        (lecture(slides=[]), "part 1 of lecture: expected at least one of slides"),
+        (lecture(slides=[9]), "part 1 of lecture: expected slides such as 9/idea, got 9"),
+        (lecture(slides=["idea"]), "expected slides such as 9/idea, got 'idea'"),
+        (
+            lecture(slides=["99/idea"]),
+            "slide 99/idea: expected the number of a chapter or the name of an opening page, got '99'",
+        ),
+        (live("nothing"), "my.yml, week 1, live: no slide shows 'nothing'; name it among"),
     ],
 )
 def test_what_a_course_of_ones_own_cannot_say_is_refused(tmp_path, said, refusal):
     with pytest.raises(ValueError, match=re.escape(refusal)):
         of(tmp_path, **said)
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        (b"weeks:\n  - week: 1\n aim: x\n", "my.yml: line 3 is no YAML (expected <block end>"),
+        (b"\xff\xfe", "my.yml: expected text in UTF-8; save it as such"),
+        (b"", "my.yml: expected weeks, course, by, seed, got None"),
+        (None, "my.yml: cannot be read (No such file or directory); give its path"),
+    ],
+)
+def test_a_file_of_a_course_that_cannot_be_read_is_refused_in_a_line(tmp_path, text, refusal):
+    file = tmp_path / "my.yml"
+    if text is not None:
+        file.write_bytes(text)
+    with pytest.raises(ValueError, match=re.escape(refusal)) as refused:
+        own_course.read(file)
+    assert "\n" not in str(refused.value)
 
 
 GLOSSARY = (ROOT / "book" / "start" / "glossary.md").read_text("utf-8").split(":sorted:")[1]

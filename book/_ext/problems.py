@@ -1,0 +1,419 @@
+"""Problems of the sheets whose numbers are drawn: two a week, the same for one seed, others for
+another. kit.py writes them and, in ``make kit`` alone, their solutions.
+
+A kind of problem draws its numbers so that those of the solution are nice, computes these with the
+book's own functions, and says both in words: paragraphs with TeX between dollars.
+"""
+
+import re
+from dataclasses import dataclass
+from html import escape
+
+import course
+import numpy as np
+
+import mhalib as mha
+from mhabook.c02_curvature.bounds import curvature
+from mhabook.c03_first_step.max_margin import max_margin
+from mhabook.c04_convergence.chain import CURVED
+from mhabook.c14_traps.statements import top_means
+from mhalib.whitening import Whitening
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem with its solution; what was drawn, and what is to be found."""
+
+    title: str
+    ask: str
+    solution: str
+    given: dict
+    found: dict
+
+    @property
+    def minutes(self):
+        """As of an exercise of the book (course.py)."""
+        return course.in_fives(5 * (course.reading(self.ask) + course.reading(self.solution)))
+
+
+def drawn(week, seed):
+    """The two problems of week ``week`` for a seed."""
+    rng = np.random.default_rng([seed, week])
+    return [kind(rng) for kind in KINDS[week]]
+
+
+def html(text, setter):
+    """Paragraphs with TeX between dollars as HTML."""
+    paragraphs = [re.split(r"\$([^$]+)\$", each) for each in text.split("\n\n")]
+    for parts in paragraphs:
+        parts[::2] = [escape(words, quote=False) for words in parts[::2]]
+        parts[1::2] = [setter.set(tex, False) for tex in parts[1::2]]
+    return "".join(f"<p>{''.join(parts)}</p>" for parts in paragraphs)
+
+
+def number(x, digits=2):
+    """A number with so many decimals at most, as TeX."""
+    said = f"{round(float(x), digits) + 0:.{digits}f}".rstrip("0").rstrip(".")
+    return f"{{{said}}}" if x < 0 else said  # its sign stands close to it
+
+
+def numbers(xs, between=",\\ "):
+    return between.join(map(number, np.ravel(xs)))
+
+
+def row(xs):
+    return f"({numbers(xs)})"
+
+
+def matrix(rows):
+    lines = r" \\ ".join(numbers(each, " & ") for each in rows)
+    return rf"\begin{{pmatrix}} {lines} \end{{pmatrix}}"
+
+
+# --- week 1
+# --------------------------------------------------------------------------------------------------
+
+
+def weights(rng):
+    scores = np.zeros(3)
+    while len({*scores}) < 3 or np.ptp(scores) > 3:
+        X = rng.integers(-1, 3, (3, 2)).astype(float)
+        scores = X @ X[0]
+    model = mha.MultiHeadAttention(np.eye(2)[None], np.zeros((1, 3, 2)))
+    A = model.attention(X[None])[0, 0, 0]
+    tokens = ",\\ ".join(f"x_{j}={row(x)}^\\top" for j, x in enumerate(X, 1))
+    powers = ",\\ ".join(f"e^{{{number(s)}}}={number(np.exp(s))}" for s in scores)
+    return Problem(
+        "The weights of three tokens",
+        f"A head with $W=I$ has the tokens ${tokens}$. Compute the scores that the first token gives "
+        "to all three, their attention weights, and the weighted average that the head outputs at "
+        "the first token, to two decimals. What must be added to the third score to double the ratio "
+        "of the third weight to the first?",
+        f"The scores are $x_1^\\top x_j$, that is ${numbers(scores)}$.\n\n"
+        f"Their exponentials are ${powers}$, with the sum ${number(np.exp(scores).sum())}$.\n\n"
+        f"So the weights are ${numbers(A)}$, and the output is $\\sum_js_jx_j={row(A @ X)}^\\top$.\n\n"
+        "The ratio of two weights is $e$ to the difference of their scores, so it doubles when "
+        "$\\log2\\approx0.69$ is added.",
+        {"X": X},
+        {"weights": A, "output": A @ X},
+    )
+
+
+def first_step(rng):
+    means = np.zeros((2, 2))
+    while (means[0] == means[1]).all():
+        X = rng.integers(-2, 4, (2, 2, 2)).astype(float)
+        means = X.mean(axis=1)
+    y, eta = np.array([1.0, -1.0]), float(rng.choice([1, 2, 4]))
+    zero = mha.MultiHeadAttention.zeros(1, 2, 2)
+    after = zero - eta * zero.loss_and_grad(X, y)[1]
+    u, logits = after.U[0, 0], after(X)
+    samples = " and ".join(f"$X_{i}={matrix(x)}$" for i, x in enumerate(X, 1))
+    right = "both" if (y * logits > 0).all() else "not both"
+    return Problem(
+        "The first step of a decoder",
+        f"One head is initialized at zero. Its two samples are {samples}, with one token a row, and "
+        f"the labels $1$ and $-1$. It takes one step of gradient descent with step size "
+        f"${number(eta)}$ on the mean logistic loss. What are its decoder and its $W$ then? What are "
+        "the two logits? Are both samples classified correctly?",
+        f"The mean tokens are $\\bar x_1={row(means[0])}^\\top$ and "
+        f"$\\bar x_2={row(means[1])}^\\top$. At zero, all weights are $\\frac12$, and the logistic "
+        "loss has the slope $-\\frac12$.\n\n"
+        "So each row of the decoder moves by $\\frac\\eta2\\cdot\\frac12(\\bar x_1-\\bar x_2)"
+        f"$, which is ${row(u)}^\\top$. $W$ stays zero, because its gradient is proportional to the "
+        "decoder.\n\n"
+        "With $W=0$, the logit of sample $i$ is the sum of two equal rows, $2\\,u^\\top\\bar x_i$: "
+        f"${numbers(logits)}$. The signs are right for {right} of the samples.",
+        {"X": X, "y": y, "eta": eta},
+        {"decoder": after.U[0], "logits": logits},
+    )
+
+
+# --- week 2
+# --------------------------------------------------------------------------------------------------
+
+
+def step_size(rng):
+    small, more = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    # eigenvectors (2, 1) and (1, −2), eigenvalues small + 5 more and small
+    A = np.array([[small + 4 * more, 2 * more], [2 * more, small + more]], float)
+    low, high = np.linalg.eigvalsh(A)
+    limit, best, factor = 2 / high, 2 / (low + high), (high - low) / (high + low)
+    return Problem(
+        "The step sizes of a quadratic",
+        f"Gradient descent minimizes $\\frac12x^\\top Ax$ with $A={matrix(A)}$. For which step sizes "
+        "does it converge from every initialization? By what factor does a step multiply each of the "
+        f"two eigencoordinates at $\\eta={number(0.1)}$? Which step size makes the larger of the two "
+        "factors smallest, and how small?",
+        f"The trace is ${number(np.trace(A))}$ and the determinant ${number(np.linalg.det(A))}$, so "
+        f"the eigenvalues are ${number(high)}$ and ${number(low)}$, with the eigenvectors "
+        "$(2,1)^\\top$ and $(1,-2)^\\top$.\n\n"
+        f"A step multiplies each eigencoordinate by $1-\\eta\\lambda$: it converges for "
+        f"$0<\\eta<2/\\lambda_{{\\max}}={number(limit)}$.\n\n"
+        f"At $\\eta=0.1$, the factors are ${number(1 - 0.1 * high)}$ and ${number(1 - 0.1 * low)}$.\n\n"
+        "They have equal absolute values at $\\eta=2/(\\lambda_{\\min}+\\lambda_{\\max})"
+        f"={number(best)}$, namely ${number(factor)}$.",
+        {"A": A},
+        {"limit": limit, "best": best, "factor": factor},
+    )
+
+
+def heads_for_hessian(rng):
+    s, T = float(rng.choice([2, 4])), int(rng.choice([4, 9, 16]))
+    R, most = float(rng.choice([1, 2])), float(rng.choice([0.5, 1, 2]))
+    u = (s - 1 / s) / R**2  # then the square root below is s + 1/s
+    r, B = R**2 * u, curvature(T, R, u)
+    heads = round((B / most) ** 2)
+    return Problem(
+        "Heads for a flat logit",
+        f"A sample has $T={T}$ tokens of norm at most $R={number(R)}$, and no decoder has a norm above "
+        f"$u={number(u, 4)}$. Compute the constant $B$ of the bound on the Hessian of the logit "
+        "(chapter 2), and the number of heads from which this bound is at most "
+        f"${number(most)}$. How does that number change if $R$ doubles and $R^2u$ stays the same?",
+        f"$r=R^2u={number(r)}$, so $\\sqrt{{r^2+4}}={number(s + 1 / s)}$ and "
+        f"$\\frac12(r+\\sqrt{{r^2+4}})={number(s)}$.\n\n"
+        f"$B=\\sqrt T\\,R^3\\cdot{number(s)}={number(B)}$.\n\n"
+        f"$B/\\sqrt H\\le{number(most)}$ holds for $H\\ge({number(B)}/{number(most)})^2={heads}$.\n\n"
+        "If $R$ doubles, $B$ grows by the factor $2^3=8$, and the number of heads by $64$.",
+        {"T": T, "R": R, "u": u, "most": most},
+        {"B": B, "heads": heads},
+    )
+
+
+# --- week 3
+# --------------------------------------------------------------------------------------------------
+
+
+def margin(rng):
+    legs = np.array([(3, 4), (4, 3), (5, 0), (0, 5), (3, -4), (4, -3), (-3, 4), (-4, 3)], float)
+    plus, minus = legs[rng.choice(len(legs), 2, replace=False)]
+    T = int(rng.choice([4, 9]))
+    if (plus == -minus).all():  # then one direction is as good as the other mean token
+        minus = -minus[::-1]
+    X = np.repeat(np.stack([plus, minus])[:, None], T, axis=1)
+    best = max_margin(mha.MultiHeadAttention.zeros(1, T, 2).features(X), np.array([1.0, -1.0]))
+    apart = plus - minus
+    return Problem(
+        "The margin of two samples",
+        f"One head at zero has two samples of $T={T}$ tokens. The mean tokens are "
+        f"${row(plus)}^\\top$, label $1$, and ${row(minus)}^\\top$, label $-1$. What are the tangent "
+        "features of the two samples? In which direction is their margin largest, and how large is "
+        "it? What margin remains if only the first row of the decoder may move?",
+        "At zero, only the decoder has a derivative: the feature of a sample has the mean token "
+        "$\\bar x_i$ in each of its $T$ rows.\n\n"
+        "Both features have the norm $5\\sqrt T$, so the nearest point to zero between $y_1\\varphi_1$ "
+        "and $y_2\\varphi_2$ is their midpoint: each row of the best direction is along "
+        f"$\\bar x_1-\\bar x_2={row(apart)}^\\top$.\n\n"
+        f"The margin is $\\frac12\\sqrt T\\,\\|\\bar x_1-\\bar x_2\\|=\\frac12\\cdot{number(T**0.5)}"
+        f"\\cdot{number(np.linalg.norm(apart))}={number(best.margin)}$.\n\n"
+        f"With one row in place of $T$, it is smaller by the factor $\\sqrt T={number(T**0.5)}$: "
+        f"${number(best.margin / T**0.5)}$.",
+        {"plus": plus, "minus": minus, "T": T},
+        {"margin": best.margin, "one row": best.margin / T**0.5},
+    )
+
+
+def training(rng):
+    D, B = float(rng.choice([0.5, 1, 2])), 7.0 * int(rng.choice([1, 2, 3]))
+    rho, K = float(rng.choice([2, 4, 5])), 100 * int(rng.choice([1, 2, 5, 10]))
+    reference, start = 0.01, 0.7
+    heads = round((D**2 * B / CURVED) ** 2)
+    limits = np.array([1 / rho, D**2 / (K * reference), D**2 / start])
+    eta = limits.min()
+    bound = 2 * D**2 / (3 * eta * K) + 5 * reference / 3 + start / (3 * K)
+    return Problem(
+        "What the training theorem asks for, and gives",
+        f"A reference with the loss $L(\\theta)={reference}$ is at the distance $D_0={number(D)}$ "
+        f"from the initialization, whose loss is ${start}$. The constants of the ball around it are "
+        f"$B={number(B)}$ and $\\rho={number(rho)}$. How many heads does the training theorem of "
+        f"chapter 4 require? What is the largest step size that it allows for $K={K}$ steps? With this "
+        "step size, what does it say about the loss after $K$ steps?",
+        f"$\\sqrt H\\ge\\frac{{64}}7D_0^2B={number(heads**0.5)}$, so $H\\ge{heads}$.\n\n"
+        "The step size is at most the smallest of $1/\\rho$, $D_0^2/(KL(\\theta))$, and "
+        f"$D_0^2/L(\\theta_0)$, which are ${numbers(limits)}$: $\\eta={number(eta)}$.\n\n"
+        "$L(\\theta_K)\\le\\frac{2D_0^2}{3\\eta K}+\\frac53L(\\theta)+\\frac{L(\\theta_0)}{3K}"
+        f"={bound:.3f}$.",
+        {"D": D, "B": B, "rho": rho, "K": K, "reference": reference, "start": start},
+        {"heads": heads, "eta": eta, "bound": bound},
+    )
+
+
+# --- week 4
+# --------------------------------------------------------------------------------------------------
+
+
+def two_step_sizes(rng):
+    H, eta = int(rng.choice([4, 16, 25])), float(rng.choice([0.1, 0.2, 0.4]))
+    root = H**0.5
+    found = {
+        "one step size": (eta, eta / H),
+        "times root": (eta * root, eta / root),
+        "adam": (eta * root, eta),
+    }
+    same, larger, adam = (
+        f"${number(for_decoder, 3)}$ and ${number(for_attention, 3)}$"
+        for for_decoder, for_attention in found.values()
+    )
+    return Problem(
+        "The step sizes of equal heads",
+        f"${H}$ heads start at zero. One head reproduces their run with two step sizes, for its decoder "
+        f"and for $W$. Which are they under gradient descent with step size $\\eta={number(eta)}$, "
+        f"under gradient descent with $\\eta\\sqrt H$, and under Adam with $\\eta$ (leave "
+        "$\\varepsilon$ aside)? In which of the three cases is their product the same for every number "
+        "of heads?",
+        f"Gradient descent: $\\eta$ and $\\eta/H$, that is {same}.\n\n"
+        f"With $\\eta\\sqrt H$: $\\eta\\sqrt H$ and $\\eta/\\sqrt H$, that is {larger}.\n\n"
+        f"Adam: $\\eta\\sqrt H$ and $\\eta$, that is {adam}.\n\n"
+        "The products are $\\eta^2/H$, $\\eta^2$, and $\\eta^2\\sqrt H$: only the second is the same "
+        f"for every number of heads, ${number(eta**2)}$.",
+        {"H": H, "eta": eta},
+        found,
+    )
+
+
+def left_out(rng):
+    n, G = int(rng.choice([50, 100, 200])), int(rng.choice([2, 4, 5]))
+    eta = float(rng.choice([0.1, 0.2, 0.5]))
+    falls = np.sort(rng.choice(np.arange(1, 14), 4, replace=False))[::-1] / 20
+    losses, mine = falls, falls + 0.1
+    distance, gap = 1.5 * eta * G / n * mine.sum(), 3 * eta * G**2 / n * losses.sum()
+    return Problem(
+        "Two runs, and a gap",
+        f"A run of four steps with step size $\\eta={number(eta)}$ on $n={n}$ samples has the training "
+        f"losses ${numbers(losses)}$ before its steps. Sample $i$ has the losses ${numbers(mine)}$. "
+        f"Gradients of logits have norm at most $G={G}$, and the hypotheses of the stability theorem "
+        "of chapter 7 hold. How far apart can the run and the run without sample $i$ be after four "
+        "steps? How large can the expected gap between test and training loss be, if these losses are "
+        "typical?",
+        f"The losses of sample $i$ add up to ${number(mine.sum())}$, and the training losses to "
+        f"${number(losses.sum())}$.\n\n"
+        "$\\|\\theta_4-\\theta_4^{-i}\\|\\le\\frac32\\,\\frac{\\eta G}n\\sum_{j<4}\\ell_i(\\theta_j)"
+        f"={number(distance, 4)}$.\n\n"
+        "The expected gap is at most $\\frac{3\\eta G^2}n$ times the expected sum of the training losses, "
+        f"here ${number(3 * eta * G**2 / n, 4)}\\cdot{number(losses.sum())}={number(gap, 4)}$.",
+        {"n": n, "G": G, "eta": eta, "losses": losses, "mine": mine},
+        {"distance": distance, "gap": gap},
+    )
+
+
+# --- week 5
+# --------------------------------------------------------------------------------------------------
+
+
+def whitened_step(rng):
+    wide, narrow = 4.0, float(rng.choice([0.25, 1]))
+    moment, eta = np.diag([wide, narrow]), float(rng.choice([0.1, 0.2]))
+    slope = rng.choice([-4.0, -2.0, 2.0, 4.0], 2)
+    whitening = Whitening.roots(moment)
+    # a row of ∇_A L, pulled to U and back: ∇_A L Σ̂^{−1/2} Σ̂^{−1/2}
+    step = -eta * slope @ whitening.inverse @ whitening.inverse
+    plain = -eta * slope
+    return Problem(
+        "A plain step and a preconditioned step",
+        f"Inputs have the second moment $\\hat\\Sigma={matrix(moment)}$. At the current matrices, "
+        f"$A$ has one row, and $\\nabla_AL={row(slope)}$. By what does a step of gradient descent with "
+        f"step size ${number(eta)}$ change $A$, and by what a preconditioned step with the same step "
+        "size? How does each change $U=A\\hat\\Sigma^{1/2}$? The first input is now measured in a unit "
+        "half as large. What are $\\hat\\Sigma$ and $\\nabla_AL$ then, and which of the two steps makes "
+        "the same change of $A$, expressed in the new unit?",
+        f"Plain: $-\\eta\\nabla_AL={row(plain)}$. Preconditioned: $-\\eta\\nabla_AL\\,"
+        f"\\hat\\Sigma^{{-1}}={row(step)}$.\n\n"
+        f"$\\hat\\Sigma^{{1/2}}$ is diagonal with ${numbers(np.diag(whitening.root))}$, so $U$ changes "
+        f"by ${row(plain @ whitening.root)}$ and by ${row(step @ whitening.root)}$.\n\n"
+        "The first input is twice as large a number, so its entry of $\\hat\\Sigma$ is "
+        f"${number(4 * wide)}$, the first entry of $A$ is half as large, and that of the gradient "
+        f"twice as large, ${number(2 * slope[0])}$.\n\n"
+        f"The same change would be ${number(step[0] / 2, 4)}$ for the preconditioned step and "
+        f"${number(plain[0] / 2)}$ for the plain one. The preconditioned step makes it, "
+        f"$-\\eta\\cdot{number(2 * slope[0])}/{number(4 * wide)}$; the plain step makes "
+        f"${number(2 * plain[0])}$.",
+        {"moment": moment, "eta": eta, "slope": slope},
+        {"plain": plain, "preconditioned": step, "of U": step @ whitening.root},
+    )
+
+
+def tilted(rng):
+    variances = rng.choice([0.25, 1.0, 4.0], 2, replace=False)
+    b = rng.choice([-1.0, -0.5, 0.5, 1.0], 2)
+    n = int(rng.choice([1000, 2000, 5000]))
+    mean, square = variances * b, variances @ b**2
+    count = n * np.exp(-square)
+    return Problem(
+        "A tilted mean, and how many tokens share it",
+        f"Tokens are Gaussian with mean zero and covariance $\\Sigma={matrix(np.diag(variances))}$. "
+        f"A query gives the token $x$ the score $b^\\top x$ with $b={row(b)}^\\top$. Toward which vector "
+        "does the weighted average of the tokens tend as their number grows? About how many of "
+        f"${n}$ tokens share the weight? How does that number change if the query doubles?",
+        f"The average tends to $\\Sigma b={row(mean)}^\\top$.\n\n"
+        f"The variance of a score is $\\tau^2=b^\\top\\Sigma b={number(square, 4)}$.\n\n"
+        f"The effective number is about $n\\,e^{{-\\tau^2}}={n}\\cdot{number(np.exp(-square), 4)}$, "
+        f"that is ${number(count, 1)}$.\n\n"
+        "If the query doubles, $\\tau^2$ is four times as large, and the number falls by the factor "
+        f"$e^{{3\\tau^2}}={number(np.exp(3 * square), 1)}$.",
+        {"variances": variances, "b": b, "n": n},
+        {"mean": mean, "count": count},
+    )
+
+
+# --- week 6
+# --------------------------------------------------------------------------------------------------
+
+
+def two_kernels(rng):
+    left, right = -float(rng.choice([1, 1.5, 2])), float(rng.choice([1, 1.5, 2]))
+    q = float(rng.choice([-0.5, -0.3, 0.3, 0.5]))
+    keys, query = np.array([[left], [0.0], [right]]), np.array([[q]])
+    soft, gauss = (kernel(kernel.scores(query, keys))[0] for kernel in (mha.softmax, mha.gaussian))
+    outer = "right" if q > 0 else "left"
+    return Problem(
+        "A key in the middle, in numbers",
+        f"Three keys on a line are at ${number(left)}$, $0$, and ${number(right)}$, and the query is "
+        f"at ${number(q)}$. Compute the softmax weights and the Gaussian weights with $c=\\frac12$, to "
+        "two decimals. Which key has the largest weight under each kernel? Is there a query at which "
+        "the middle key has the largest softmax weight?",
+        f"The softmax scores $qk_j$ are ${numbers(q * keys)}$, and the weights ${numbers(soft)}$.\n\n"
+        f"The Gaussian scores $-\\frac12(q-k_j)^2$ have the exponentials ${numbers(gauss)}$.\n\n"
+        f"The largest weight is that of the {outer} key under softmax, and that of the middle key under "
+        "the Gaussian kernel.\n\n"
+        "No query selects the middle key under softmax: $q\\cdot0=0$ is never above both $qk_1$ and "
+        "$qk_3$, which have opposite signs.",
+        {"keys": keys, "q": q},
+        {"softmax": soft, "gaussian": gauss},
+    )
+
+
+def barrier(rng):
+    keys = np.sort(rng.choice(np.arange(1, 7), 4, replace=False))[::-1].astype(float)
+    values = rng.integers(-2, 5, 4).astype(float)
+    means = top_means(keys, values)
+    target = float(np.ceil(means.max())) + 1
+    least = 0.5 * (target - means.max()) ** 2
+    traps = means[-1] <= means[0] and values[1] > values[0]
+    return Problem(
+        "What a query cannot reach",
+        f"Four keys on a line, ${numbers(keys)}$, have the values ${numbers(values)}$. A query $q\\ge0$ "
+        f"is trained under softmax toward the target ${number(target)}$. Compute the means $A_i$ of the "
+        "values of the $i$ largest keys. Between which numbers does the output lie? What is the least "
+        "that the loss $\\frac12(o-y)^2$ can be? Do the hypotheses of the last claim of the barrier "
+        "theorem (chapter 14) hold, so that the loss has a strict local minimum at some $q>0$?",
+        f"$A_1,\\dots,A_4={numbers(means)}$.\n\n"
+        f"The output lies between ${number(means.min())}$ and ${number(means.max())}$, below the "
+        "target.\n\n"
+        f"The loss is at least $\\frac12({number(target)}-{number(means.max())})^2"
+        f"={number(least)}$.\n\n"
+        f"The claim asks for $A_4\\le A_1$, here ${number(means[-1])}$ and ${number(means[0])}$, and "
+        f"for a second key with a larger value than the first, here ${number(values[1])}$ and "
+        f"${number(values[0])}$: the hypotheses {'hold' if traps else 'do not both hold'}.",
+        {"keys": keys, "values": values, "target": target},
+        {"means": means, "least": least, "traps": bool(traps)},
+    )
+
+
+KINDS = {
+    1: (weights, first_step),
+    2: (step_size, heads_for_hessian),
+    3: (margin, training),
+    4: (two_step_sizes, left_out),
+    5: (whitened_step, tilted),
+    6: (two_kernels, barrier),
+}

@@ -1,0 +1,195 @@
+"""The problems of the sheets whose numbers are drawn: what is to be found, computed in another way,
+is what their solutions say, in words and numbers."""
+
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+import mhalib as mha
+from scripts import load
+
+problems = load("book/_ext/problems.py")
+SEEDS = range(12)
+
+
+def both(week):
+    return [problems.drawn(week, seed) for seed in SEEDS]
+
+
+def of(kind):
+    """(given, found) of a kind of problem for each seed."""
+    (week,) = [
+        k for k, kinds in problems.KINDS.items() if kind in [each.__name__ for each in kinds]
+    ]
+    place = [each.__name__ for each in problems.KINDS[week]].index(kind)
+    return [(pair[place].given, pair[place].found) for pair in both(week)]
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("week", range(1, 7))
+def test_one_seed_gives_one_sheet_and_two_seeds_give_two(week):
+    texts = [[(each.ask, each.solution) for each in pair] for pair in both(week)]
+    assert texts[3] == [(each.ask, each.solution) for each in problems.drawn(week, 3)]
+    assert all(len({str(text[k]) for text in texts}) > 3 for k in range(2))
+    assert texts[0] != texts[1]
+
+
+@pytest.mark.parametrize("week", range(1, 7))
+def test_a_solution_has_three_to_six_lines_and_nice_numbers(week):
+    for pair in both(week):
+        for each in pair:
+            assert 3 <= len(each.solution.split("\n\n")) <= 6 and each.minutes in (5, 10, 15, 20)
+            assert each.ask.count("$") % 2 == each.solution.count("$") % 2 == 0
+            text = each.ask + each.solution
+            assert not re.search(r"[${ ]-?(nan|inf|-0)\b[^.]", text)
+
+
+def test_weights_of_three_tokens():
+    for given, found in of("weights"):
+        powers = [np.exp(x @ given["X"][0]) for x in given["X"]]
+        close(found["weights"], np.array(powers) / sum(powers))
+        close(
+            found["output"],
+            sum(p * x for p, x in zip(powers, given["X"], strict=True)) / sum(powers),
+        )
+
+
+def test_first_step_of_a_decoder():
+    for given, found in of("first_step"):
+        X, y, eta = (given[name] for name in ("X", "y", "eta"))
+        row = eta * sum(y[i] * X[i].mean(axis=0) for i in (0, 1)) / 4  # n = 2, slope −1/2
+        close(found["decoder"], [row, row])
+        close(found["logits"], [X[i].sum(axis=0) @ row for i in (0, 1)])
+
+
+def norm_of_step(eta, A):
+    return np.linalg.norm(np.eye(2) - eta * A, 2)
+
+
+def test_step_sizes_of_a_quadratic():
+    for given, found in of("step_size"):
+        A, start = given["A"], np.array([1.0, 0.3])
+        for eta, falls in ((0.99 * found["limit"], True), (1.01 * found["limit"], False)):
+            end = np.linalg.matrix_power(np.eye(2) - eta * A, 2000) @ start
+            assert (np.linalg.norm(end) < 1) == falls
+        best = minimize_scalar(partial(norm_of_step, A=A), bounds=(0, 1), method="bounded")
+        assert abs(best.x - found["best"]) < 1e-4 and abs(best.fun - found["factor"]) < 1e-4
+
+
+def test_heads_for_a_flat_logit():
+    for given, found in of("heads_for_hessian"):
+        T, R, u = given["T"], given["R"], given["u"]
+        block = T**0.5 * R**3 * np.linalg.eigvalsh([[R**2 * u, 1], [1, 0]])[-1]
+        close(found["B"], block)
+        assert block / found["heads"] ** 0.5 <= given["most"] * (1 + 1e-12)
+        assert block / (found["heads"] - 1) ** 0.5 > given["most"]
+
+
+def test_margin_of_two_samples():
+    angle = np.linspace(0, 2 * np.pi, 100_001)
+    directions = np.stack([np.cos(angle), np.sin(angle)])
+    for given, found in of("margin"):
+        one_row = np.minimum(given["plus"] @ directions, -given["minus"] @ directions).max()
+        assert abs(found["one row"] - one_row) < 1e-4
+        close(found["margin"], found["one row"] * given["T"] ** 0.5)
+
+
+def test_what_the_training_theorem_asks_for():
+    for given, found in of("training"):
+        D, B, K = given["D"], given["B"], given["K"]
+        assert found["heads"] ** 0.5 >= 64 / 7 * D**2 * B > (found["heads"] - 1) ** 0.5
+        at_most = [given["rho"], K * given["reference"] / D**2, given["start"] / D**2]
+        close(1 / found["eta"], max(at_most))
+        sum_of = 2 * D**2 / found["eta"] + 5 * K * given["reference"] + given["start"]
+        close(found["bound"], sum_of / (3 * K))
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "grows"),
+    [
+        ("one step size", mha.GradientDescent, False),
+        ("times root", mha.GradientDescent, True),
+        ("adam", partial(mha.Adam, eps=1e-300), False),  # the problem leaves ε aside
+    ],
+)
+def test_equal_heads_move_as_one_head_with_two_step_sizes(name, rule, grows):
+    data = mha.data.tokenized_mixture(n=6, T=4, d=8, zeta=0.25, seed=1)
+    for given, found in of("two_step_sizes"):
+        H, eta = given["H"], given["eta"] / 10
+        many, one = (mha.MultiHeadAttention.zeros(heads, 4, 8) for heads in (H, 1))
+        for_decoder, for_attention = (each / 10 for each in found[name])
+        step = eta * H**0.5 if grows else eta
+        many_rule, rules = rule(step), (rule(for_decoder), rule(for_attention))
+        states = [r.start(m) for r, m in ((many_rule, many), (rules[0], one), (rules[1], one))]
+        for k in range(3):
+            many, states[0] = many_rule.step(
+                many, many.loss_and_grad(data.X, data.y)[1], states[0], k
+            )
+            grad = one.loss_and_grad(data.X, data.y)[1]
+            decoder, states[1] = rules[0].step(one, grad, states[1], k)
+            attention, states[2] = rules[1].step(one, grad, states[2], k)
+            one = mha.MultiHeadAttention(attention.W, decoder.U)
+        np.testing.assert_allclose(many.W[0], one.W[0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(H**0.5 * many.U[0], one.U[0], rtol=1e-9, atol=1e-12)
+
+
+def test_two_runs_and_a_gap():
+    for given, found in of("left_out"):
+        n, G, eta = given["n"], given["G"], given["eta"]
+        close(found["distance"], sum(1.5 * eta * G / n * loss for loss in given["mine"]))
+        close(found["gap"], sum(2 * G * 1.5 * eta * G / n * loss for loss in given["losses"]))
+
+
+def test_a_preconditioned_step_is_the_same_in_every_unit():
+    for given, found in of("whitened_step"):
+        eta, slope, S = given["eta"], given["slope"], given["moment"]
+        root = np.diag(np.diag(S) ** 0.5)
+        of_U = -eta * np.linalg.solve(root, slope)  # a plain step in U
+        close(found["of U"], of_U)
+        close(found["preconditioned"], np.linalg.solve(root, of_U))
+        close(found["plain"], -eta * slope)
+        C = np.diag([2.0, 1.0])
+        other = -eta * np.linalg.solve(C @ S @ C, C @ slope)
+        close(C @ other, found["preconditioned"])
+
+
+def test_a_tilted_mean_and_its_effective_tokens():
+    for given, found in of("tilted"):
+        x = np.random.default_rng(0).standard_normal((400_000, 2)) * given["variances"] ** 0.5
+        weights = np.exp(x @ given["b"])
+        mean = weights @ x / weights.sum()
+        assert abs(mean - found["mean"]).max() < 0.25, "of a sample, and heavy-tailed"
+        close(found["mean"], given["variances"] * given["b"])
+        close(found["count"], given["n"] / np.exp((given["b"] ** 2 * given["variances"]).sum()))
+
+
+def test_two_kernels_at_three_keys():
+    for given, found in of("two_kernels"):
+        q, keys = given["q"], given["keys"][:, 0]
+        close(found["softmax"], np.exp(q * keys) / np.exp(q * keys).sum())
+        close(found["gaussian"], np.exp(-((q - keys) ** 2) / 2))
+        assert found["softmax"].argmax() == (2 if q > 0 else 0) and found["gaussian"].argmax() == 1
+
+
+def test_what_a_query_cannot_reach():
+    q = np.linspace(0, 60, 4001)[:, None]
+    for given, found in of("barrier"):
+        keys, values, y = given["keys"], given["values"], given["target"]
+        close(found["means"], [values[:n].mean() for n in range(1, 5)])  # the largest key is first
+        outputs = (mha.softmax(q * keys) * values).sum(axis=1)
+        assert found["means"].min() - 1e-12 <= outputs.min()
+        assert outputs.max() <= found["means"].max() + 1e-12 < y
+        assert (
+            0.5 * (outputs - y).min() ** 2
+            >= 0.5 * (outputs.max() - y) ** 2
+            >= found["least"] - 1e-9
+        )
+        if found["traps"]:
+            best = outputs[1:-1] > np.maximum(outputs[0], outputs[-1])
+            assert best.any(), "the output rises and falls, and the loss falls and rises"
