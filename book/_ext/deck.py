@@ -134,10 +134,10 @@ def opening(page):
     first = built.page(file).find("figure", class_=["mha-idea", "mha-figure"])
     if first is None or "mha-idea" in first["class"]:
         return str(picture(file, first)) if first else ""
-    text = (built.HTML / "figures" / still(file, first)).read_text("utf-8")
-    svg = ElementTree.fromstring(re.sub(r"<text\b.*?</text>", "", text, flags=re.DOTALL))
-    for each in svg.findall(f"{SVG}path"):  # of its legend
-        svg.remove(each)
+    svg = ElementTree.parse(built.HTML / "figures" / still(file, first)).getroot()
+    for each in svg.findall(f"{SVG}g"):
+        if not each.attrib:  # letters, legend and color bar: what is no panel
+            svg.remove(each)
     shown = quote(ElementTree.tostring(svg, "unicode"))
     return f'<img class="opening" src="data:image/svg+xml,{shown}" alt="">'
 
