@@ -12,7 +12,7 @@ from livegrad.model.programs import places, sizes_of
 from livegrad.model.vector import Vector
 from livegrad.model.weights import layout, with_attributes
 from livegrad.record import Program, Untraceable, gradient, webassembly
-from livegrad.record.trace import Traced, array, recorded, strictly, topological
+from livegrad.record.trace import Traced, array, kind_of, recorded, strictly, topological
 
 OTHERS = (23, 29)
 """Other numbers of samples, at one of which formulas are recorded a second time."""
@@ -116,13 +116,13 @@ class Formulas:
             },
             **{number: array(number, ()) for number in self.sets.values()},
             **{
-                number: array(number, self.arrays[name].shape, mask=self._is_mask(name))
+                number: array(number, self.arrays[name].shape, self._kind(name))
                 for name, number in self.inputs.items()
             },
         }
 
-    def _is_mask(self, name):
-        return getattr(self.data, name).dtype == bool
+    def _kind(self, name):
+        return kind_of(getattr(self.data, name))
 
     def values(self, near: Any, numbers: Mapping[str, float]) -> dict[str, np.ndarray]:
         """What the record reads, by its names there, for the weights of a model and values of its
@@ -155,7 +155,6 @@ class Formulas:
             of_samples = samples is not None and a.ndim and len(a) == samples
             shapes[number] = sizes_of(["n", *a.shape[1:]] if of_samples else a.shape)
         axes = Axes({number: shapes[number] for number in self.thetas.values()})
-        masks = [number for name, number in self.inputs.items() if self._is_mask(name)]
         # The second recording needs another size than the data's: what differs shows where n is.
         at = None if samples is None else ({"n": samples}, {"n": OTHERS[samples == OTHERS[0]]})
         return Program(
@@ -163,7 +162,7 @@ class Formulas:
             shapes | dict.fromkeys(self.sets.values(), ""),
             "n",
             places(axes, "theta") | places(axes, "slope", "d"),
-            masks=masks,
+            kinds={number: self._kind(name) for name, number in self.inputs.items()},
             recorded_at=at,
         )
 

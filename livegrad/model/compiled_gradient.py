@@ -17,6 +17,7 @@ from livegrad.model.weights import layout, probe
 from livegrad.record import Program, native
 from livegrad.record.native import Unusable
 from livegrad.record.numeric import Evaluator
+from livegrad.record.trace import kind_of
 
 Executor = Callable[[Mapping[str, np.ndarray]], list[Any]]
 """What gives a loss and its derivatives, from weights and samples by name."""
@@ -31,6 +32,9 @@ LARGEST = 1 << 28
 WIDEST = 128
 """Length of an axis of a weight beyond which numpy's products of matrices are faster."""
 TOLERANCE = 1e-9
+RECORDED_AT = {"n": 101}, {"n": 211}
+"""Two numbers of samples that are primes, and hardly the length of another axis or a number of the
+formula: what is equal to one would be taken for it at the first, and not at the second."""
 
 
 def chosen(
@@ -81,7 +85,9 @@ def _compiled(evaluator, model, X, y):
     """The program; Unusable is raised where there is none."""
     if evaluator.steps > LONGEST:
         raise Unusable(f"its record has {evaluator.steps:,} steps, too many for a compiler")
-    require_doubles(X, y, *model.arrays().values())
+    # Truth values and whole numbers become doubles where they are loaded.
+    samples = [a for a in (X, y) if type(a) is not np.ndarray or a.dtype.kind == "f"]
+    require_doubles(*samples, *model.arrays().values())
     if not (X.ndim and y.ndim and len(X) == len(y) > 0):
         raise Unusable("X and y have not one row for each sample")
     if any(length > WIDEST for a in model.arrays().values() for length in a.shape):
@@ -130,7 +136,14 @@ def _program(model, X, y):
     # The number of samples is the one open size: two values of it show that nothing depends on one.
     examples = [example(9, 0.1), example(4, -0.1)]
     return program(
-        axes, formulas, {"theta": ""}, {"slope": "d"}, name=type(model).__name__, examples=examples
+        axes,
+        formulas,
+        {"theta": ""},
+        {"slope": "d"},
+        name=type(model).__name__,
+        examples=examples,
+        kinds={"X": kind_of(X), "y": kind_of(y)},
+        recorded_at=RECORDED_AT,
     )
 
 

@@ -13,7 +13,7 @@ from livegrad.model.weights import attributes, layout, probe, require_left
 from livegrad.model.workspace import Workspace
 from livegrad.record.derivatives import gradient
 from livegrad.record.numeric import Evaluator, evaluate, origin
-from livegrad.record.trace import HIDDEN, Traced, array, strictly
+from livegrad.record.trace import HIDDEN, Traced, array, kind_of, strictly
 
 OF_EVERY_MODEL = [
     *(f"__{name}__" for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "neg", "pow")),
@@ -248,7 +248,7 @@ def _loss_at(model, arrays, X, y):
 
 
 def _input(name, a):
-    return array(name, a.shape, mask=a.dtype == bool)
+    return array(name, a.shape, kind_of(a))
 
 
 def _inputs(prefix, model):

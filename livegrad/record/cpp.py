@@ -11,6 +11,7 @@ from livegrad.record.loops import (
     Apply,
     Assignment,
     Buffer,
+    Expression,
     Inside,
     Nests,
     Number,
@@ -23,7 +24,7 @@ from livegrad.record.loops import (
 )
 from livegrad.record.record import Record
 from livegrad.record.sizes import Place, Sizes, literal
-from livegrad.record.trace import Node, Traced, Untraceable, beyond, topological
+from livegrad.record.trace import Node, Traced, Untraceable, topological
 
 OPERATORS = {
     "add": "({} + {})",
@@ -35,6 +36,7 @@ OPERATORS = {
 FUNCTIONS = {
     "exp": "exp_({})",
     "sqrt": "root({})",
+    "trunc": "trunc_({})",
     "absolute": "abs_({})",
     "logaddexp": "logaddexp_({}, {})",
     "maximum": "larger({}, {})",
@@ -48,12 +50,13 @@ FUNCTIONS = {
     "less_equal": "at_least({1}, {0})",
     # By the system's library of mathematics, which WebAssembly does not have.
     **{
-        name: f"{name}_({{}})" for name in ("arctan", "cos", "expm1", "log", "log1p", "sin", "tanh")
+        name: f"{name}_({{}})"
+        for name in ("arctan", "cos", "erf", "expm1", "log", "log1p", "sin", "tanh")
     },
     "power": "power_({}, {})",
 }
 """Elementwise functions, those of runtime.h."""
-VIEWS = ("id", "output", "reshape")
+VIEWS = ("id", "output", "reshape", "concatenate")
 
 OVER = {"sum": ("0.", "sum += {};"), "max": ("-__builtin_inf()", "sum = larger(sum, {});")}
 """How a sum and a maximum begin, and go on."""
@@ -170,14 +173,16 @@ def _require_lanes(v: Node, sizes: Sizes, sample: str) -> None:
     # need the number of another.
     across = [
         (loop is not None and loops[loop] == sample) != (size == sample)
+        or (size == sample and offset != 0)
         for arg, index in v.args
-        for (loop, _), size in zip(index, [sizes.loops[arg][k] for k in arg.out], strict=True)
+        for (loop, offset), size in zip(index, [sizes.loops[arg][k] for k in arg.out], strict=True)
     ]
-    if loops.count(sample) > 1 or any(across):
+    is_place = v.f == "pick" and loops[0] == sample
+    if loops.count(sample) > 1 or any(across) or is_place:
         raise Untraceable(f"{v.line}: samples meet each other, which lanes cannot")
     is_maximum = v.over == "max" and sample in loops and sample not in [loops[k] for k in v.out]
-    what = "a maximum over samples" if is_maximum else "concatenate" if beyond(v) else v.f
-    if what != v.f or (v.args and v.f not in (*VIEWS, *OPERATORS, *FUNCTIONS)):
+    what = "a maximum over samples" if is_maximum else v.f
+    if what != v.f or (v.args and v.f not in ("pick", *VIEWS, *OPERATORS, *FUNCTIONS)):
         raise Untraceable(f"{v.line}: {what} has no compiled form")
 
 
@@ -325,7 +330,8 @@ class Entry:
 
     def _write(self, one: Assignment) -> None:
         name = self._name(one.target) + ("_" if self._sums(one) else "")
-        self.lines.append(self._product(one, name) or self._plain(one, name))
+        write = self._pick if one.f == "pick" else self._plain
+        self.lines.append(self._product(one, name) or write(one, name))
 
     def _plain(self, one: Assignment, name: str) -> str:
         kind, typed = ("vec", "wide({})") if self._is_of_samples(one) else ("double", "{}")
@@ -336,6 +342,33 @@ class Entry:
             first, step = OVER[one.over]
             body = f"{{ {kind} sum = {typed.format(first)}; {self._loops(one.gone)}{step.format(value)} {body} }}"
         return self._loops([one.loops[k] for k in one.out]) + body
+
+    def _pick(self, one: Assignment, name: str) -> str:
+        """What is read at places, or added up there, each lane at its own; NaN at one that the axis
+        does not have."""
+        (at, size), is_wide = one.loops[0], self._is_of_samples(one)
+        kind, typed = ("vec", "wide({})") if is_wide else ("double", "{}")
+        places, value = map(self._expression, one.value.args)  # pyright: ignore[reportAttributeAccessIssue]
+        place = f"{name}[{sum_of(self._terms(one.target, one.at))}]"
+        every = [one.loops[k] for k in one.out]
+        outer, inner = (
+            self._loops([loop for loop in loops if loop.name != at]) for loops in (every, one.gone)
+        )
+        lane, lanes = ("[l]", "for (int l = 0; l < LANES; l++) ") if is_wide else ("", "")
+        found = (
+            f"const {kind} at = {typed.format(places)}; {lanes}{{ "
+            f"const int {at} = place(at{lane}, {size});"
+        )
+        value = f"lane({value}, {'l' if is_wide else '0'})"
+        if 0 in one.out:
+            real = " && real[l]" if self._sums(one) else ""
+            zero = "" if real else f"{self._loops(every)}{place} = {typed.format('0.')}; "
+            return f"{zero}{outer}{inner}{{ {found} if ({at} >= 0{real}) {place}{lane} += {value}; }} }}"
+        return (
+            f"{outer}{{ {kind} sum = {typed.format('0.')}; {inner}{{ {found} "
+            f'sum{lane} += {at} < 0 ? __builtin_nan("") : {value}; }} }} '
+            f"{self._put(one, place, 'sum')} }}"
+        )
 
     def _put(self, one: Assignment, place: str, value: str) -> str:
         # each lane to its own place
@@ -355,10 +388,15 @@ class Entry:
         if isinstance(value, Number):
             return value.text
         if isinstance(value, Inside):
-            raise Untraceable("an array is read beyond its ends, which has no compiled form")
+            inner = self._expression(value.value)
+            inner, zero = (f"wide({inner})", "wide(0.)") if _is_wide(value) else (inner, "0.")
+            return f"({' && '.join(map(' '.join, value.bounds))} ? {inner} : {zero})"
         if isinstance(value, Read):
             return f"{self._name(value.buffer)}[{sum_of(self._terms(value.buffer, value.at))}]"
         args = [self._expression(arg) for arg in value.args]
+        if value.f == "concatenate":
+            # Parts that are 0 beyond their ends are joined by a sum.
+            return f"({' + '.join(args)})"
         if value.f in OPERATORS:
             return OPERATORS[value.f].format(*args)
         # Operators take numbers and lanes together; the functions of runtime.h take one kind.
@@ -412,6 +450,17 @@ class Entry:
             f"{matrix(self._name(left.buffer), a, i, over)}, "
             f"{matrix(self._name(right.buffer), b, over, j)}, {matrix(target, c, i, j)}{real});"
         )
+
+
+def _is_wide(value: Expression) -> bool:
+    """Whether an expression has the values of some samples, side by side."""
+    if isinstance(value, Read):
+        return SAMPLE in [loop for loop, _ in value.at]
+    if isinstance(value, Apply):
+        return SAMPLE in value.loops and (
+            value.f not in (*OPERATORS, "concatenate") or any(map(_is_wide, value.args))
+        )
+    return isinstance(value, Inside) and _is_wide(value.value)
 
 
 def _is_behind(steps, outer, inner, count):

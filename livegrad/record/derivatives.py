@@ -38,6 +38,8 @@ PARTIALS: dict[str, Callable[..., list[Any]]] = {
     "expm1": lambda v, a: [1 + v],
     "arctan": lambda v, a: [1 / (1 + a * a)],
     "tanh": lambda v, a: [1 - v * v],
+    "erf": lambda v, a: [2 / np.sqrt(np.pi) * np.exp(-(a * a))],
+    "trunc": lambda v, a: [0],
     "sin": lambda v, a: [np.cos(a)],
     "cos": lambda v, a: [-np.sin(a)],
     # v is at least as large as a and b, so neither exponential overflows.
@@ -141,6 +143,14 @@ def _handed_on(v, slope, needed):
     each of its axes."""
     if v.f == "reshape":
         yield v.args[0][0], laid_out(slope, v.args[0][0].shape)
+        return
+    if v.f == "pick":
+        # The transpose of reading at places is adding up there, and the other way round.
+        (places, along), (arg, index) = v.args
+        read = axis_by_axis(slope, v.shape), tuple((k, 0) for k in v.out)
+        out = [loop for loop, _ in index]
+        if arg in needed:
+            yield arg, stored(node_of("pick", [(places, along), read], v.loops, out, "sum"))
         return
     slope = _spread(slope, v.out, v)
     own, *args = (

@@ -26,9 +26,11 @@ from livegrad.record.trace import (
     is_mask,
     node_of,
     of_shape,
+    picked,
     recorded,
     reduced,
     refuse,
+    whole,
 )
 
 # Functions of numbers
@@ -39,6 +41,7 @@ ELEMENTWISE = (
     "arctan",
     "cos",
     "divide",
+    "erf",  # of scipy.special: numpy has none
     "exp",
     "expm1",
     "log",
@@ -52,6 +55,7 @@ ELEMENTWISE = (
     "sqrt",
     "subtract",
     "tanh",
+    "trunc",
 )
 for _name in ELEMENTWISE:
     function(_name)(partial(elementwise, _name))
@@ -152,6 +156,22 @@ def _mean(x, axis=None, keepdims=False):
     return x.sum(axis, keepdims) / prod(x.shape[k] for k in axes_of(x, axis))
 
 
+@function("var")
+def _var(x, axis=None, ddof=0, keepdims=False):
+    """As np.var."""
+    count = prod(x.shape[k] for k in axes_of(x, axis))
+    if ddof >= count:
+        refuse(f"a variance of {count} with ddof={ddof}, which divides by {count - ddof}")
+    away = x - x.mean(axis, True)
+    return (away * away).sum(axis, keepdims) / (count - ddof)
+
+
+@function("std")
+def _std(x, axis=None, ddof=0, keepdims=False):
+    """As np.std; its slope where nothing varies is 0, as torch has it."""
+    return _root(_var(x, axis, ddof, keepdims))
+
+
 def _smallest(x, axis=None, keepdims=False):
     # A comprehension reduces by a sum or a maximum alone.
     return elementwise("negative", reduced("max", elementwise("negative", x), axis, keepdims))
@@ -189,9 +209,12 @@ def _norm(x, ord=None, axis=None, keepdims=False):
         refuse(
             f"np.linalg.norm of order {ord}; only the Euclidean norm is recorded, which has none"
         )
-    squared = (x * x).sum(axis, keepdims)
+    return _root((x * x).sum(axis, keepdims))
+
+
+def _root(squared):
+    """A root with a mark, whose slope at 0 is 0: that of any other is infinite."""
     index = tuple((k, 0) for k in range(len(squared.node.shape)))
-    # A root with a mark: the slope of any other is infinite at 0.
     return Traced(
         node_of("sqrt", [(squared.node, index)], squared.node.shape, detail="norm"), squared.groups
     )
@@ -256,6 +279,42 @@ def einsum(subscripts: str, *arrays: Traced, **_: Any) -> Traced:
     return comprehension(
         "multiply" if len(arrays) == 2 else "id", list(map(recorded, arrays)), own, target, "sum"
     )
+
+
+# Entries at places that are whole numbers
+
+
+@function("take", keeps_masks=True)
+def _take(x, indices, axis=None, mode="raise"):
+    """As np.take."""
+    if mode != "raise":
+        refuse(f"np.take with mode={mode!r}; np.clip the indices")
+    x = x.reshape(-1) if axis is None else x
+    before = (slice(None),) * axes_of(x, 0 if axis is None else axis)[0]
+    return x[(*before, indices if isinstance(indices, (int, Traced)) else np.asarray(indices))]
+
+
+@function("take_along_axis", keeps_masks=True)
+def _take_along_axis(x, indices, axis=-1):
+    """As np.take_along_axis."""
+    x, indices = recorded(x), recorded(indices)
+    if axis is None:
+        x, indices, axis = x.reshape(-1), indices.reshape(-1), 0
+    if indices.ndim != x.ndim:
+        refuse(f"places of shape {indices.shape} in an array of shape {x.shape}")
+    (axis,) = axes_of(x, axis)
+    along = ["places" if k == axis else k for k in range(x.ndim)]
+    return picked(x, range(x.ndim), axis, whole(indices, x.shape[axis]), along, along)
+
+
+@function("tril")
+def _tril(x, k=0):
+    return np.where(np.tril(np.ones(x.shape[-2:], dtype=bool), k), x, 0.0)
+
+
+@function("triu")
+def _triu(x, k=0):
+    return np.where(np.triu(np.ones(x.shape[-2:], dtype=bool), k), x, 0.0)
 
 
 # The same numbers in another shape

@@ -36,6 +36,8 @@ FORMS = {
     "sqrt": "Math.sqrt({})",
     "power": "Math.pow({}, {})",
     "tanh": "Math.tanh({})",
+    "erf": "erf({})",
+    "trunc": "Math.trunc({})",
     "arctan": "Math.atan({})",
     "sin": "Math.sin({})",
     "cos": "Math.cos({})",
@@ -55,6 +57,20 @@ FORMS = {
 # Equal infinities are a case of their own: their difference is NaN.
 LOGADDEXP = """const logaddexp = (a, b) =>
   a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));"""
+
+# A series of positive terms near 0, and far from it 1 less a continued fraction.
+ERF = """const erf = (x) => {
+  const a = Math.abs(x), e = Math.exp(-a * a);
+  if (a > 6) return Math.sign(x);
+  if (a > 2) {
+    let below = 0;
+    for (let k = 60; k > 0; k--) below = k / 2 / (a + below);
+    return Math.sign(x) * (1 - e / (1.7724538509055159 * (a + below)));
+  }
+  let sum = a;
+  for (let term = a, k = 3; term > 1e-18 * sum; k += 2) sum += term *= (2 * a * a) / k;
+  return Math.sign(x) * 1.1283791670955126 * e * sum;
+};"""
 
 OVER = {"sum": ("0", "sum += {};"), "max": ("-Infinity", "sum = Math.max(sum, {});")}
 """How a sum and a maximum begin, and go on."""
@@ -98,6 +114,8 @@ UNROLLED = 16
 
 
 def _statement(one: Assignment) -> str:
+    if one.f == "pick":
+        return _pick(one)
     place = _place(one.target, one.target.shape, one.at)
     outer = _loops([one.loops[k] for k in one.out])
     if short := _short_sum(one):
@@ -108,6 +126,27 @@ def _statement(one: Assignment) -> str:
         first, step = OVER[one.over]
         body = f"{{ let sum = {first}; {_loops(one.gone)}{step.format(value)} {place} = sum; }}"
     return outer + body
+
+
+def _pick(one: Assignment) -> str:
+    """What is read at places, or added up there; NaN at one that the axis does not have."""
+    (at, size), place = one.loops[0], _place(one.target, one.target.shape, one.at)
+    places, value = map(_expression, one.value.args)  # pyright: ignore[reportAttributeAccessIssue]
+    found = f"let {at} = {places}; if ({at} < 0) {at} += {size};"
+    inside = f"{at} >= 0 && {at} < {size}"
+    outer, inner = (
+        _loops([loop for loop in loops if loop.name != at])
+        for loops in ([one.loops[k] for k in one.out], one.gone)
+    )
+    if 0 in one.out:
+        return (
+            f"{one.target.name}.fill(0); "
+            f"{outer}{inner}{{ {found} if ({inside}) {place} += {value}; }}"
+        )
+    return (
+        f"{outer}{{ let sum = 0; {inner}{{ {found} sum += {inside} ? {value} : NaN; }} "
+        f"{place} = sum; }}"
+    )
 
 
 def _short_sum(one: Assignment) -> str:
@@ -176,6 +215,8 @@ def module(record: Record) -> str:
         lines.append(f"const {name} = {place.buffer};")
     for text, name in record.numbers.named.items():
         lines.append(f"const {name} = {text};")
+    if any("erf(" in line for entry in entries.values() for line in entry.lines):
+        lines.insert(0, ERF)
     for entry in entries.values():
         lines += entry.made
     lines.append("const run = {")

@@ -129,7 +129,9 @@ class Assignment:
     """``target[out] = value`` in loops, or a sum or a maximum ``over`` the loops that are not in
     ``out``.
 
-    ``f`` is the step of the record that it was, and ``line`` where in the formula that stands.
+    ``f`` is the step of the record that it was, and ``line`` where in the formula that stands. Of a
+    "pick" the value is one of places and of what is read or added up there: the first loop is at
+    the place, and nowhere else.
     """
 
     target: Buffer
@@ -153,7 +155,7 @@ class Assignment:
     def __str__(self) -> str:
         kept = ", ".join(f"{name} < {size}" for name, size in (self.loops[k] for k in self.out))
         lost = ", ".join(f"{name} < {size}" for name, size in self.gone)
-        value = f"{self.over} over {lost} of {self.value}" if self.over else self.value
+        value = f"{self.over} over {lost} of {self.value}" if lost else self.value
         return f"{f'for {kept}: ' if kept else ''}{Read(self.target, self.at, ())} = {value}"
 
 
@@ -407,8 +409,9 @@ def _inlined(order: Sequence[Node], roots: set[Node]) -> set[Node]:
     depth: dict[Node, int] = Counter()  # how many expressions it would stand within
     # whether all that read it have all loops
     covered: dict[Node, bool] = defaultdict(lambda: True)
-    # A reshape is a view of memory, so what it reads has to be stored.
-    read = {arg for v in order if v.f == "reshape" for arg, _ in v.args}
+    # A reshape is a view of memory, and of a pick each lane reads at a place of its own: so what
+    # they read has to be stored.
+    read = {arg for v in order if v.f in ("reshape", "pick") for arg, _ in v.args}
     found = set()
     for v in reversed(order):
         kept = v in roots or v in read or v.over or not v.args or v.f == "reshape"

@@ -4,9 +4,10 @@ all that follow.
 A step is a chain of what numpy and ``operator`` offer: functions of Python would take longer than the
 work on small arrays."""
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from math import prod
+from math import erf, prod
 from operator import itemgetter, methodcaller
 from typing import Any, NamedTuple
 
@@ -29,12 +30,19 @@ class Step(NamedTuple):
     finish: Sequence[Change]
 
 
+def _erf(x):
+    """By scipy, which the formula has called, if it has."""
+    special = sys.modules.get("scipy.special")
+    return special.erf(x) if special else np.vectorize(erf, otypes=[float])(x)
+
+
 NUMPY: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in (*PARTIALS, *PULLBACKS) if hasattr(np, name)},
     "id": np.asarray,
     # Every part is padded by zeros to the whole length, so the sum joins them.
     "concatenate": lambda *parts: sum(parts),
     "where": lambda condition, a, b: np.where(condition != 0, a, b),
+    "erf": _erf,
 }
 """Elementwise function → the same of numpy's arrays."""
 
@@ -68,7 +76,8 @@ class Evaluator:
     @property
     def entries(self) -> int:
         """How many numbers all steps compute, those among them that are then added up."""
-        return sum(prod(v.loops) for v in self._order)
+        # The first loop of a pick is at one place.
+        return sum(prod(v.loops[v.f == "pick" :]) for v in self._order)
 
     def __call__(self, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         """What was recorded, given the inputs by name; the results own their numbers.
@@ -103,6 +112,8 @@ class Evaluator:
             return Step([], partial(np.asarray, _doubles(v.detail).reshape(v.shape)), [])
         if v.f == "reshape":
             return Step([(self._at[v.args[0][0]], [])], _reshape(v.shape), [])
+        if v.f == "pick":
+            return self._pick(v)
         product = self._product(v) if v.f == "multiply" and v.over == "sum" else None
         return product or self._entrywise(v)
 
@@ -119,6 +130,40 @@ class Evaluator:
         every = range(len(v.loops))
         arguments = [(self._at[arg], _views(arg, index, v, every)) for arg, index in v.args]
         return Step(arguments, NUMPY[v.f], _finish(v))
+
+    def _pick(self, v: Node) -> Step:
+        """What is read at places along the first loop, or added up there."""
+        (places, along), (arg, index) = v.args
+        size = v.loops[0]
+        of_places, of_arg = ([loop for loop, _ in each] for each in (along, index))
+        is_sum = 0 in v.out
+        # Loops that the places share with what is read, or that have sums of their own, go in step.
+        step = [k for k in of_places if k in (v.out if is_sum else of_arg)]
+        inner = [k for k in of_places if k not in step]
+        rest = [k for k in range(1, len(v.loops)) if k not in of_places]
+        if is_sum:
+            read, found = [*step, *inner, *rest], [*step, 0, *rest]
+        else:
+            read, found = [*step, *([0] * (0 in of_arg)), *rest], [*step, *inner, *rest]
+        sizes = [v.loops[k] for k in read]
+        rows, width = prod(v.loops[k] for k in step), prod(v.loops[k] for k in rest)
+        ahead, behind = size * np.arange(rows)[:, None], np.arange(width)
+
+        def picked(at, a):
+            at = _in_range(at.reshape(rows, -1), size, v)
+            a = np.broadcast_to(a, sizes)
+            if is_sum:
+                flat = ((ahead + at).reshape(-1, 1) * width + behind).ravel()
+                return np.bincount(flat, a.ravel(), rows * size * width)
+            if 0 in of_arg:
+                return a.reshape(rows * size, width)[ahead + at]
+            return np.repeat(a.reshape(rows, 1, width), at.shape[1], axis=1)
+
+        arguments = [
+            (self._at[places], _views(places, along, v, [*step, *inner])),
+            (self._at[arg], _views(arg, index, v, read)),
+        ]
+        return Step(arguments, picked, _reordered(v, found))
 
     def _product(self, v: Node) -> Step | None:
         """A sum of products as a product of matrices, if it is one: of rows and columns, and of
@@ -191,6 +236,30 @@ def _reshape(shape: Iterable[int]) -> Change:
 
 def _transpose(order: Iterable[int]) -> Change:
     return methodcaller("transpose", tuple(order))
+
+
+def _in_range(places: np.ndarray, size: int, v: Node) -> np.ndarray:
+    """Places of an axis of this size as whole numbers from 0 on; IndexError names one that is
+    beyond."""
+    if not ((places >= -size) & (places < size)).all():
+        beyond = places[~((places >= -size) & (places < size))][0]
+        raise IndexError(
+            f"{v.line}: expected places from {-size} to {size - 1} of an axis of {size}, got "
+            f"{beyond:g}"
+        )
+    at = places.astype(np.intp)
+    return np.where(at < 0, at + size, at)
+
+
+def _reordered(v: Node, loops: Sequence[int]) -> list[Change]:
+    """What becomes of flat values in some loops of a node: those that are no axes are summed, and
+    the others brought into order."""
+    gone = tuple(i for i, k in enumerate(loops) if k not in v.out)
+    kept = [k for k in loops if k in v.out]
+    finish = [_reshape(v.loops[k] for k in loops)]
+    if gone:
+        finish.append(methodcaller("sum", gone))
+    return [*finish, _transpose(kept.index(k) for k in v.out)]
 
 
 def _finish(v: Node) -> list[Change]:

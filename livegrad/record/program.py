@@ -1,7 +1,7 @@
 """A function of arrays as one program for all sizes: recorded twice, its sizes named, and
 printed."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -34,7 +34,8 @@ class Program:
     places : where arrays lie that are parts of a longer one
     number : name of a number > 0 that the formulas get beside the arrays, and of which powers occur
     name : what ``native`` calls it
-    masks : the names of arrays that are True and False: of these a formula may choose
+    kinds : name of an array → bool or int, where it has no floats: by truth values a formula may
+        choose, and whole numbers are indices
     recorded_at : two values for each size; others, which are primes, if not said
     sources : the files that its formulas stand in. While these are what they were, ``native`` finds
         it in its cache without recording it; without them it is known by its text
@@ -48,7 +49,7 @@ class Program:
     places: Mapping[str, Place] = field(default_factory=dict)
     number: str | None = None
     name: str = ""
-    masks: Collection[str] = ()
+    kinds: Mapping[str, type] = field(default_factory=dict)
     recorded_at: tuple[Mapping[str, int], Mapping[str, int]] | None = None
     sources: Sequence[Path] = ()
     examples: Sequence[Mapping[str, np.ndarray]] = ()
@@ -124,7 +125,7 @@ class Program:
 
     def _results(self, values: Mapping[str, int]) -> Mapping[str, Mapping[str, Any]]:
         given: dict[str, Any] = {
-            name: array(name, self.shape(name, values), mask=name in self.masks)
+            name: array(name, self.shape(name, values), self.kinds.get(name, float))
             for name in self.shapes
         }
         if self.number:

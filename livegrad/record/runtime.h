@@ -48,6 +48,20 @@ INLINE vec root(vec x)
     UNROLL for (int l = 0; l < LANES; l++) x[l] = __builtin_sqrt(x[l]);
     return x;
 }
+INLINE double trunc_(double x) { return __builtin_trunc(x); }
+INLINE vec trunc_(vec x)
+{
+    UNROLL for (int l = 0; l < LANES; l++) x[l] = __builtin_trunc(x[l]);
+    return x;
+}
+// The place in an axis of n, counted from its end below 0; −1 where there is none.
+INLINE int place(double x, int n)
+{
+    if (x < 0) x += n;
+    return x >= 0 && x < n ? (int)x : -1;
+}
+INLINE double lane(double x, int) { return x; }
+INLINE double lane(const vec &x, int l) { return x[l]; }
 // Functions for lanes, and for a number by way of lanes.
 #define FUNCTION(name) INLINE double name(double x) { return name(wide(x))[0]; }
 #define BINARY(name) INLINE double name(double a, double b) { return name(wide(a), wide(b))[0]; }
@@ -105,7 +119,7 @@ BINARY(logaddexp_)
     }
 LIBRARY(arctan_, __builtin_atan) LIBRARY(cos_, __builtin_cos) LIBRARY(expm1_, __builtin_expm1)
 LIBRARY(log_, __builtin_log) LIBRARY(log1p_, __builtin_log1p) LIBRARY(sin_, __builtin_sin)
-LIBRARY(tanh_, __builtin_tanh)
+LIBRARY(tanh_, __builtin_tanh) LIBRARY(erf_, __builtin_erf)
 INLINE double power_(double x, double y) { return __builtin_pow(x, y); }
 INLINE vec power_(vec x, vec y)
 {

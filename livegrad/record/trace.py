@@ -3,7 +3,8 @@
 Every recorded array is one comprehension, ``value[out] = Σ f(args[index])`` or a maximum in place
 of the sum: numpy's elementwise functions, sums, products of matrices, slices and transposes are all
 of this form. So one rule derives all of them (``derivatives.py``), and a program is a list of loops
-(``loops.py``). What numpy's functions record stands in ``functions.py``.
+(``loops.py``). Entries at places that are data have a form of their own, see ``picked``. What
+numpy's functions record stands in ``functions.py``.
 
 Sizes are numbers: a loop over ``range(X.shape[1])`` is written out, once for every token.
 """
@@ -260,8 +261,8 @@ class Traced(Recorded, NDArrayOperatorsMixin):
 
     It has ``+ − * / ** @``, slices, comparisons, ``.T .mT .shape .ndim .size``, and takes the
     functions of numpy that ``FUNCTIONS`` lists, as methods, too. Raises Untraceable for anything
-    else. What a comparison gives is a mask, whose numbers are 0 and 1, with numpy's operators for
-    masks.
+    else. ``kind`` is what numpy has there: float; bool of what a comparison gives, a mask whose
+    numbers are 0 and 1, with numpy's operators for masks; int of whole numbers, which are indices.
     """
 
     is_meta = True
@@ -280,15 +281,20 @@ class Traced(Recorded, NDArrayOperatorsMixin):
             )
         return object.__hash__(self)
 
-    def __init__(self, node: Node, groups: Iterable[Iterable[int]], mask: bool = False) -> None:
+    def __init__(self, node: Node, groups: Iterable[Iterable[int]], kind: type = float) -> None:
         self.node: Node = node
         self.groups: tuple[tuple[int, ...], ...] = tuple(tuple(group) for group in groups)
-        self.mask: bool = mask
+        self.kind: type = kind
+
+    @property
+    def mask(self) -> bool:
+        """Whether numpy would have True and False here."""
+        return self.kind is bool
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """As of a numpy array."""
-        return np.dtype(bool if self.mask else float)
+        return np.dtype(self.kind)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -308,7 +314,7 @@ class Traced(Recorded, NDArrayOperatorsMixin):
     @property
     def T(self) -> "Traced":
         """As of a numpy array."""
-        return Traced(self.node, self.groups[::-1], self.mask)
+        return Traced(self.node, self.groups[::-1], self.kind)
 
     @property
     def mT(self) -> "Traced":
@@ -348,7 +354,7 @@ class Traced(Recorded, NDArrayOperatorsMixin):
         """As of a numpy array."""
         groups = list(self.groups)
         groups[i], groups[j] = groups[j], groups[i]
-        return Traced(self.node, groups, self.mask)
+        return Traced(self.node, groups, self.kind)
 
     def transpose(self, *axes: Any) -> "Traced":
         """As of a numpy array."""
@@ -356,19 +362,21 @@ class Traced(Recorded, NDArrayOperatorsMixin):
         order = range(self.ndim)[::-1] if not order else [int(k) % max(1, self.ndim) for k in order]
         if sorted(order) != list(range(self.ndim)):
             refuse(f"transpose of an array of {self.ndim} axes to {axes}")
-        return Traced(self.node, [self.groups[k] for k in order], self.mask)
+        return Traced(self.node, [self.groups[k] for k in order], self.kind)
 
     def astype(self, dtype: Any, **_: Any) -> "Traced":
-        """As of a numpy array, to floating-point numbers; a mask also to whole ones."""
-        kind = np.dtype(dtype)
-        if kind == self.dtype:
+        """As of a numpy array, to floating-point numbers or to whole ones."""
+        kind = next((each for each in (bool, int, float) if np.dtype(dtype) == each), None)
+        if kind is self.kind:
             return self
-        if kind is not np.dtype(float) and not (self.mask and kind == np.dtype(int)):
+        if kind not in (float, int):
             refuse(
-                f"astype({kind}); a program computes in double precision, and small or unsigned "
-                "whole numbers wrap around: write astype(float)"
+                f"astype({np.dtype(dtype)}); a program computes in double precision, and small or unsigned "
+                "whole numbers wrap around: write astype(float), or astype(int) for indices"
             )
-        return Traced(self.node, self.groups)
+        if kind is float:
+            return of_kind(self, float)
+        return of_kind(self if self.mask else elementwise("trunc", self), int)
 
     def reshape(self, *shape: int | tuple[int, ...], order: str = "C") -> "Traced":
         """As of a numpy array, row by row."""
@@ -388,7 +396,7 @@ class Traced(Recorded, NDArrayOperatorsMixin):
         if not set(cuts) <= set(ends):
             return laid_out(self, wanted)
         return Traced(
-            self.node, [atoms[ends.index(a) : ends.index(b)] for a, b in pairwise(cuts)], self.mask
+            self.node, [atoms[ends.index(a) : ends.index(b)] for a, b in pairwise(cuts)], self.kind
         )
 
     def __getitem__(self, key: Any) -> "Traced":
@@ -398,6 +406,8 @@ class Traced(Recorded, NDArrayOperatorsMixin):
             refuse(f"{self.ndim - missing} indices of an array of {self.ndim} axes")
         at = next((place for place, k in enumerate(key) if k is Ellipsis), len(key))
         key = (*key[:at], *[slice(None)] * missing, *key[at + 1 :])
+        if any(map(_is_places, key)):
+            return _at_places(self, key)
         # A part of a merged axis is in general no box in the axes of the node.
         if any(len(group) > 1 for group in self.groups) and any(
             k not in (None, slice(None)) for k in key
@@ -418,7 +428,7 @@ class Traced(Recorded, NDArrayOperatorsMixin):
                 groups.append(range(len(loops), len(loops) + len(kept)))
             # A merged axis is kept whole: `length` is the product of its axes in the node.
             loops += [min(length, self.node.shape[axis]) for axis in kept]
-        return Traced(node_of("id", [(self.node, tuple(index))], loops), groups, self.mask)
+        return Traced(node_of("id", [(self.node, tuple(index))], loops), groups, self.kind)
 
 
 class UntraceableName(Untraceable, AttributeError):
@@ -440,9 +450,121 @@ def _part(key, size):
         )
     said = repr(key) if isinstance(key, (int, slice)) else f"of type {type(key).__name__}"
     return refuse(
-        f"the index {said} of an axis of {size}; slices, None and whole numbers in it are "
-        f"recorded, masks, "
-        "lists and steps not: choose by np.where(mask, x, 0), or multiply by rows of 0 and 1"
+        f"the index {said} of an axis of {size}; slices, None, whole numbers and arrays of them "
+        "are recorded, masks and steps not: choose by np.where(mask, x, 0), or multiply by rows of "
+        "0 and 1"
+    )
+
+
+def _is_places(key):
+    """Whether an index is an array of places, and no mask."""
+    return isinstance(key, (Traced, np.ndarray, list)) and not is_mask(
+        np.asarray(key) if isinstance(key, list) else key
+    )
+
+
+def whole(x: Any, size: int) -> Traced:
+    """The places of an axis of this size, recorded: those that a formula brings along are checked
+    here, and others when they are read."""
+    if isinstance(x, np.ndarray) and x.dtype.kind in "iu" and x.size:
+        least, most = int(x.min()), int(x.max())
+        if least < -size or most >= size:
+            refuse(f"the index {most if most >= size else least} of an axis of {size}")
+    x = recorded(x)
+    if x.kind is not int:
+        refuse(
+            f"an index of {'True and False' if x.mask else 'floating-point numbers'}; write "
+            ".astype(int), of data as whole numbers, which Samples keeps as floats"
+        )
+    return x
+
+
+def _at_places(x, key):
+    """x[key] where some indices are arrays of whole numbers: first all others, and then one array
+    after the other."""
+    key = [np.asarray(k) if isinstance(k, list) else k for k in key]
+    arrays = [k for k in key if _is_places(k)]
+    try:
+        shape = np.broadcast_shapes(*(k.shape for k in arrays))
+    except ValueError:
+        refuse(f"indices of shapes {' and '.join(str(k.shape) for k in arrays)}")
+    x = x[tuple(slice(None) if _is_places(k) else k for k in key)]
+    # Beside arrays NumPy takes a whole number as one more. Axes of these stand where the first of
+    # them was; in front, if others are in between.
+    advanced = [at for at, k in enumerate(key) if not (k is None or isinstance(k, slice))]
+    first, apart = advanced[0], advanced[-1] - advanced[0] + 1 > len(advanced)
+    of_key = [k for k in key if not isinstance(k, (int, np.integer))]
+    own = [axis for axis, k in enumerate(of_key) if not _is_places(k)]
+    ahead = 0 if apart else sum(k is None or isinstance(k, slice) for k in key[:first])
+    places = [("places", j) for j in range(len(shape))]
+    target = [*own[:ahead], *places, *own[ahead:]]
+    labels, left = list(range(x.ndim)), []
+    for axis, k in enumerate(of_key):
+        if not _is_places(k):
+            continue
+        along = places[len(shape) - k.ndim :]
+        # Row k of row k, as in logp[np.arange(n), y]: an axis that is read in step.
+        step = next((label for label, size in zip(along, k.shape, strict=True) if size > 1), None)
+        if step not in labels and _is_every(k, x.shape[axis]):
+            labels[axis] = step
+        else:
+            left.append((axis, whole(k, x.shape[axis]), along))
+    if not left:
+        return of_kind(comprehension("id", [x], [labels], target), x.kind)
+    for count, (axis, k, along) in enumerate(left, 1):
+        rest = [label for label in labels if label != axis and label not in places]
+        wanted = target if count == len(left) else [*places, *rest]
+        x, labels = picked(x, labels, axis, k, along, wanted), wanted
+    return x
+
+
+def _is_every(k, size):
+    """Whether places are all of an axis, in their order, along one axis of theirs."""
+    return (
+        isinstance(k, np.ndarray)
+        and k.dtype.kind in "iu"
+        and size > 1
+        and k.size == max(k.shape, default=1) == size
+        and np.array_equal(k.ravel(), np.arange(size))
+    )
+
+
+def picked(
+    x: Traced,
+    labels: Sequence[Any],
+    axis: Any,
+    places: Traced,
+    along: Sequence[Any],
+    target: Sequence[Any],
+) -> Traced:
+    """x, whose axes carry labels, read on the one with the label ``axis`` at recorded places, whose
+    axes carry the labels ``along``; from −size on, as numpy does.
+
+    It is a node "pick" of places and x: Σ over its first loop, which is that axis, of what x has
+    where the loop is at the place.
+    """
+    size = x.shape[list(labels).index(axis)]
+    loops, where, args = [size], {axis: 0}, []
+    for a, names in ((places, along), (x, labels)):
+        if any(len(group) > 1 for group in a.groups):
+            a = laid_out(a, a.shape)
+        at = {}
+        for label, group in zip(names, a.groups, strict=True):
+            if not group:
+                continue
+            if label not in where:
+                where[label] = len(loops)
+                loops.append(a.node.shape[group[0]])
+            if loops[where[label]] != a.node.shape[group[0]]:
+                refuse(f"places of shape {places.shape} in an array of shape {x.shape}")
+            at[group[0]] = where[label]
+        args.append((a.node, tuple((at[own], 0) for own in range(len(at)))))
+    out = [where[label] for label in target if label in where]
+    count = iter(range(len(out)))
+    return Traced(
+        node_of("pick", args, loops, out, "sum"),
+        [[next(count)] if label in where else [] for label in target],
+        x.kind,
     )
 
 
@@ -460,9 +582,20 @@ def axes_of(x: Traced, axis: Any) -> list[int]:
     return [k % x.ndim for k in axes]
 
 
-def array(name: str, shape: Sequence[int], mask: bool = False) -> Traced:
-    """The input of this name; a ``mask`` has the numbers 0 and 1."""
-    return of_shape(shape, "input", detail=name, mask=mask)
+def array(name: str, shape: Sequence[int], kind: type = float) -> Traced:
+    """The input of this name: of floats, whole numbers (int) or truth values (bool)."""
+    return of_shape(shape, "input", detail=name, kind=kind)
+
+
+KINDS = {"b": bool, "i": int, "u": int}
+
+
+def kind_of(x: Any) -> type:
+    """float, int or bool: what an array, or a number, has."""
+    if isinstance(x, Traced):
+        return x.kind
+    dtype = x.dtype if isinstance(x, (np.ndarray, np.generic)) else np.min_scalar_type(x)
+    return KINDS.get(dtype.kind, float)
 
 
 def of_shape(
@@ -470,14 +603,14 @@ def of_shape(
     f: str,
     args: Iterable[tuple[Node, Index]] = (),
     detail: Any = None,
-    mask: bool = False,
+    kind: type = float,
 ) -> Traced:
     """A node each of whose axes is one of this shape; those of length 1 have none."""
     groups, sizes = [], []
     for size in shape:
         groups.append([len(sizes)] * (size != 1))
         sizes += [int(size)] * (size != 1)
-    return Traced(node_of(f, args, sizes, detail=detail), groups, mask)
+    return Traced(node_of(f, args, sizes, detail=detail), groups, kind)
 
 
 def filled(value: float, shape: Iterable[int]) -> Traced:
@@ -491,7 +624,7 @@ def recorded(x: Any) -> Traced:
     if isinstance(x, Traced):
         return x
     if isinstance(x, (numbers.Real, np.bool_)):
-        return Traced(node_of("number", detail=float(x)), (), mask=isinstance(x, (bool, np.bool_)))
+        return Traced(node_of("number", detail=float(x)), (), kind_of(x))
     if isinstance(x, np.ma.MaskedArray):
         refuse(
             "a recorded array meets a masked array; say what stands for masked entries: x.filled(0)"
@@ -504,7 +637,7 @@ def recorded(x: Any) -> Traced:
     if not x.ndim:
         return recorded(x.item())
     # Squeezed, because the axes of length 1 have none in the node.
-    return of_shape(x.shape, "constant", detail=x.astype(float).squeeze(), mask=x.dtype == bool)
+    return of_shape(x.shape, "constant", detail=x.astype(float).squeeze(), kind=kind_of(x))
 
 
 def in_order(x: Traced, f: str = "id", detail: str | None = None) -> Traced:
@@ -525,7 +658,7 @@ def laid_out(x: Traced, shape: Iterable[int]) -> Traced:
     node."""
     node = in_order(x).node
     return of_shape(
-        shape, "reshape", [(node, tuple((k, 0) for k in range(len(node.shape))))], mask=x.mask
+        shape, "reshape", [(node, tuple((k, 0) for k in range(len(node.shape))))], kind=x.kind
     )
 
 
@@ -609,12 +742,17 @@ def stored(node: Node) -> Traced:
 
 def _numbers(x):
     """A mask as the numbers 0 and 1."""
-    return Traced(x.node, x.groups) if isinstance(x, Traced) and x.mask else x
+    return of_kind(x, int) if isinstance(x, Traced) and x.mask else x
 
 
 def as_mask(x: Traced) -> Traced:
     """The numbers 0 and 1 as a mask."""
-    return Traced(x.node, x.groups, mask=True)
+    return of_kind(x, bool)
+
+
+def of_kind(x: Traced, kind: type) -> Traced:
+    """The same numbers, as floats, whole numbers or truth values."""
+    return Traced(x.node, x.groups, kind)
 
 
 REFUSED = {
@@ -623,14 +761,15 @@ REFUSED = {
     "iter": "a loop over the rows of an array; write the formula for the whole array, or loop "
     "over range(len(…))",
     "float": "float() of a recorded array, which math.exp asks for, too: its numbers come when the "
-    "program runs; leave float() out, and write np.exp for math.exp",
+    "program runs; leave float() out, and write np.exp for math.exp, scipy.special.erf for math.erf",
     "index": "int() of a recorded number, or its use as an index or a size: its value comes when "
     "the program runs",
     "format": "the text of a recorded number: its value comes when the program runs",
     "contains": "in: a branch on the values of an array; choose by np.where",
     "setitem": "a write into an array; make a new one, by np.where or np.concatenate",
     "array": "this function asks for the numbers of an array, which come when the program runs; "
-    "arrays are joined by np.stack or np.concatenate, and a.dot(b) is a @ b",
+    "arrays are joined by np.stack or np.concatenate, a.dot(b) is a @ b, np.eye(C)[y] is y[:, None] "
+    "== np.arange(C), and np.vectorize(math.erf) is scipy.special.erf",
     **dict.fromkeys(
         ("floordiv", "rfloordiv", "mod", "rmod", "divmod", "round"),
         "//, % or round() of an array: not recorded",
@@ -653,6 +792,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 """What a formula may call: numpy's functions of these names."""
 OF_MASKS: dict[str, Callable[..., Any]] = {}
 """What numpy's functions do where all their arguments are masks."""
+KEEP_WHOLE = frozenset(
+    (
+        *("absolute", "abs", "add", "amax", "amin", "concatenate", "max", "maximum", "min"),
+        *("minimum", "multiply", "negative", "sign", "square", "stack", "subtract", "sum", "where"),
+    )
+)
+"""Functions that give whole numbers of whole numbers."""
 KEEP_MASKS: set[str] = set()
 """Functions to which a mask is given as it is; to all others as the numbers 0 and 1."""
 
@@ -689,11 +835,8 @@ WRITTEN = {
     "result_type": "in np.exp, np.log and the like what a function of scipy computes",
     "sinh": "(np.exp(x) - np.exp(-x)) / 2",
     "squeeze": "x[:, 0] or x.reshape(n)",
-    "std": "np.sqrt(np.square(x - x.mean()).mean())",
-    "take": "x[k] for a whole number k",
     "tan": "np.sin(x) / np.cos(x)",
     "tensordot": "np.einsum or x @ y",
-    "var": "np.square(x - x.mean()).mean()",
     "vstack": "np.concatenate([x, y])",
 }
 """What to write for functions of numpy that are not recorded."""
@@ -724,7 +867,12 @@ def _applied(name, args, options):
         )
     if name not in KEEP_MASKS:
         args = [_numbers(x) for x in args]
-    return FUNCTIONS[name](*args, **options)
+    found = FUNCTIONS[name](*args, **options)
+    if name in KEEP_WHOLE and isinstance(found, Traced) and found.kind is float:
+        parts = args[0] if isinstance(args[0], (tuple, list)) else args
+        if all(kind_of(x) is not float for x in parts if x is not None):
+            return of_kind(found, int)
+    return found
 
 
 def _method(name, x, *args, **options):

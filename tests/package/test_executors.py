@@ -6,7 +6,7 @@ import pytest
 
 import mhalib as mha
 from checks import assert_close
-from executors import EXECUTORS, Everything, TwoLayers, formula
+from executors import EXECUTORS, Everything, TwoLayers, Words, formula
 from livegrad.record import native
 from strategies import REMAINDERS, SCALES, problem
 
@@ -52,6 +52,13 @@ def two_layers(n):
     return model, rng.standard_normal((n, 3, 5)), np.where(rng.random(n) < 0.5, -1.0, 1.0)
 
 
+def words(n, V=5):
+    rng = np.random.default_rng(n)
+    shapes = (V, 4), (3, 4), (4, 4), (3, 3), (4, V)
+    model = Words(*(0.5 * rng.standard_normal(shape) for shape in shapes))
+    return model, rng.integers(-V, V, (n, 3)), rng.integers(0, V, n)
+
+
 def narrow():
     """Weights with axes of length 1: a loop of one round is none."""
     model, X, y = everything(7)
@@ -83,6 +90,7 @@ CASES = {
     **{f"own, every function, {n}": ("own", lambda n=n: everything(n)) for n in SAMPLES},
     "own, axes of length 1": ("own", narrow),
     **{f"own, two layers, {n}": ("own", lambda n=n: two_layers(n)) for n in SAMPLES},
+    **{f"own, words, {n}": ("own", lambda n=n: words(n)) for n in SAMPLES},
 }
 """Name → the kind of a model, and what makes one with its samples."""
 KINDS = {

@@ -183,7 +183,7 @@ def test_what_would_be_wrong_in_silence_is_refused_and_leaves_nothing(
 
 @pytest.mark.parametrize(
     "name",
-    ["cosh", "cumsum", "exp2", "log10", "log2", "prod", "reciprocal", "sinh", "std", "tan", "var"],
+    ["cosh", "cumsum", "exp2", "log10", "log2", "prod", "reciprocal", "sinh", "tan"],
 )
 def test_what_is_to_be_written_is_recorded_and_is_the_function(name):
     formula = WRITTEN[name].partition(", of")[0]

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+import scipy.special
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
@@ -12,7 +13,7 @@ from py_mini_racer import MiniRacer
 import mhalib as mha
 from livegrad.record import trace
 from livegrad.record.derivatives import gradient
-from livegrad.record.javascript import LOGADDEXP, printed
+from livegrad.record.javascript import ERF, LOGADDEXP, printed
 from livegrad.record.numeric import evaluate
 from livegrad.record.trace import Untraceable, array
 from optional import torch
@@ -130,9 +131,19 @@ FORMULAS = {
     "rows, one by one": (lambda xp, a: sum(a[k] * k for k in range(len(a))), A),
     "numbers of its own": (lambda xp, a: a @ xp.arange(4.0) + 2.0, A),
 }
+FORMULAS |= {
+    "variance": (lambda xp, a: xp.var(a, axis=-1, keepdims=True) * a + xp.var(a), CUBE),
+    "spread": (lambda xp, a: xp.std(a, axis=(0, 2)) * xp.std(a), CUBE),
+    "erf": (lambda xp, a: special(xp).erf(a) * special(xp).erf(9 * a), CUBE),
+    "triangles": (lambda xp, a: xp.tril(a, -1) - 2 * xp.triu(a), CUBE),
+}
 each = pytest.mark.parametrize(
     "formula, arrays", [(f, arrays) for f, *arrays in FORMULAS.values()], ids=FORMULAS
 )
+
+
+def special(xp):
+    return scipy.special if xp is np else torch.special
 
 
 def recorded(formula, arrays):
@@ -153,7 +164,7 @@ def in_v8(outputs, inputs):
     )
     found = ", ".join(f"Array.from({place}, String)" for place in printer.at.values())
     text = "\n".join(
-        [LOGADDEXP, given, *printer.made, *printer.lines, f"return JSON.stringify([{found}]);"]
+        [LOGADDEXP, ERF, given, *printer.made, *printer.lines, f"return JSON.stringify([{found}]);"]
     )
     return [
         np.array([float(x) for x in part])
@@ -188,6 +199,9 @@ def torch_as_numpy():
     """Torch's functions by numpy's names."""
 
     class Names:
+        var = staticmethod(lambda a, **options: a.var(correction=0, **options))
+        std = staticmethod(lambda a, **options: a.std(correction=0, **options))
+
         @staticmethod
         def arange(stop):
             return torch.arange(stop, dtype=torch.float64)
@@ -214,6 +228,102 @@ def test_a_softmax_of_any_size_and_scale_is_numpys(n, T, d, scale, with_nan):
     np.testing.assert_allclose(evaluate([value], named([X, W]))[0], right, rtol=1e-12, atol=1e-15)
     (found,) = in_v8([value], named([X, W]))
     np.testing.assert_allclose(found, right.ravel(), rtol=1e-11, atol=1e-15)
+
+
+# Entries at places that the data say: (formula of a and the places, a, the places). The syntax is torch's, too.
+PLACES = {
+    "rows": (lambda a, i: a[i], A, [[0, 2], [2, 2], [1, -3]]),
+    "rows of one column": (lambda a, i: a[i], COLUMN, [2, -1, 2, 2]),
+    "one row": (lambda a, i: a[i], A, 1),
+    "entries of a vector": (lambda a, i: a[i], ROW, [3, 3, 0]),
+    "a place in an axis of length 1": (lambda a, i: a[i] * a[:, i], A[:1, :1], [0, -1, 0]),
+    "columns": (lambda a, i: a[:, i], A, [[3, 0], [0, 0]]),
+    "the last axis": (lambda a, i: a[..., i, None], CUBE, [1, 3]),
+    "one of each row": (lambda a, i: a[np.arange(3), i], A, [3, 0, 3]),
+    "one of each row of each": (
+        lambda a, i: a[np.arange(2)[:, None], np.arange(3), i],
+        CUBE,
+        [[1, 2, 3], [0, 0, -1]],
+    ),
+    "an axis in step after the places": (lambda a, i: a[i, np.arange(4)], A, [0, 0, 2, 1]),
+    "two of them": (lambda a, i: a[i, i], A, [2, 0, 0]),
+    "two that broadcast": (lambda a, i: a[i[:, None], :, i[:2] + 1], CUBE, [1, 0, 1]),
+    "with a whole number": (
+        lambda a, i: a[1][:, i].T if torch.is_tensor(a) else a[1, :, i],
+        CUBE,
+        [3, 2],
+    ),
+    "with a slice": (lambda a, i: a[:, 1:][:, i - 1, 2], CUBE, [1, 0]),
+    "in the middle, with a number behind": (lambda a, i: a[:, i, 2], CUBE, [1, 1, 0]),
+    "a list": (lambda a, i: a[:, [2, 0, 2]] * i[0], A, [2]),
+    "of a merged axis": (lambda a, i: a.reshape(6, 4)[i], CUBE, [5, 0, 5]),
+    "of a transposed one": (lambda a, i: (2 * a.T)[i], A, [3, 3]),
+    "of what is made of it": (lambda a, i: (a[i] @ a.T)[:, i], A, [1, 2]),
+    "the last that is marked": (
+        lambda a, i: a[np.arange(3), (i > 0).sum(1) - 1],
+        A,
+        [[1, 1, 0], [1, 0, 0], [1, 1, 1]],
+    ),
+    "more dimensions than the array": (
+        lambda a, i: a[i].sum((1, 2)) * a[0],
+        A,
+        [[[0, 1]], [[2, 2]]],
+    ),
+    "floats as whole numbers": (lambda a, i: a[whole(1.0 * i + 0.7)], A, [0, 2, 1]),
+}
+
+
+def whole(x):
+    return x.long() if torch.is_tensor(x) else x.astype(int)
+
+
+def along(a, i, axis):
+    return (
+        torch.take_along_dim(a, i, axis) if torch.is_tensor(a) else np.take_along_axis(a, i, axis)
+    )
+
+
+PLACES |= {
+    f"along axis {axis} of {a.ndim}": (lambda a, i, axis=axis: along(a, i, axis), a, i)
+    for axis, a, i in (
+        (0, ROW, [3, 3]),
+        (-1, A, [[0], [3], [-1]]),
+        (0, A, [[2, 2, 0, 1]]),
+        (1, CUBE, np.ones((2, 1, 4), int).tolist()),
+        (1, A[:1, :1], [[0, 0]]),
+    )
+}
+
+
+@pytest.mark.parametrize("formula, a, places", PLACES.values(), ids=PLACES)
+def test_entries_at_places_have_the_value_the_slope_and_the_second_one_of_torch(formula, a, places):
+    places = np.array(places)
+    recorded = array("a", a.shape)
+    value = formula(recorded, array("places", places.shape, int))
+    right = formula(a, places)
+    assert value.shape == right.shape
+    numbers = {"a": a, "places": places, "way": np.sin(np.arange(a.size) + 1.0).reshape(a.shape)}
+    weights = np.cos(np.arange(right.size) + 1.0).reshape(right.shape)
+    (slope,) = gradient((value**3 * weights).sum(), [recorded])
+    (second,) = gradient((slope * array("way", a.shape)).sum(), [recorded])
+    leaf = torch.tensor(a, requires_grad=True)
+    loss = (formula(leaf, torch.tensor(places)) ** 3 * torch.tensor(weights)).sum()
+    (first,) = torch.autograd.grad(loss, leaf, create_graph=True)
+    (product,) = torch.autograd.grad(first, leaf, torch.tensor(numbers["way"]))
+    wanted = right, first.detach().numpy(), product.numpy()
+    for found in evaluate([value, slope, second], numbers), in_v8([value, slope, second], numbers):
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one.ravel(), other.ravel(), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("beyond", [3, -4])
+def test_a_place_beyond_the_axis_is_said_with_its_line_and_nan_in_a_page(beyond):
+    value = array("a", (3,))[array("places", (2,), int)]
+    numbers = {"a": np.ones(3), "places": np.array([0, beyond])}
+    said = rf"^test_trace.py, line \d+: expected places from -3 to 2 of an axis of 3, got {beyond}$"
+    with pytest.raises(IndexError, match=said):
+        evaluate([value], numbers)
+    assert np.isnan(in_v8([value], numbers)[0]).tolist() == [False, True]
 
 
 def test_a_number_that_is_none_is_the_largest():
@@ -280,8 +390,25 @@ REFUSED = {
         "np.sum with these arguments: it got an unexpected",
     ),
     "a mask": (lambda X: X[X > 0], "masks"),
-    "a list of rows": (lambda X: X[[0, 1]], "masks, lists and steps"),
     "a step": (lambda X: X[::2], "steps"),
+    "places that are floats": (
+        lambda X: X[X[:, 0]],
+        "an index of floating-point numbers; write .ast",
+    ),
+    "a place beyond the end": (lambda X: X[[0, 3]], "the index 3 of an axis of 3$"),
+    "a place before the beginning": (lambda X: X[:, [-5]], "the index -5 of an axis of 4$"),
+    "places that do not fit": (
+        lambda X: X[np.arange(3), X[:2, 0].astype(int)],
+        r"indices of shapes \(3,\) and \(2,\)",
+    ),
+    "places along an axis": (
+        lambda X: np.take_along_axis(X, X[:2].astype(int), 1),
+        r"places of shape \(2, 4\) in an array of shape \(3, 4\)",
+    ),
+    "take": (lambda X: np.take(X, [9], mode="clip"), "mode='clip'; np.clip the indices"),
+    "rows of a table": (lambda X: np.eye(3)[X[:, 0].astype(int)], r"np.eye\(C\)\[y\] is y"),
+    "var of one": (lambda X: X[:1].var(0, ddof=1), "a variance of 1 with ddof=1"),
+    "near": (lambda X: np.logspace(X, 2), "near it: [a-z0-9_, ]*;"),
     "true": (lambda X: X[True], "the index True"),
     "nothing": (lambda X: X[2:2], "the index slice"),
     "beyond the end": (lambda X: X[7], "the index 7 of an axis of 3$"),

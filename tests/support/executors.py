@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 from py_mini_racer import MiniRacer
+from scipy.special import erf
 
 import mhalib as mha
 from engines import ATTENTION, LIVE, exposed
@@ -76,6 +77,38 @@ class TwoLayers(mha.models.Vector):
         H = X + _attend(X, self.W) @ X @ self.V
         z = y * (_attend(H, self.Q) @ H * self.U).sum(axis=(1, 2))
         return np.logaddexp(0, -z).mean()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Words(mha.models.Vector):
+    """A reader's small language model: X are words and y is the next one, whole numbers. It has what
+    such losses are written with: entries at places of the data, causal masks, the normalization of
+    layers, the exact GELU."""
+
+    E: np.ndarray
+    P: np.ndarray
+    W: np.ndarray
+    V: np.ndarray
+    U: np.ndarray
+
+    def loss(self, X, y):
+        n, T = X.shape
+        H = self.E[X] + self.P
+        H = (H - H.mean(-1, keepdims=True)) / np.sqrt(H.var(-1, keepdims=True) + 1e-5)
+        S = np.where(np.tril(np.ones((T, T), bool)), H @ self.W @ H.mT, -np.inf)
+        E = np.exp(S - S.max(axis=-1, keepdims=True))
+        H = H + E / E.sum(axis=-1, keepdims=True) @ H
+        H = np.concatenate([H[..., :1], H[..., 1:] @ self.V], -1)
+        H = 0.5 * H * (1 + erf(H / np.sqrt(2)))
+        last = H[np.arange(n), (X > 0).sum(axis=1) - 1]
+        logits = last @ self.U
+        logits = logits - np.logaddexp(logits[:, :1], logits[:, 1:]).max(1, keepdims=True)
+        logp = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        return (
+            -logp[np.arange(n), y].mean()
+            - 0.1 * np.take_along_axis(logp, X[:, 1:], axis=1).mean()
+            + 0.1 * H.std(axis=(1, 2), ddof=1).mean()
+        )
 
 
 def _attend(X, W):

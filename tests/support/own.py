@@ -34,6 +34,21 @@ class Tempered(mha.models.Vector):
         return np.logaddexp(0, -z).mean() + self.decay * (self.W**2).sum()
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Words(mha.models.Vector):
+    """Words of a table, and a next one."""
+
+    E: np.ndarray
+    w: np.ndarray
+    U: np.ndarray
+
+    def loss(self, X, y):
+        H = self.E[X]
+        H = H + np.exp(0.1 * H[:, 1:] * self.w).mean(1, keepdims=True)
+        z = H.std(1) @ self.U
+        return (np.logaddexp(z[:, :-1], z[:, 1:]).sum(1) - z[np.arange(len(y)), y]).mean()
+
+
 class Line:
     """A straight line, with everything written by hand and no help from mhalib."""
 
@@ -113,6 +128,14 @@ FIGURES = {
         mha.AdamW(lr=0.01),
         40,
         {"lr": [0.001, 0.01], "eps": [1e-8, 1e-3]},
+    ),
+    "words": lambda: mha.live.figure(
+        Words(rng.standard_normal((5, 3)), rng.standard_normal(3), rng.standard_normal((3, 5))),
+        SimpleNamespace(X=rng.integers(-5, 5, (11, 4)), y=rng.integers(0, 5, 11)),
+        mha.GradientDescent(lr=0.03),
+        40,
+        {"lr": [0.01, 0.03]},
+        {"first": lambda model, data: model.E[data.X[:, 0]].mean()},
     ),
     "a class of its own": lambda: mha.live.figure(
         Line(np.zeros(3)),
