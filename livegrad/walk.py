@@ -269,6 +269,8 @@ class Recorder:
             if test is None
             else _test_space(model, test, optimizer, None if compiled else compiled)
         )
+        if self.test_space is not None:
+            self.test_space.follow(self.train_space)
         self.data, self.known = data, self.train_space.known(data)
         self.records = Records()
 

@@ -92,11 +92,14 @@ def _compiled(evaluator, model, X, y):
         raise Unusable("X and y have not one row for each sample")
     if any(length > WIDEST for a in model.arrays().values() for length in a.shape):
         raise Unusable(f"of weights with more than {WIDEST} rows its products are faster")
-    own, sizes = _program(model, X, y), {"n": len(X)}
+    own = _program(model, X, y)
     library = native.library(own)
-    require_room(library, own, sizes)
-    arena = native.Arena(library, own, sizes)
-    found = Compiled(Gradient(arena, parts("theta_", model)), evaluator)
+
+    def of_samples(n):
+        require_room(library, own, {"n": n})
+        return Gradient(native.Arena(library, own, {"n": n}), parts("theta_", model))
+
+    found = Compiled(of_samples(len(X)), evaluator, of_samples)
     if not found.is_right(own.examples[0] | {"X": X, "y": y}):
         native.refuse(own, f"of all {len(X)} samples it gives another gradient than numpy")
     return found
@@ -183,8 +186,13 @@ class Compiled:
     """Loss and derivatives by a program, called as the ``Evaluator`` is; what is not finite is
     numpy's to say."""
 
-    def __init__(self, gradient: Gradient, evaluator: Evaluator) -> None:
-        self._gradient, self._evaluator = gradient, evaluator
+    def __init__(
+        self,
+        gradient: Gradient,
+        evaluator: Evaluator,
+        of_samples: Callable[[int], Gradient],
+    ) -> None:
+        self._gradient, self._evaluator, self._of_samples = gradient, evaluator, of_samples
 
     def __call__(self, inputs: Mapping[str, np.ndarray]) -> list[Any]:
         """The loss and its derivatives, which own their arrays."""
@@ -201,6 +209,16 @@ class Compiled:
         self._gradient.load(X, y)
         loss, slope = self._gradient.at(theta)
         return (loss, slope) if np.isfinite(loss + slope.sum()) else None
+
+    def losses(self, X: Array, y: Array) -> Callable[[Mapping[str, np.ndarray]], float]:
+        """The loss of other samples of the same form, as a function of the weights.
+
+        Raises Unusable where they are too many for a program's memory.
+        """
+        gradient = self._of_samples(len(X))
+        gradient.load(X, y)
+        # With its derivatives: an entry for the loss alone would take a compiler half as long again.
+        return lambda weights: gradient(weights)[0]
 
     def is_right(self, inputs: Mapping[str, np.ndarray]) -> bool:
         """Whether it gives what numpy gives."""

@@ -2,16 +2,19 @@
 weights are its tensors."""
 
 from collections.abc import Callable
-from typing import Any
+from threading import local
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from livegrad.arrays import Array, derivable, is_tensor, torch_gradient, torch_hvp
 from livegrad.model.algebra import Algebra
-from livegrad.model.compiled_gradient import Compiled, Executor, compiled_or
+from livegrad.model.compiled_gradient import TOLERANCE, Compiled, Executor, compiled_or
 from livegrad.model.weights import attributes, layout, probe, require_left
 from livegrad.model.workspace import Workspace
 from livegrad.record.derivatives import gradient
+from livegrad.record.native import Unusable
 from livegrad.record.numeric import Evaluator, evaluate, origin
 from livegrad.record.trace import HIDDEN, Traced, array, kind_of, strictly
 
@@ -36,7 +39,73 @@ def derived_loss_and_grad(model: Any, X: Array, y: Array) -> tuple[Any, Any]:
         return loss, model.with_arrays(
             **dict(zip(arrays, gradient(loss, list(arrays.values())), strict=True))
         )
-    return Derived(model, X, y).loss_and_grad(model)
+    if _on_torch(model):
+        return Derived(model, X, y).loss_and_grad(model)
+    loss, *slopes = _recorded_once(model, X, y)(_values("theta", model) | {"X": X, "y": y})
+    return loss, _filled(model, slopes)
+
+
+class _Memory(local):
+    """What was recorded last, of each class; in each thread by itself."""
+
+    def __init__(self) -> None:
+        self.of: WeakKeyDictionary[type, dict[Any, _Recorded]] = WeakKeyDictionary()
+
+
+class _Recorded(NamedTuple):
+    """What computes a loss and its derivatives, and the loss alone; and what the model held beside
+    its weights."""
+
+    gradient: Evaluator
+    loss: Evaluator
+    settings: dict[str, Any]
+
+
+_memory = _Memory()
+REMEMBERED = 4
+"""So many records of a class are kept, of other shapes or settings."""
+
+
+def _recorded_once(model, X, y):
+    """What computes the loss and its derivatives: recorded before, if the loss is still the one
+    that was."""
+    arrays = model.arrays()
+    given = {"X": X, "y": y}
+    key = type(model).loss, *((name, a.shape, a.dtype) for name, a in (arrays | given).items())
+    known = _memory.of.setdefault(type(model), {})
+    settings = {name: a for name, a in attributes(model).items() if name not in arrays}
+    for_these = (key, *((name, _value(a)) for name, a in settings.items()))
+    found = known.pop(for_these, None)
+    if found is None or not _is_still(found.loss, model, X, y):
+        loss, *slopes = _loss_and_slopes(model, X, y, _inputs("theta", model))
+        found = _Recorded(Evaluator([loss, *slopes]), Evaluator([loss]), settings)
+    known[for_these] = found  # the last of them
+    while len(known) > REMEMBERED:
+        del known[next(iter(known))]
+    return found.gradient
+
+
+def _value(setting):
+    """A number or a text by itself; another object by which one it is, while the record keeps
+    it."""
+    return setting if isinstance(setting, (bool, int, float, str)) else id(setting)
+
+
+def _is_still(loss, model, X, y):
+    """Whether a recorded loss is that of the formula, at the model and beside it, to the last few
+    digits: a variable that it reads may have changed."""
+    rounding = 4096 * max(np.finfo(a.dtype).eps for a in model.arrays().values())
+    with np.errstate(all="ignore"):
+        return all(
+            np.isclose(
+                float(loss(_values("theta", point) | {"X": X, "y": y})[0]),
+                float(point.loss(X, y)),
+                rtol=rounding,
+                atol=0.0,
+                equal_nan=True,
+            )
+            for point in (model, _beside(model))
+        )
 
 
 def derived_hessian(model: Any, X: Array, y: Array, closed: bool) -> Callable[[Any], Any]:
@@ -95,6 +164,8 @@ class Derived(Workspace):
         self._steps: int = 0
         self._compiled: bool | None = None
         self._executors: dict[Any, Executor] = {}
+        self._leader: Derived = self
+        self._losses: Callable[[Any], float] | None = None
 
     def for_steps(self, steps: int, compiled: bool | None = None) -> Workspace:
         """The same; where so many gradients take numpy longer than a compiler, and there is one,
@@ -118,6 +189,36 @@ class Derived(Workspace):
             return loss, theta.with_arrays(**slopes)
         loss, *slopes = self._executor(X, y)(_values("theta", theta) | {"X": X, "y": y})
         return loss, _filled(theta, slopes)
+
+    def follow(self, training: Workspace) -> None:
+        """By the program of the run, if that is compiled and these samples have the form of its
+        own."""
+        if isinstance(training, Derived) and _form(training) == _form(self):
+            self._leader = training
+
+    def _loss(self, theta):
+        """The mean loss alone: compiled, if the gradients of the run are."""
+        plain = super()._loss
+        compiled = [e for e in self._leader._executors.values() if isinstance(e, Compiled)]
+        if self._losses is None and compiled:
+            self._losses = self._compared(compiled[0], theta)
+        loss = self._losses(theta) if self._losses else plain(theta)
+        # What is not finite is numpy's to say.
+        return loss if np.isfinite(loss) else plain(theta)
+
+    def _compared(self, executor, theta):
+        """The losses of these samples by a program, if it gives here what the formula gives."""
+        plain = super()._loss
+        try:
+            losses = executor.losses(self.X, self.y)
+        except Unusable:
+            return plain
+
+        def compiled(theta):
+            return losses(_values("theta", self.unpack(theta)))
+
+        is_right = np.isclose(compiled(theta), plain(theta), rtol=TOLERANCE, equal_nan=True)
+        return compiled if is_right else plain
 
     def _executor(self, X, y) -> Executor:
         """What gives loss and derivatives of so many samples: compiled, if that pays, or by
@@ -214,12 +315,10 @@ def _loss_and_slopes(model, X, y, theta):
     with strictly():
         loss = _loss_at(model, theta, _input("X", X), _input("y", y))
         slopes = gradient(loss, list(theta.values()))
-    # Two functions may agree at a special point, such as weights that are all zero.
-    beside = model.map(lambda a: a + 0.1 * probe(a.shape).astype(a.dtype))
     # The record is evaluated in double precision, the formula in the model's own: half the digits
     # of the latter tell rounding from another function.
     precision = max(np.finfo(a.dtype).eps for a in model.arrays().values())
-    for where, point in {"at the weights": model, "near the weights": beside}.items():
+    for where, point in {"at the weights": model, "near the weights": _beside(model)}.items():
         with np.errstate(all="ignore"):
             found = float(evaluate([loss], _values("theta", point) | {"X": X, "y": y})[0])
             wanted = float(point.loss(X, y))
@@ -229,6 +328,17 @@ def _loss_and_slopes(model, X, y, theta):
                 f"its gradient is derived: {HIDDEN}"
             )
     return [loss, *slopes]
+
+
+def _beside(model):
+    """A point near a model: two functions may agree at a special one, such as weights that are all
+    zero."""
+    return model.map(lambda a: a + 0.1 * probe(a.shape).astype(a.dtype))
+
+
+def _form(space):
+    """What a program of some samples takes for granted of others."""
+    return [(a.shape[1:], a.dtype) for a in (space.X, space.y)]
 
 
 def _on_torch(model):

@@ -69,7 +69,15 @@ class Workspace:
         """What a recorded step says about the batch, name → number: the loss, which is not computed
         again if its gradient was just asked at θ."""
         last, loss = self._last
-        return {"loss": float(loss if theta is last else self.unpack(theta).loss(self.X, self.y))}
+        return {"loss": float(loss if theta is last else self._loss(theta))}
+
+    def _loss(self, theta):
+        """The mean loss alone."""
+        return self.unpack(theta).loss(self.X, self.y)
+
+    def follow(self, training: "Workspace") -> None:
+        """Compute the losses of these samples by what computes the gradients of a run on others,
+        where a workspace can."""
 
     def norms(self, theta: Any, model: Any) -> dict[str, float]:
         """What a recorded step says of the size of the weights, name → number, given θ and its

@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ import pytest
 
 import mhalib as mha
 from checks import assert_close, missing
-from executors import Everything, TwoLayers
+from executors import Everything, TwoLayers, Words
 from livegrad.model import compiled_gradient
 from livegrad.record import Program, native
 from mhalib.models import compiled_workspace as module
@@ -183,10 +183,29 @@ def test_what_a_layer_was_asked_stays():
 
 def test_a_loss_alone_is_recorded_once():
     """A gradient that is derived costs a run one record, however many steps it has."""
+    before = Counted.recorded
     path = mha.train(Counted(np.ones((2, 3))), DATA, mha.GradientDescent(0.1), 20, record=2)
-    assert path.loss[-1] < path.loss[0] and Counted.recorded == 1
+    assert path.loss[-1] < path.loss[0] and Counted.recorded == before + 1
     _, slope = path[-1].loss_and_grad(DATA.X, DATA.y)
     assert path.grad_norm[-1] == pytest.approx(slope.norm(), rel=1e-12)
+
+
+def test_a_gradient_that_is_asked_by_hand_is_recorded_once_for_each_shape_and_setting(monkeypatch):
+    def recorded(*asked):
+        before = Counted.recorded
+        for model, data in asked:
+            _, grad = model.loss_and_grad(data.X, data.y)
+            assert_close(grad.W, 2 * Counted.factor * model.power * model.W, 1e-12)
+        return Counted.recorded - before
+
+    model = Counted(np.ones((2, 5)))
+    assert recorded((model, DATA), (0.5 * model, DATA), (0.0 * model, DATA), (model, DATA)) == 1
+    assert recorded((model, TEST), (model, DATA), (model, TEST)) == 1
+    assert recorded((replace(model, power=3.0), DATA), (model, DATA)) == 1
+    monkeypatch.setattr(Counted, "factor", 7.0)  # nothing of the model, and it is noticed
+    assert recorded((0.0 * model, DATA), (model, DATA)) == 1
+    assert recorded(*((Counted(np.ones((k, 1))), DATA) for k in range(1, 9))) == 8
+    assert recorded((model, DATA)) == 1  # it was the one that was asked for longest ago
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,11 +213,13 @@ class Counted(mha.models.Vector):
     """A model with a loss alone, which counts how often it is recorded."""
 
     W: np.ndarray
+    power: float = 1.0
     recorded = 0
+    factor = 1.0
 
     def loss(self, X, y):
         Counted.recorded += not isinstance(X, np.ndarray)
-        return (self.W * self.W).sum()
+        return Counted.factor * self.power * (self.W * self.W).sum()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -787,6 +808,51 @@ def eager(monkeypatch):
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_the_run_of_an_own_model_is_the_run_of_numpy(options, monkeypatch, eager):
     assert_same(*both(monkeypatch, OWN, DATA, mha.Adam(0.03), 40, **options))
+
+
+@pytest.mark.parametrize("rule", [mha.Adam(0.03), Normalized()], ids=["flat", "models"])
+@pytest.mark.parametrize("batch", [None, 10])
+def test_the_loss_of_a_test_set_is_compiled_where_the_gradients_are(batch, rule, monkeypatch):
+    asked = []
+    plain = TwoLayers.loss
+
+    def counted(self, X, y):
+        asked.append(X is TEST.X)
+        return plain(self, X, y)
+
+    monkeypatch.setattr(TwoLayers, "loss", counted)
+    run = {"batch": batch, "test": TEST, "record": 9}
+    path = mha.train(OWN, DATA, rule, 40, compiled=True, **run)
+    assert sum(asked) == 1  # it is compared once
+    wanted = [plain(model, TEST.X, TEST.y) for model in path]
+    np.testing.assert_allclose(path.test_loss, wanted, rtol=1e-12)
+    asked.clear()
+    mha.train(OWN, DATA, rule, 40, compiled=False, **run)
+    assert sum(asked) == len(path.steps)
+
+
+def test_a_test_set_that_the_program_errs_on_is_numpys(monkeypatch):
+    monkeypatch.setattr(
+        compiled_gradient.Compiled, "losses", lambda self, X, y: lambda weights: 0.5
+    )
+    path = mha.train(OWN, DATA, mha.Adam(0.03), 20, test=TEST, compiled=True)
+    assert path.test_loss[-1] == path[-1].loss(TEST.X, TEST.y)
+
+
+def test_a_place_beyond_an_axis_is_numpys_to_say():
+    rng = np.random.default_rng(0)
+    model = Words(
+        *(rng.standard_normal(shape) for shape in ((5, 4), (3, 4), (4, 4), (3, 3), (4, 5)))
+    )
+    X, y = rng.integers(0, 5, (9, 3)), rng.integers(0, 5, 9)
+    space = model.workspace(X, y).for_steps(10**9)
+    space.loss_and_grad(model)
+    (executor,) = space._executors.values()
+    assert type(executor).__name__ == "Compiled", native.status()
+    weights = {f"theta_{name}": a for name, a in model.arrays().items()}
+    for place in (5, -6):
+        with pytest.raises(IndexError, match=rf"executors.py, line \d+: .* of 5, got {place}$"):
+            executor(weights | {"X": X, "y": np.where(y == y[3], place, y)})
 
 
 def test_a_short_run_is_not_worth_a_compiler():
