@@ -254,6 +254,7 @@ PLACES = {
         [3, 2],
     ),
     "with a slice": (lambda a, i: a[:, 1:][:, i - 1, 2], CUBE, [1, 0]),
+    "two apart": (lambda a, i: a[:, i, None, i + 1], CUBE, [1, 0, 2]),
     "in the middle, with a number behind": (lambda a, i: a[:, i, 2], CUBE, [1, 1, 0]),
     "a list": (lambda a, i: a[:, [2, 0, 2]] * i[0], A, [2]),
     "of a merged axis": (lambda a, i: a.reshape(6, 4)[i], CUBE, [5, 0, 5]),
