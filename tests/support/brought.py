@@ -175,7 +175,7 @@ def save(brought):
         figure.save(file)
         text = file.read_text("utf-8")
     # plotly, the numbers, the module; what a saved page does, and the keys of slides; in a book the frame
-    assert len(re.findall(r"(?i)<script", text)) == 5 + book_is_asked()
+    assert len(re.findall(r"(?i)<script", text)) == 6 + book_is_asked()
     state = json.loads(
         re.search(r'(?s)<script type="application/json" id="state">(.*?)</script>', text)[1]
     )

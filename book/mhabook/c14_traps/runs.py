@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from livegrad.training import Path, recorded_steps, train
 from mhabook.c12_two_kernels.statements import Kernel
 from mhabook.c14_traps.lines import Line
-from mhabook.c14_traps.statements import example
+from mhabook.c14_traps.statements import EXAMPLES, example
 from mhabook.plots import mark
 from mhabook.tables import Table
 from mhalib.data import SequenceDataset
@@ -51,8 +51,12 @@ MOVING = {
 
 
 def released(name: str, kernel: Kernel, steps: int = 1000) -> dict[str, Path]:
-    """Runs of an example in which the queries alone train, or the keys too, or the values too."""
-    layer, data = example(name, kernel)
+    """Runs of an example in which the queries alone train, or the keys too, or the values too.
+
+    Every query of the layer has the target: one that is to stand still would hold the keys back.
+    """
+    n, start = len(EXAMPLES[name]["keys"]), EXAMPLES[name]["start"]
+    layer, data = example(name, kernel, np.resize(start, n), n)
     return {
         words: train(
             layer, data, GradientDescent(0.1), steps, only=only, record=recorded_steps(steps, 60)
