@@ -196,9 +196,9 @@ class Derived(Workspace):
         if isinstance(training, Derived) and _form(training) == _form(self):
             self._leader = training
 
-    def _loss(self, theta):
+    def _loss_alone(self, theta):
         """The mean loss alone: compiled, if the gradients of the run are."""
-        plain = super()._loss
+        plain = super()._loss_alone
         compiled = [e for e in self._leader._executors.values() if isinstance(e, Compiled)]
         if self._losses is None and compiled:
             self._losses = self._compared(compiled[0], theta)
@@ -208,7 +208,7 @@ class Derived(Workspace):
 
     def _compared(self, executor, theta):
         """The losses of these samples by a program, if it gives here what the formula gives."""
-        plain = super()._loss
+        plain = super()._loss_alone
         try:
             losses = executor.losses(self.X, self.y)
         except Unusable:

@@ -69,9 +69,9 @@ class Workspace:
         """What a recorded step says about the batch, name → number: the loss, which is not computed
         again if its gradient was just asked at θ."""
         last, loss = self._last
-        return {"loss": float(loss if theta is last else self._loss(theta))}
+        return {"loss": float(loss if theta is last else self._loss_alone(theta))}
 
-    def _loss(self, theta):
+    def _loss_alone(self, theta):
         """The mean loss alone."""
         return self.unpack(theta).loss(self.X, self.y)
 
