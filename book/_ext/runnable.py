@@ -240,13 +240,14 @@ class Markdown(MarkdownConverter):
         line."""
         if "td" in parent_tags:
             return f" <details>{text.strip()}</details>"
+        title = el.get("title")
+        if title is None:  # not an admonition, but written as a fold
+            title, text = text.strip().removeprefix("<summary>").split("</summary>", 1)
         quoted = re.sub("(?m)^", "> ", text.strip())  # so that one sees where it ends
-        return (
-            f"\n\n<details>\n<summary><b>{el['title']}</b></summary>\n\n{quoted}\n\n</details>\n\n"
-        )
+        return f"\n\n<details>\n<summary><b>{title}</b></summary>\n\n{quoted}\n\n</details>\n\n"
 
     def convert_summary(self, el, text, parent_tags):
-        """What is seen of a fold in a cell of a table."""
+        """What is seen of a fold."""
         return f"<summary>{text.strip()}</summary> "
 
     def convert_td(self, el, text, parent_tags):
