@@ -159,7 +159,7 @@
     return Math.floor(window.innerHeight - below - root.scrollTop - edge + box.offsetHeight);
   }
 
-  // What of a layout has a size. A legend's place is a share of the height of the panels.
+  // What of a layout has a size. A legend's place is a share of the height of the panels; on top of one it stays.
   function sizes(box) {
     const { annotations, font, margin, ...rest } = box._fullLayout,
       legends = Object.keys(box.layout).filter((key) => rest[key] && /^legend\d*$/.test(key)),
@@ -176,13 +176,17 @@
 
   function enlarged({ height: was, ticks, font, margin, annotations, ...legends }, high, height, times) {
     const share = (times * high) / (height - times * (was - high)),
-      moved = ({ y, ...legend }) => ({ ...legend, y: y > 1 ? 1 + (y - 1) * share : y * share });
+      moved = ({ y, ...legend }) => ({ ...legend, y: y > 1 ? 1 + (y - 1) * share : y < 0 ? y * share : y });
     return {
       height,
       ticks: Object.fromEntries(Object.entries(ticks).map(([name, size]) => [name, size * times])),
       font: { size: font.size * times },
       margin: Object.fromEntries(Object.entries(margin).map(([side, part]) => [side, part * times])),
-      annotations: annotations?.map((one) => ({ ...one, font: { size: one.font.size * times } })),
+      annotations: annotations?.map(({ yshift = 0, font, ...one }) => ({
+        ...one,
+        yshift: yshift * times,
+        font: { size: font.size * times },
+      })),
       ...Object.fromEntries(Object.entries(legends).map(([name, legend]) => [name, moved(legend)])),
     };
   }

@@ -47,7 +47,7 @@ function fill({ figure, draw, guesses = [] }, result) {
   const known = { steps: result.steps, ...result.curves, ...result.final, ...result.looks };
   const before = [];
   for (const { trace, once, layout, ...parts } of draw) {
-    if (once && result.isDefault) data[trace].visible = "legendonly";
+    if (once && result.isDefault) data[trace].visible = false;
     if (once && result.before?.[parts.y]) before.push(earlier(data[trace], parts, result.before, !before.length));
     if (once || layout) continue;
     // A copy: plotly draws nothing where it gets the array that it has, and a run on the page goes on filling its own.
@@ -58,10 +58,12 @@ function fill({ figure, draw, guesses = [] }, result) {
   return [...data, ...before];
 }
 
+const BEFORE = "the run before";
+
 // The line of the default settings, with the numbers of the run before.
 function earlier(trace, { x, y }, before, showlegend) {
   const line = { ...trace.line, dash: "dash" };
-  return { ...trace, x: before[x] ?? trace.x, y: before[y], line, name: "the run before", showlegend };
+  return { ...trace, visible: true, x: before[x] ?? trace.x, y: before[y], line, name: BEFORE, showlegend };
 }
 
 export const axisOf = ({ layout }, trace) => layout[`yaxis${(trace.yaxis ?? "y").slice(1)}`];
@@ -83,42 +85,117 @@ function layoutOf(figure, draw, result) {
   return layout;
 }
 
-// On a phone the panels stand one below the other, each color bar beside its own.
 const panelsOf = (layout) => Object.keys(layout).filter((key) => /^xaxis\d*$/.test(key)).length;
-
-// The share of the height that panel k of n gets when they are stacked.
-function place(k, n) {
-  const gap = 0.48 / n,
-    size = (1 - gap * (n - 1)) / n;
-  return [1 - k * (size + gap) - size, 1 - k * (size + gap)];
-}
-
-function stack(layout) {
-  const n = panelsOf(layout),
-    rows = new Set(Array.from({ length: n }, (_, k) => layout[axis("y", k)].domain?.[0])).size;
-  if (n < 2 || rows === n) return; // they stand so already
-  for (let k = 0; k < n; k++) {
-    layout[axis("x", k)].domain = [0, 1];
-    layout[axis("y", k)].domain = place(k, n);
-  }
-  layout.annotations
-    ?.slice(0, n)
-    .forEach((title, k) => Object.assign(title, { x: title.xanchor === "left" ? 0 : 0.5, y: place(k, n)[1] }));
-  layout.height = Math.max(255 * n, ((0.7 * n) / rows) * (layout.height ?? 380)); // two of them leave room for controls
-  const legends = Object.keys(layout).filter((key) => /^legend\d*$/.test(key));
-  if (legends.length < 2) (layout.legend ??= {}).y = -0.24 / n;
-  else
-    for (const name of legends)
-      // one for each panel, of its number
-      Object.assign(layout[name], { x: 0, y: place(Number(name.slice(6) || 1) - 1, n)[0] - 0.1 / n });
-}
-
 const axis = (letter, k) => `${letter}axis${k ? k + 1 : ""}`;
+const legendOf = (k) => `legend${k ? k + 1 : ""}`;
 
-function stackBars(data, n) {
+// In pixels: a panel on a phone; what its axes and the title of the next one take; the title of the first; of a legend a
+// line, its edges, what stands before a name, and a letter; a bar of colors.
+const [PANEL, BETWEEN, TITLE, LINE, EDGES, SAMPLE, LETTER, BAR] = [165, 70, 30, 19, 10, 45, 6.7, 90];
+
+const named = (data, k) =>
+  data.filter(({ name, showlegend, legend }) => name && showlegend !== false && legend === legendOf(k));
+const rowsOf = (traces) =>
+  Math.max(0, ...traces.map((one) => traces.filter(({ legendgroup }) => legendgroup === one.legendgroup).length));
+
+// The title of a panel stands on the names of what is drawn there now; there is room for those of gray lines above it.
+function lower(layout, data) {
+  const size = (layout.font?.size ?? 12) / 12;
+  for (let k = 0; k < panelsOf(layout); k++) {
+    const rows = rowsOf(named(data, k).filter(({ visible }) => visible !== false));
+    if (layout.annotations?.[k] && layout[legendOf(k)])
+      layout.annotations[k].yshift = rows && size * (LINE * rows + EDGES / 2);
+  }
+}
+
+// How many names of a panel stand one below the other where so many pixels are side by side, and how high they stand, with
+// that of the run before below the line of the default settings.
+function columnsOf(traces, first, room) {
+  const names = traces.map((trace) => (trace === first ? [trace.name, BEFORE] : [trace.name]));
+  for (let down = 1; down <= names.length; down++) {
+    const columns = [];
+    for (let k = 0; k < names.length; k += down) columns.push(names.slice(k, k + down).flat());
+    const wide = columns.map((column) => SAMPLE + LETTER * Math.max(...column.map((name) => name.length)));
+    if (down === names.length || wide.reduce((sum, each) => sum + each) <= room)
+      return { down, above: LINE * Math.max(...columns.map((column) => column.length)) + EDGES };
+  }
+  return { down: 1, above: 0 };
+}
+
+// On a phone the panels stand one below the other, each below its names: their places, and how many names are in a column.
+// null where they stand so already.
+function stackOf({ figure: { data, layout }, draw }, width) {
+  const n = panelsOf(layout),
+    { l, r, b } = layout.margin,
+    rows = new Set(Array.from({ length: n }, (_, k) => layout[axis("y", k)].domain?.[0])).size,
+    first = draw.find(({ once }) => once)?.trace,
+    bar = data.some(({ type, showscale }) => type === "heatmap" && showscale !== false) ? BAR : 0,
+    names = Array.from({ length: n }, (_, k) => columnsOf(named(data, k), data[first], width - l - r - bar));
+  if (rows === n && !names.some(({ above }) => above)) return null;
+  const gaps = names.map(({ above }, k) => (k ? BETWEEN + above : 0)),
+    high = gaps.reduce((sum, gap) => sum + gap + PANEL, 0),
+    top = TITLE + names[0].above;
+  let end = 1;
+  const places = gaps.map((gap) => {
+    const top = end - gap / high;
+    end = top - PANEL / high;
+    return [Math.max(0, end), top];
+  });
+  return { places, down: names.map(({ down }) => down), first, top, height: top + high + b };
+}
+
+function stack(layout, { places, top, height }) {
+  places.forEach((domain, k) => {
+    layout[axis("x", k)].domain = [0, 1];
+    layout[axis("y", k)].domain = domain;
+    const title = layout.annotations?.[k];
+    if (title) Object.assign(title, { x: title.xanchor === "left" ? 0 : 0.5, y: domain[1] });
+    if (layout[legendOf(k)]) Object.assign(layout[legendOf(k)], { x: 0, y: domain[1] });
+  });
+  layout.margin.t = top;
+  layout.height = height;
+}
+
+// As high as there is room. Between two rows of panels stand as many pixels as before, times the size of letters, since
+// they hold axes, a title and names; but the panels of a row keep LEAST.
+const LEAST = 45;
+function fit(layout, high) {
+  const { t, b } = layout.margin,
+    size = (layout.font?.size ?? 12) / 12,
+    all = Array.from({ length: panelsOf(layout) }, (_, k) => layout[axis("y", k)]),
+    rows = [...new Map(all.map(({ domain }) => [domain[1], domain])).values()].sort((one, two) => two[1] - one[1]),
+    gaps = rows.map(([, top], k) => (k ? rows[k - 1][0] - top : 0)),
+    [apart, tall] = [gaps.reduce((sum, gap) => sum + gap), rows.reduce((sum, [low, top]) => sum + top - low, 0)],
+    inner = high - t - b,
+    most = Math.max(0, 1 - (LEAST * rows.length) / inner) / apart,
+    times = Math.min((size * (layout.height - t - b)) / inner, most),
+    share = apart ? (1 - times * apart) / tall : 1 / tall;
+  layout.height = high;
+  let end = 1;
+  const places = new Map(
+    rows.map(([low, top], k) => {
+      const now = end - (gaps[k] && times * gaps[k]);
+      end = Math.max(0, now - share * (top - low));
+      return [top, [end, now]];
+    }),
+  );
+  for (const word of [...(layout.annotations ?? []), ...all.map((_, k) => layout[legendOf(k)] ?? {})])
+    if (places.has(word.y)) word.y = places.get(word.y)[1];
+  for (const y of all) y.domain = places.get(y.domain[1]);
+}
+
+// The names of a panel go column by column, and each color bar stands beside its own panel.
+function stackTraces(data, { places, down, first }) {
+  const [told, before] = [data.filter(({ name }) => name !== BEFORE), data.filter(({ name }) => name === BEFORE)];
+  places.forEach((_, k) =>
+    named(told, k).forEach((trace, i) => {
+      trace.legendgroup = `${k} ${Math.floor(i / down[k])}`;
+    }),
+  );
+  for (const trace of before) trace.legendgroup = data[first].legendgroup;
   for (const trace of data) {
-    if (!trace.colorbar || n < 2) continue;
-    const [low, high] = place(Number((trace.yaxis ?? "y").slice(1) || 1) - 1, n);
+    if (!trace.colorbar) continue;
+    const [low, high] = places[Number((trace.yaxis ?? "y").slice(1) || 1) - 1];
     trace.colorbar = { ...trace.colorbar, y: (low + high) / 2, len: high - low };
   }
 }
@@ -158,15 +235,16 @@ export class Drawer {
     const { Plotly, box, spec } = this,
       width = box.clientWidth;
     const narrow = width > 0 && width < NARROW; // a figure that is still hidden has no width
-    if (narrow) stackBars(data, panelsOf(spec.figure.layout));
+    const stacked = narrow ? stackOf(spec, width) : null;
+    if (stacked) stackTraces(data, stacked);
     const room = (this.room = this.roomNow());
     const wanted = JSON.stringify([width, room, ...spec.draw.filter((p) => p.layout).map((p) => frame?.final[p.from])]);
     this.width = width;
     if (wanted !== this.made) {
       this.made = wanted;
       const layout = (this.layout = layoutOf(spec.figure, spec.draw, frame));
-      if (narrow) stack(layout);
-      if (room) layout.height = room;
+      if (stacked) stack(layout, stacked);
+      if (room) fit(layout, room);
       hold(layout);
       if (width) layout.width = width;
       box.style.height = `${layout.height}px`;
@@ -175,6 +253,7 @@ export class Drawer {
       box.parentElement.classList.toggle("mha-kept", kept);
       box.closest(".mha-live").style.setProperty("--mha-kept", kept ? `${layout.height}px` : "0px");
     }
+    lower(this.layout, data);
     return Plotly.react(box, data, this.layout, CONFIG);
   }
 

@@ -29,7 +29,7 @@ def panels(*titles: str, columns: int = 2, height: int = 380) -> go.Figure:
         cols=columns,
         specs=cells,
         horizontal_spacing=0.24 / columns,
-        vertical_spacing=0.2 / max(rows - 1, 1),
+        vertical_spacing=0.14 / max(rows - 1, 1),
         subplot_titles=titles,
     )
     return transparent(at_the_left(frame), alt="", height=height)

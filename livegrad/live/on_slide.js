@@ -11,8 +11,10 @@
     { layout } = state.spec.figure;
   layout.font = { ...layout.font, size: LARGER * (layout.font?.size ?? 12) };
   for (const side of Object.keys(layout.margin ?? {})) layout.margin[side] *= LARGER;
-  for (const { font } of layout.annotations ?? []) if (font?.size) font.size *= LARGER;
-  if (layout.legend?.y < 0) layout.legend.y *= 1.5; // below the larger letters of the axes
+  for (const title of layout.annotations ?? []) {
+    if (title.font?.size) title.font.size *= LARGER;
+    if (title.yshift) title.yshift *= LARGER; // above its legend
+  }
   place.textContent = JSON.stringify(state);
 
   const MOVES = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"],

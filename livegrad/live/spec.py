@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from livegrad.arrays import matching
 from livegrad.console import printed
 from livegrad.live.drawing import floored, places, put
+from livegrad.live.legends import legends_above
 from livegrad.training import Path
 
 
@@ -238,7 +239,7 @@ class FigureSpec:
                 now = first if values == self.defaults else self.results(values)
             put(figure, place, first if place.get("once") else now)
         return (
-            floored(figure)
+            legends_above(floored(figure))
             .update_traces(meta=None)
             .update_layout(title=None, meta={"alt": self.alt})
         )

@@ -17,14 +17,15 @@ KNOWN: dict[str, set[str]] = {
     "line": {"color", "dash", "width"},
     "marker": {"color", "size", "symbol", "opacity", "line"},
     "colorbar": {"title", "len", "y", "dtick", "thickness", "tickvals", "ticktext"},
-    "layout": {"annotations", "height", "margin", "sliders", "title"}
+    "layout": {"annotations", "font", "height", "margin", "sliders", "title"}
     | {"colorway", "dragmode", "meta", "paper_bgcolor", "plot_bgcolor", "template", "uirevision"},
     "axis": {"title", "type", "range", "rangemode", "autorange", "autorangeoptions", "domain"}
     | {"dtick", "nticks", "tickvals", "ticktext", "showticklabels", "exponentformat", "automargin"}
     | {"showgrid", "zeroline", "zerolinecolor", "zerolinewidth", "anchor", "scaleanchor"}
     | {"constrain", "fixedrange"},
-    "legend": {"orientation", "x", "y", "yanchor", "font"},
-    "annotation": {"text", "x", "y", "xanchor", "yanchor", "xref", "yref", "font", "showarrow"},
+    "legend": {"orientation", "x", "y", "yanchor", "font", "groupclick"},
+    "annotation": {"text", "x", "y", "xanchor", "yanchor", "xref", "yref", "yshift", "font"}
+    | {"showarrow"},
 }
 # Of what can be chosen the choices that are drawn.
 CHOICES: dict[str, set[Any]] = {

@@ -19,34 +19,37 @@ GROUP = 10  # pixels between two rows of a legend in groups
 
 
 class Legend:
-    """The names of traces, each behind what its trace looks like: all in one row where they fit;
-    else in columns, or, in groups, one after the other."""
+    """The names of traces, each behind what its trace looks like: all in one row where they fit, else
+    in columns. Those of a group stand one below the other, and groups side by side."""
 
     def __init__(self, said: Mapping[str, Any], traces: list[Mapping[str, Any]]) -> None:
         self.said: Mapping[str, Any] = said
         self.traces: list[Mapping[str, Any]] = traces
         self.size: float = (said.get("font") or {}).get("size", SIZE)
-        # What plotly puts between two rows of groups.
+        groups: dict[Any, list[int]] = {}
+        for k, trace in enumerate(traces):
+            groups.setdefault(trace.get("legendgroup") or k, []).append(k)
+        self.groups: list[list[int]] = list(groups.values())
         grouped = any(trace.get("legendgroup") for trace in traces)
-        self.apart: float = GROUP if grouped else 0
+        self.apart: float | None = GROUP if grouped else None
 
-    def places(self, room: float) -> list[tuple[float, int]]:
-        """(left end, row) of each name."""
-        wide = [SAMPLE + width(trace["name"], self.size) + BETWEEN for trace in self.traces]
-        if not self.apart and sum(wide) > room:
+    def places(self, room: float) -> list[tuple[float, float]]:
+        """(left end, upper end) of each name, in pixels."""
+        names = [width(trace["name"], self.size) for trace in self.traces]
+        wide = [SAMPLE + max(names[k] for k in group) + BETWEEN for group in self.groups]
+        if self.apart is None and sum(wide) > room:
             wide = [max(wide)] * len(wide)
-        found, at, row = [], 0.0, 0
-        for each in wide:
+        found, at, top, below = {}, 0.0, 0.0, 0.0
+        for group, each in zip(self.groups, wide, strict=True):
             if at and at + each > room:
-                at, row = 0.0, row + 1
-            found.append((at, row))
-            at += each
-        return found
+                at, top = 0.0, below + (self.apart or 0)
+            found |= {k: (at, top + ROW * row) for row, k in enumerate(group)}
+            at, below = at + each, max(below, top + ROW * len(group))
+        return [found[k] for k in range(len(self.traces))]
 
     def height(self, room: float) -> float:
         """How many pixels it takes."""
-        last = max(row for _, row in self.places(room))
-        return ROW * (1 + last) + self.apart * last + 2 * EDGE
+        return max(top for _, top in self.places(room)) + ROW + 2 * EDGE
 
     def drawn(self, left: float, bottom: float, wide: float, tall: float) -> Iterator[str]:
         """The legend of panels that have such a left end and bottom, and are so wide and tall."""
@@ -54,8 +57,8 @@ class Legend:
         left += x * wide
         top = bottom - self.said.get("y", 1) * tall
         top -= self.height(wide) if self.said.get("yanchor") == "bottom" else 0
-        for trace, (at, row) in zip(self.traces, self.places(wide), strict=True):
-            y = top + EDGE + ROW * (row + 0.5) + self.apart * row
+        for trace, (at, down) in zip(self.traces, self.places(wide), strict=True):
+            y = top + EDGE + down + ROW / 2
             yield faded("".join(sample(trace, left + at + 5, y)), trace.get("opacity", 1))
             yield written(
                 trace["name"], left + at + SAMPLE, y + 0.35 * self.size, "start", self.size

@@ -190,6 +190,7 @@ class Plot:
             size = said.get("font", {}).get("size", SIZE)
             anchor = {"left": "start", "right": "end"}.get(said.get("xanchor"), "middle")
             x, y = left + said.get("x", 0.5) * wide, bottom - said.get("y", 1) * tall
+            y -= said.get("yshift", 0)
             yield written(said.get("text", ""), x, y - 0.45 * size, anchor, size)
         for slider in self.layout.get("sliders", ()):
             step = slider["steps"][slider.get("active", 0)]["label"]

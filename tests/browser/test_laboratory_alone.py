@@ -60,13 +60,12 @@ NAMED = """() => {
     .filter((node) => place(node).width);
   const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top < a.bottom - 1;
   const legends = words.filter((node) => /^legend\\d*$/.test(node.classList[0]));
-  const over = legends.filter((one) => words.some((two) =>
-    two !== one && !one.contains(two) && meet(place(one), place(two))));
+  const over = [...box.querySelectorAll(".legendtext")].filter((one) => words.some((two) =>
+    !two.contains(one) && meet(place(one), place(two))));
   const panels = box._fullLayout._plots;
   const own = legends.filter((one) => {
     const k = one.classList[0].slice(6), { xaxis, yaxis } = panels[`x${k}y${k}`], { left, top } = place(box);
-    const foot = top + yaxis._offset + yaxis._length;
-    return Math.abs(place(one).left - left - xaxis._offset) < 12 && place(one).top > foot && place(one).top < foot + 60;
+    return Math.abs(place(one).left - left - xaxis._offset) < 12 && Math.abs(place(one).bottom - top - yaxis._offset) < 8;
   });
   const fits = Math.abs(box._fullLayout.width - place(box).width) < 1;
   return { fits, legends: legends.length, own: own.length, over: over.map((one) => one.textContent) };
@@ -82,7 +81,7 @@ NAMED = """() => {
         ("model=regression&data=linear", 2),
     ],
 )
-def test_each_panel_names_its_own_lines_below_itself(lab, hash, legends):
+def test_each_panel_names_its_own_lines_above_itself(lab, hash, legends):
     def assert_named(width):
         named = {"fits": True, "legends": legends, "own": legends, "over": []}
         assert lab.page.evaluate(NAMED) == named, f"{width} px"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mhalib as mha
+from figures import figure as of_the_book
 from own import FIGURES, LINE_DATA, Line
 
 SCRIPT = "</script><script>document.title = 'taken over'</script>"
@@ -69,7 +70,7 @@ def test_the_default_run_and_the_run_before_stay_beside_the_run(chromium, tmp_pa
         page.locator(".mha-live[data-state=done]").wait_for()
         return page.evaluate(
             "() => Object.fromEntries(document.querySelector('.js-plotly-plot').data"
-            ".filter((line) => line.line.width === 1.5 && line.visible !== 'legendonly' && line.yaxis !== 'y2')"
+            ".filter((line) => line.line.width === 1.5 && line.visible !== false && line.yaxis !== 'y2')"
             ".map((line) => [line.name, line.y.at(-1)]))"
         )
 
@@ -84,4 +85,42 @@ def test_the_default_run_and_the_run_before_stay_beside_the_run(chromium, tmp_pa
     assert gray() == {"default settings": loss(1), "the run before": loss(2)}
     page.get_by_role("button", name="Reset").click()
     assert gray() == {}
+    page.close()
+
+
+NAMED = """() => {
+  const box = document.querySelector(".js-plotly-plot"), place = (node) => node.getBoundingClientRect();
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  const words = [...box.querySelectorAll(".legendtext, .annotation-text, .xtick text, .xtitle")];
+  const over = words.filter((one) => words.some((two) => two !== one && meet(place(one), place(two))));
+  const legends = [...box.querySelectorAll("g")].filter(({ classList }) => /^legend\\d*$/.test(classList[0]));
+  const above = (one) => {
+    const k = one.classList[0].slice(6), { left, top } = place(box);
+    const { xaxis, yaxis } = box._fullLayout._plots[`x${k}y${k}`];
+    return [place(one).left - left - xaxis._offset, place(one).bottom - top - yaxis._offset].map(Math.round);
+  };
+  return { over: over.map((one) => one.textContent), above: legends.map(above) };
+}"""
+PICTURES = {
+    "two rows of panels": ("book/kernels/14_further.html", 0),
+    "names in two panels": ("book/multihead/04_why_training_cannot_get_lost.html", 0),
+    "names of one panel": ("book/multihead/01_a_small_attention_model.html", 0),
+}
+
+
+@pytest.mark.parametrize("place", PICTURES.values(), ids=PICTURES)
+def test_the_names_of_lines_stand_on_their_panel_and_touch_nothing(chromium, tmp_path, place):
+    file = tmp_path / "figure.html"
+    of_the_book(*place).save(file)
+    page = chromium.new_page()
+    for width, height in ((716, 1100), (716, 700), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(file.as_uri())
+        for key in ("", "ArrowLeft", "ArrowLeft"):  # with the gray lines of two runs before
+            if key:
+                page.locator("input[type=range]").first.press(key)
+            page.locator(".mha-live[data-state=done]").wait_for()
+            found = page.evaluate(NAMED)
+            assert not found["over"], f"{width} px: {found['over']}"
+            assert found["above"] and set(map(tuple, found["above"])) == {(0, 0)}, width
     page.close()

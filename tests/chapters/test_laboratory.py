@@ -167,9 +167,8 @@ def test_a_line_is_named_in_the_legend_of_its_panel(kind):
     for trace in named:
         axes = [figure.layout[f"{letter}axis{trace.yaxis[1:]}"] for letter in "xy"]
         legend = figure.layout[trace.legend]
-        assert (
-            legend.x == axes[0].domain[0] and axes[1].domain[0] - 0.1 < legend.y < axes[1].domain[0]
-        )
+        assert (legend.x, legend.y) == (axes[0].domain[0], axes[1].domain[1])
+        assert (legend.yanchor, legend.orientation) == ("bottom", "h")
 
 
 @pytest.mark.parametrize(

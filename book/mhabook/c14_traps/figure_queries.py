@@ -209,7 +209,6 @@ def losses_over_steps(frame: go.Figure, steps: int) -> None:
     for curve, (short, words) in zip(CURVES, NAMES.items(), strict=True):
         line(frame, words, 2, 2, shows=curve, **LOOKS[short])
     step_axis(frame, steps, row=2, col=2)
-    frame.update_layout(legend_y=-0.14)
     frame.update_yaxes(type="log", range=[-10.5, 1], dtick=2, exponentformat="power", row=2, col=2)
 
 

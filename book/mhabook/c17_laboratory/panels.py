@@ -7,6 +7,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from livegrad.live.drawing import FLOOR, places
+from livegrad.live.legends import legends_above
+from livegrad.plots import at_the_left
 from mhalib.plots import ATTENTION, DECODER, INK, WEIGHTS, transparent
 
 LOSSES = (("loss", "training loss"), ("test_loss", "test loss"))
@@ -26,8 +28,7 @@ and ``measured``."""
 LOG = {"type": "log", "exponentformat": "power", "nticks": 3, "autorangeoptions_clipmin": FLOOR}
 SHARE = {"range": [-0.02, 1.03]}
 
-# Data → the panels of curves: (title, (curve, name) pairs, vertical axis). What has the longest
-# legend stands last, on the right, where there is room for it.
+# Data → the panels of curves: (title, (curve, name) pairs, vertical axis).
 _HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE))
 _OWN = (("loss", LOSSES[:1], LOG), ("accuracy", SHARES[:1], SHARE))
 _BOUNDED = ("largest eigenvalue", CURVATURES, LOG)
@@ -126,11 +127,11 @@ def frame(kind: str) -> go.Figure:
         rows=3,
         cols=2,
         horizontal_spacing=0.14,
-        vertical_spacing=0.175,
+        vertical_spacing=0.125,
         subplot_titles=[*titles, "attention at the end"],
     )
     transparent(figure, alt="", height=640).update_layout(margin={"t": 30, "b": 40})
-    figure.update_annotations(font_size=14)
+    at_the_left(figure)
     for k, (_, traces, axis) in enumerate(panels):
         place = {"row": k // 2 + 1, "col": k % 2 + 1}
         for curve, name in traces:
@@ -143,20 +144,12 @@ def frame(kind: str) -> go.Figure:
                 meta={"x": "steps", "y": curve} | LOOKS.get(curve, {}),
             )
         figure.update_yaxes(**axis, **place)
-        _with_legend(figure, k, place)
     figure.update_xaxes(title=_title("step"), row=3, col=1)
     _with_attention(figure)
+    legends_above(figure)
+    low, high = figure.layout.yaxis6.domain
+    figure.data[-1].colorbar.update(y=(low + high) / 2, len=high - low)
     return _unmeasured(figure)
-
-
-def _with_legend(figure, k, place):
-    """Below each panel the names of its own lines; on a phone ``stack`` of drawing.js moves them
-    with it."""
-    name = f"legend{k + 1 if k else ''}"
-    figure.update_traces(legend=name, **place)
-    left, foot = (figure.layout[f"{letter}axis{k + 1 if k else ''}"].domain[0] for letter in "xy")
-    said = {"orientation": "h", "x": left, "y": foot - 0.03, "yanchor": "top", "font_size": 12}
-    figure.update_layout({name: said})
 
 
 def _title(text):
@@ -177,7 +170,7 @@ def _with_attention(figure):
         zmin=0,
         zmax=1,
         colorscale=WEIGHTS,
-        colorbar={"title": "weight", "len": 0.26, "y": 0.11},
+        colorbar_title="weight",
         row=3,
         col=2,
         meta={"z": "weights", "xaxis": names, "yaxis": names},

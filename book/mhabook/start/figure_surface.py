@@ -220,4 +220,4 @@ def _frame(steps):
     frame.update_xaxes(title="step", range=[0, steps], row=2, col=1)
     frame.update_yaxes(type="log", range=[-12.3, 3], dtick=3, exponentformat="power", row=2, col=1)
     frame.update_xaxes(title="step size η", range=[0, 2.65], row=2, col=2)
-    return frame.update_yaxes(range=[0, 2.4], row=2, col=2).update_layout(legend_y=-0.14)
+    return frame.update_yaxes(range=[0, 2.4], row=2, col=2)
