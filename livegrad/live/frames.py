@@ -54,8 +54,8 @@ def line(
 
     Where numbers stand in place of a name, the line has these for good. A solid line is broad, one
     with dashes less so, and what is there to compare with is thin and gray: a ``faint`` line, and
-    one that shows the default settings (``once``). The first column shows its lines in the legend,
-    the others only those that are not gray; ``legend`` decides otherwise.
+    one that shows the default settings (``once``). A panel names its lines above itself; of gray
+    ones only the first column does. ``legend`` decides otherwise.
     """
     parts: dict[str, Any] = {"x": over, "y": shows}
     meta = {part: what for part, what in parts.items() if isinstance(what, str)}

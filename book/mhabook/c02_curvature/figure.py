@@ -113,7 +113,6 @@ def _downward_frame(steps):
         over="loss",
         color=INK,
         dash="dash",
-        legend=False,
     )
     line(
         frame,
@@ -123,7 +122,6 @@ def _downward_frame(steps):
         over="loss",
         color=INK,
         dash="dot",
-        legend=False,
     )
     step_axis(frame, steps, col=1)
     frame.update_xaxes(

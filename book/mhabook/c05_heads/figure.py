@@ -137,7 +137,7 @@ def _two_panels(steps, record, one_head):
                 shows=path.curves[curve],
                 over=list(record),
                 faint=True,
-                legend=column == 1,
+                legend=True,
             )
             frame.data[-1].line.dash = ("solid", "dash")[k]
     line(frame, "loss of H heads", 1, shows="loss")

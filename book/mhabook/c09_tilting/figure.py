@@ -217,7 +217,7 @@ def _cloud_frame(slope):
         opacity=0.5,
     )
     line(frame, "output", 2, shows="outputs", over=SEEN)
-    line(frame, "infinitely many tokens", 2, shows="limits", over=SEEN, dash="dot", legend=False)
+    line(frame, "infinitely many tokens", 2, shows="limits", over=SEEN, dash="dot")
     guess(frame, "chapter-9-1", 2)
     frame.add_scatter(
         name="this query",
@@ -406,8 +406,8 @@ def _frame():
             line={"color": GRAY, "width": 1.5},
             meta={"x": edge},
         )
-    line(frame, "effective tokens", 2, shows="effective", over=queries, legend=False)
-    line(frame, "n exp(−v²x²), or 1", 2, shows="expected", over=queries, dash="dot", legend=True)
+    line(frame, "effective tokens", 2, shows="effective", over=queries)
+    line(frame, "n exp(−v²x²), or 1", 2, shows="expected", over=queries, dash="dot")
     line(frame, "error, mean of 8 samples", 3, shows="error", over=SIZES)
     frame.add_scatter(
         x=SIZES,

@@ -336,10 +336,9 @@ def _frame(steps):
             row,
             shows=f"{name}_plain",
             dash="dash",
-            legend=name == "loss",
         )
     for name, (row, column) in places.items():
-        line(frame, "chosen algorithm", column, row, shows=name, legend=name == "loss")
+        line(frame, "chosen algorithm", column, row, shows=name)
     line(frame, "noise floor σ²p/2", 1, shows="floor", dash="dot")
     frame.add_scatter(
         x=[0, steps],

@@ -171,7 +171,6 @@ def _frame(places, ends):
                 2,
                 shows=f"{short}_all",
                 over=ALL_PLACES.tolist(),
-                legend=False,
                 **LOOKS[short],
             )
             frame.add_scatter(

@@ -146,7 +146,6 @@ def _frame():
                 column,
                 shows=f"{kernel}_{part}",
                 over=QUERIES.tolist(),
-                legend=column == 1,
                 **LOOKS[kernel],
             )
         for kernel, name in NAMES.items():

@@ -244,7 +244,6 @@ def _frame(steps):
             shows=f"{kernel}_spectrum",
             over="order",
             color=HUES[kernel],
-            legend=False,
         )
         frame.data[-1].mode = "lines+markers"
     frame.update_xaxes(range=[0, steps], title="step", col=1)

@@ -294,7 +294,6 @@ def _frame():
                 column,
                 shows=f"{short}_all_{part}",
                 over="places",
-                legend=column == 1,
                 **LOOKS[short],
             )
             frame.data[-1].meta |= {"xaxis": {"range": "range"}}

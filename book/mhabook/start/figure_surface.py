@@ -177,7 +177,7 @@ def _frame(steps):
         ("flat", "direction of λ₂", "dashdot"),
     ):
         across, up = f"{short}_1", f"{short}_2"
-        line(frame, name, 1, shows=up, over=across, color=black, dash=dash, legend=False)
+        line(frame, name, 1, shows=up, over=across, color=black, dash=dash)
     line(frame, "descent", 1, shows="path_2", over="path_1", color=black, legend=False)
     frame.data[-1].mode, frame.data[-1].marker = "lines+markers", {"size": 6}
     frame.add_scatter(
@@ -195,8 +195,8 @@ def _frame(steps):
     line(frame, "default settings", 1, 2, shows="loss", once=True)
     line(frame, "loss", 1, 2, shows="loss", legend=False)
     rates, steep = RATES.tolist(), abs(1 - RATES).tolist()
-    line(frame, "|1 − ηλ₁|", 2, 2, shows=steep, over=rates, dash="dash", legend=False)
-    line(frame, "|1 − ηλ₂|", 2, 2, shows="factors_flat", over=rates, dash="dashdot", legend=False)
+    line(frame, "|1 − ηλ₁|", 2, 2, shows=steep, over=rates, dash="dash")
+    line(frame, "|1 − ηλ₂|", 2, 2, shows="factors_flat", over=rates, dash="dashdot")
     frame.add_scatter(
         x=[0, 2, 2],
         y=[1, 1, 0],
