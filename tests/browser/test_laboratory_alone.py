@@ -64,8 +64,8 @@ NAMED = """() => {
     !two.contains(one) && meet(place(one), place(two))));
   const panels = box._fullLayout._plots;
   const own = legends.filter((one) => {
-    const k = one.classList[0].slice(6), { xaxis, yaxis } = panels[`x${k}y${k}`], { left, top } = place(box);
-    return Math.abs(place(one).left - left - xaxis._offset) < 12 && Math.abs(place(one).bottom - top - yaxis._offset) < 8;
+    const k = one.classList[0].slice(6), { xaxis, yaxis } = panels[`x${k}y${k}`], at = place(one), all = place(box);
+    return Math.abs(at.left - all.left - xaxis._offset) < 12 && Math.abs(at.bottom - all.top - yaxis._offset) < 8;
   });
   const fits = Math.abs(box._fullLayout.width - place(box).width) < 1;
   return { fits, legends: legends.length, own: own.length, over: over.map((one) => one.textContent) };
