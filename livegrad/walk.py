@@ -56,11 +56,14 @@ class Walk:
         self.recorder = recorder
         self.recorded = recorded
         self.watching = watching
-        self.entrywise = type(optimizer) in ENTRYWISE
+        self.entrywise: bool = type(optimizer) in ENTRYWISE
         # Where the run stands before it asks for the loss of step k: k, θ, and what the rule
         # remembers, in the form that its step takes.
         self.here: tuple[int, Any, Any] | None = None
         self.last: _Point | None = None
+        self.first: float | None = None
+        self.start: Any = None
+        self.given: Any = None
 
     def to(
         self, steps: int, state: RunState, samples: Callable[[int], Iterable[Any]], start: Any
@@ -262,17 +265,18 @@ class Recorder:
         steps: int,
         compiled: bool | None,
     ) -> None:
-        self.train_space = _space(model, data, optimizer, steps, compiled)
+        self.train_space: Workspace = _space(model, data, optimizer, steps, compiled)
         # A test set is asked at recorded steps alone: what it cannot be compiled for is no error.
-        self.test_space = (
+        self.test_space: Workspace | None = (
             None
             if test is None
             else _test_space(model, test, optimizer, None if compiled else compiled)
         )
         if self.test_space is not None:
             self.test_space.follow(self.train_space)
-        self.data, self.known = data, self.train_space.known(data)
-        self.records = Records()
+        self.data: Any = data
+        self.known: Any = self.train_space.known(data)
+        self.records: Records = Records()
 
     def add(self, k: int, theta: Any, grad: Any) -> float:
         """Measure at step k, and give the norm of the gradient."""
