@@ -7,15 +7,19 @@ const DESK = 800, // from this width on both have room beside each other
   TITLE = 24, // pixels above a panel, for its title
   ALL = "all";
 
-// The rows of panels as plotly has laid them out: {panel: the first, from, to: pixels, titles}.
+// The rows of panels as plotly has laid them out: {panel: the first, top, from, to: pixels, titles}. A title stands above
+// the names of its panel.
 function rowsOf({ _fullLayout: layout }) {
   const rows = [];
   for (let k = 0; layout?.[axis(k)]; k++) {
-    const from = Math.max(0, Math.round(layout[axis(k)]._offset) - TITLE),
-      row = rows.find((one) => one.from === from),
-      title = layout.annotations[k].text;
-    if (row) row.titles.push(title);
-    else rows.push({ panel: k, from, titles: [title] });
+    const { text, yshift } = layout.annotations[k],
+      top = Math.round(layout[axis(k)]._offset),
+      from = Math.max(0, top - TITLE - yshift),
+      row = rows.find((one) => one.top === top);
+    if (row) {
+      row.titles.push(text);
+      row.from = Math.min(row.from, from);
+    } else rows.push({ panel: k, top, from, titles: [text] });
   }
   return rows.map((row, k) => ({ ...row, to: rows[k + 1]?.from ?? layout.height }));
 }
