@@ -635,7 +635,7 @@ REFUSED = {
     "a dictionary of data": (
         lambda: small(Line(np.zeros(3)), data={"X": 1, "y": 2}),
         TypeError,
-        r"data: expected .*SimpleNamespace\(X=X, y=y\), got dict",
+        r"data: expected a dataset with arrays X and y, got dict",
     ),
     "a loss that is infinite at the start": (
         lambda: small(
