@@ -64,7 +64,7 @@ def line(
         meta["once"] = True
     gray = faint or once
     look = (
-        {"color": GRAY, "width": 1.5}
+        {"color": GRAY, "dash": dash, "width": 1.5}
         if gray
         else {"color": color, "dash": dash, "width": 3 if dash == "solid" else 2}
     )

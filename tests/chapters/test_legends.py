@@ -622,9 +622,9 @@ def leaving_out(made, path, first, samples, sigma, lr, left):
             "log step",
             "",
             {
-                "from the initialization": traveled,
+                "from zero": traveled,
                 "sum of its pushes": pushed,
-                "from the run without that sample": distance,
+                "between the two runs": distance,
             },
             at,
         ),

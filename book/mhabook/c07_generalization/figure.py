@@ -83,10 +83,11 @@ def leaving_out(
     return LiveFigure(
         FigureSpec(
             title="A run, and the run without one sample",
-            alt=f"Left, over {steps} steps, the distance of one head from zero, and far below it "
-            "the distance from the head that was trained without one sample. Right, four losses "
-            "that fall: of the training samples, of that sample when it is included and when it "
-            "is left out, and of test samples.",
+            alt=f"Left, over {steps} steps, a thick line, the distance between one head and the head "
+            "that was trained without one sample, below a dotted line, the sum of the pushes of "
+            "that sample, and far below a gray line, the distance from zero. Right, four losses "
+            "that fall: that of the sample, thick when it is left out and dashed when it is "
+            "included, and in gray those of the training samples and of test samples.",
             model="leave_one_out",
             # The streams of tokenized_mixture and of its fresh(seed=1): page and mhalib draw alike.
             data=mixture_draws(mixture, 4 * n, (mixture.seed, 1)) | {"kind": "sampled"},
@@ -118,13 +119,13 @@ def leaving_out(
 
 def _left_out_frame(steps):
     frame = panels("distance, step by step", "losses, step by step")
-    line(frame, "from the initialization", 1, shows="traveled", dash="dashdot")
-    line(frame, "sum of its pushes", 1, shows="pushed", dash="longdash")
-    line(frame, "from the run without that sample", 1, shows="distance")
-    line(frame, "that sample, included", 2, shows="own_loss", dash="dashdot")
-    line(frame, "training loss", 2, shows="loss")
-    line(frame, "that sample, left out", 2, shows="left_loss", dash="longdash")
-    line(frame, "test loss", 2, shows="held_out_loss", dash="dash")
+    line(frame, "between the two runs", 1, shows="distance")
+    line(frame, "sum of its pushes", 1, shows="pushed", dash="dot")
+    line(frame, "from zero", 1, shows="traveled", faint=True)
+    line(frame, "that sample, left out", 2, shows="left_loss")
+    line(frame, "that sample, included", 2, shows="own_loss", dash="dash")
+    line(frame, "training loss", 2, shows="loss", faint=True, legend=True)
+    line(frame, "test loss", 2, shows="held_out_loss", faint=True, dash="dash", legend=True)
     step_axis(frame, steps)
     frame.update_yaxes(range=[0, 9], col=1)
     return frame.update_yaxes(type="log", dtick=1, exponentformat="power", range=[-4, 1.5], col=2)
