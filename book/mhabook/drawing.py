@@ -235,13 +235,20 @@ class Panel:
         return self.curve(points, width=2, dash=DOTS)
 
     def words(
-        self, at: Point, text: str, *, color: str | None = None, anchor: str = "middle"
+        self,
+        at: Point,
+        text: str,
+        *,
+        color: str | None = None,
+        anchor: str = "middle",
+        size: float | None = None,
     ) -> "Panel":
         """Words, in a halo of the page's ground; ``anchor`` says what stands at the place: their
-        "start", "middle" or "end"."""
+        "start", "middle" or "end". Without a ``size`` they are as large as others of the panel."""
+        large = "" if size is None else f'font-size="{size:g}" '
         return self._add(
             f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" text-anchor="{anchor}" fill="{_ink(color)}" '
-            f"{HALO}>{escape(text)}</text>"
+            f"{large}{HALO}>{escape(text)}</text>"
         )
 
     def svg(self) -> str:

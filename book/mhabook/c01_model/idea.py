@@ -21,9 +21,7 @@ def one_sample() -> HTML:
     """Ten tokens of a sample, one of which carries the label; a token looks at all of them, and
     does not know at which it should."""
     sample = _looking(Panel("One of ten tokens carries the label"), LOOKS, ROW, SPREAD)
-    for token in ROW:
-        x, y = _between((LOOKS[0], LOOKS[1] + 8), token, 0.6)
-        sample.words((x, y + 3), "?")
+    sample.words((LOOKS[0] - 13, LOOKS[1] + 5), "?", size=24, anchor="end")
     x, y = ROW[STARRED]
     sample.arrow((x, y + 13), (x, y + 30), width=1.5).words((x, y + 43), "label +")
     sample.words((LOOKS[0] + 13, LOOKS[1] + 1), "a token looks", anchor="start")
@@ -31,8 +29,8 @@ def one_sample() -> HTML:
     return picture(
         "one-sample",
         "A row of ten tokens: nine discs and a star, from which an arrow points to the label plus. "
-        "Above them a triangle, a token that looks. A line leads from it to each of the ten, all "
-        "equally thick, and every line has a question mark.",
+        "Above them a triangle, a token that looks, with a question mark. A line leads from it to "
+        "each of the ten, all equally thick.",
         [sample],
     )
 

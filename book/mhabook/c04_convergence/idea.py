@@ -22,22 +22,22 @@ def downhill_leads_there() -> HTML:
     """Near a good model a flat start ends too high; far away it does not; so the run comes nearer
     step by step."""
     end = flat(NEAR)
-    near = _axis(Panel("Near: it cannot be flat"), NEAR)
+    near = _axis(Panel("Near: it cannot be flat"), NEAR).words((190, 177), "distance")
     near.wall(_points(flat, NEAR), beyond=[_at(NEAR, 0), _at(0, 0)])
     near.words((_at(NEAR, end)[0] + 8, _at(NEAR, end)[1] - 2), "a flat start", anchor="start")
     near.words((_at(NEAR, end)[0] + 8, _at(NEAR, end)[1] + 16), "ends too high", anchor="start")
     near.curve(_points(_sloping, NEAR), width=2.5)
     near.arrow(_at(0.25, _sloping(0.25) - 0.12), _at(1.1, _sloping(1.1) - 0.12), width=2)
-    far = _axis(Panel("Far away: it can"), FAR)
+    far = _axis(Panel("Far away: it can"), FAR).words((136, 177), "distance")
     far.curve(_points(_reaching, FAR), width=2.5)
     far.words((46, 104), "a flat start", anchor="start")
     far.words((46, 122), "ends low enough", anchor="start")
     return picture(
         "downhill-leads-there",
-        "Three panels. Left: a dot at a high loss, and near it a star, the good model, at a low "
-        "loss. A dotted curve starts flat at the dot with as much negative curvature as is "
-        "allowed, and ends far above the star; the region below it, which no flat start reaches, is "
-        "shaded. The solid curve that reaches the star slopes down "
+        "Three panels. Left, the loss over the distance from the run: a dot at a high loss, and near "
+        "it a star, the good model, at a low loss. A dotted curve starts flat at the dot with as "
+        "much negative curvature as is allowed, and ends far above the star; the region below it, "
+        "which no flat start reaches, is shaded. The solid curve that reaches the star slopes down "
         "from the dot on. Middle: the star is far away, and a curve that starts flat reaches it. "
         "Right: circles around a star, and a path of steps from the outermost circle inward, with "
         "the largest steps first.",
@@ -75,6 +75,7 @@ def _axis(panel, end):
     panel.line(_at(0, 0), _at(5.4, 0), opacity=0.6).line(_at(0, 0), _at(0, 1.05), opacity=0.6)
     panel.words((17, _at(0, 1)[1] + 5), "1").words((17, _at(0, THERE)[1] + 5), "0.1")
     panel.words((_at(0, 0)[0], 177), "0").words((_at(end, 0)[0], 177), f"{end:g}")
+    panel.words((15, 100), "loss")
     return panel.dot(_at(0, HERE)).star(_at(end, THERE))
 
 
@@ -92,7 +93,7 @@ def _steps():
         panel.arrow(begin, end, width=2)
         panel.dot(begin, size=3.5)
     return panel.words((path[0][0] - 6, path[0][1] - 6), "start", anchor="end").words(
-        (130, 183), "high loss: much nearer"
+        (130, 183), "long steps while loss is high"
     )
 
 

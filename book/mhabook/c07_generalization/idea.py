@@ -40,8 +40,8 @@ def pushes_fade() -> HTML:
     return picture(
         "pushes-fade",
         "Left, two paths from one point. The upper path is the run with the sample. At each of "
-        "its steps an arrow shows the push of the sample: the first arrows are long and the last "
-        "ones tiny, so the paths separate early and then run side by side. Right, the pushes as "
+        "its steps a bar shows the push of the sample: the first bars are long and the last ones "
+        "tiny, so the paths separate early and then run side by side. Right, the pushes as "
         "columns, which shrink from step to step; stacked, they form one column, the distance "
         "between the two runs.",
         [_two_runs(), _columns()],
@@ -57,14 +57,10 @@ def _two_runs():
     panel.curve(list(zip(across, without, strict=True)), dash="5 4")
     panel.curve(list(zip(across, whole, strict=True)))
     for x, y, push in zip(across[1:], whole[1:], 0.8 * PUSHES, strict=True):
-        foot, tip = (float(x), float(y + push)), (float(x), float(y))
-        if foot[1] - tip[1] > 12:  # half as long again as the head of an arrow
-            panel.arrow(foot, tip, width=2)
-        else:
-            panel.line(foot, tip, width=3)
+        panel.bar((float(x), float(y + push)), (float(x), float(y)), width=5)
     panel.dot((float(across[0]), float(without[0])), size=4)
     panel.words((150, 30), "with the sample").words((190, 125), "without it")
-    return panel.words((130, 184), "each arrow is a push of the sample")
+    return panel.words((130, 184), "each bar is a push of the sample")
 
 
 def _columns():

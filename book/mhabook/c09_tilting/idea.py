@@ -24,15 +24,17 @@ def query_in_a_cloud() -> HTML:
         panel.dot(_at(token), color=ATTENTION, size=2.2 * (len(weights) * weight) ** 0.5)
     for token in tokens():
         panel.dot(_at(token), size=0.6)
-    tip, mean = _at(1.5 * np.array(QUERY)), _at(weights @ tokens())
-    panel.query(_at((0, 0)), towards=tip)
-    panel.words((tip[0] + 10, tip[1] - 8), "query", anchor="start")
+    mean, way = _at(weights @ tokens()), np.array(QUERY) / np.linalg.norm(QUERY)
+    # Outside of the cloud, where no disc lies on it.
+    panel.query(_at((0, 0))).arrow(_at(2.2 * way), _at(3.2 * way), width=1.5)
+    panel.words((_at(3.2 * way)[0], _at(3.2 * way)[1] - 8), "query")
     panel.line(mean, (188, 124), width=1).dot(mean, size=5)
     panel.words((190, 130), "their mean", anchor="start")
     return picture(
         "tokens-by-weight",
-        "A round cloud of tokens, each in a disc that is as large as its weight, and an arrow from "
-        "a triangle in the middle, the query. The discs in the direction of the arrow are large, and "
+        "A round cloud of tokens, each in a disc that is as large as its weight. In the middle is a "
+        "triangle, the query, and outside of the cloud an arrow shows the direction in which it "
+        "looks. The discs in the direction of the arrow are large, and "
         "those on the other side nearly vanish. Their mean, a dot, lies away from the middle, in "
         "the direction of the arrow.",
         [panel],

@@ -10,8 +10,11 @@ from mhalib.plots import FOUND
 STRETCHED = (512 / 257, 2 / 257)
 """The variances of tokens that are stretched: one is 256 times the other, and their mean is 1."""
 VARIANCES = (4.0, 1.0)
-"""Those of the long and of the short coordinate of the tokens, in the panels that compare two
+"""Those of the tokens along their wide and their narrow direction, in the panels that compare two
 descents."""
+WIDE = ("along the wide", "token direction:", "steep")
+NARROW = ("along the narrow", "one: flat")
+"""What the axes of the narrow valley are, in lines of words."""
 ERRORS = (0.35, 0.7)
 """How far the products u v of the two coordinates are above 1 at the start."""
 NEAR = 0.02
@@ -38,19 +41,31 @@ def stretched_tokens() -> HTML:
 
 
 def landscape() -> HTML:
-    """The narrow valley of a long and a short coordinate, and the round one of whitened
+    """The narrow valley of a wide and a narrow token direction, and the round one of whitened
     coordinates."""
     narrow, round_ = (descent(variances) for variances in (VARIANCES, (1.0, 1.0)))
     return picture(
         "narrow-and-round",
-        "Two panels. Left: horizontally, the distance of the long coordinate from its valley; "
-        "vertically, that of the short one. The level lines are narrow ovals around a star, the "
-        "optimum, and descent, dashed, jumps from side to side, for "
+        "Two panels. Left: horizontally, the distance from the valley of the wide token direction; "
+        "vertically, from that of the narrow one. The level lines are narrow ovals around a star, "
+        "the optimum: the loss is steep along the wide direction and flat along the narrow one. "
+        "Descent, dashed, jumps from side to side, for "
         f"{len(narrow) - 1} steps. Right: in whitened coordinates the level lines are circles, and "
         f"descent converges in {len(round_) - 1} steps.",
         [
-            _ovals("Descent moves A and B", narrow, VARIANCES, "a narrow valley", dash="6 4"),
-            _ovals("Descent moves u and v", round_, (1.0, 1.0), "a round valley"),
+            _ovals(
+                _named(Panel("Descent moves A and B"), WIDE, NARROW, 24),
+                narrow,
+                VARIANCES,
+                "a narrow valley",
+                dash="6 4",
+            ),
+            _ovals(
+                _named(Panel("Descent moves u and v"), ("wide",), ("narrow",), 48),
+                round_,
+                (1.0, 1.0),
+                "a round valley",
+            ),
         ],
     )
 
@@ -90,8 +105,8 @@ def descent(variances: tuple[float, float]) -> list[Point]:
 
 
 def _distances(errors, curvatures):
-    long, short = errors / np.sqrt(curvatures)
-    return float(long), float(short)
+    wide, narrow = errors / np.sqrt(curvatures)
+    return float(wide), float(narrow)
 
 
 def unbalanced() -> list[Point]:
@@ -135,9 +150,17 @@ def _valleys():
     return panel.words((130, 186), "it may stop unbalanced")
 
 
-def _ovals(title, path, variances, words, dash=""):
-    panel = _axes(Panel(title)).words((250, CENTER[1] - 5), "long", anchor="end")
-    panel.words((CENTER[0] - 40, 34), "short", anchor="end")
+def _named(panel, across, up, beside):
+    """The two axes with their names: on the first one, and so far beside the top of the second."""
+    _axes(panel)
+    for k, words in enumerate(across):
+        panel.words((254, CENTER[1] - 5 - 12 * (len(across) - 1 - k)), words, anchor="end")
+    for k, words in enumerate(up):
+        panel.words((CENTER[0] - beside, 34 + 12 * k), words, anchor="end")
+    return panel
+
+
+def _ovals(panel, path, variances, words, dash=""):
     curvatures = [curvature(variance) for variance in variances]
     turn = np.linspace(0, 2 * np.pi, 121)
     # The level lines through the start and at a quarter and a sixteenth of its loss.
@@ -153,6 +176,7 @@ def _ovals(title, path, variances, words, dash=""):
     panel.curve(points, width=1.5, dash=dash).start(*points[:2])
     for point in points[1:]:
         panel.dot(point, size=2)
+    panel.words((points[0][0] + 9, points[0][1] + 1), "start", anchor="start")
     return panel.star(CENTER).words((130, 186), f"{words}: {len(path) - 1} steps")
 
 
