@@ -1455,15 +1455,6 @@ def turned(made, path, first, turn, network, pair, radius):
     row, column = np.unravel_index(above.argmin(), above.shape)
     seen = least(turn)
     return {
-        "loss on the plane, blue is higher": Panel(
-            "first direction",
-            "second direction",
-            {
-                "heatmap": above / abs(above).max(),
-                "network": ([0], [0]),
-                "lowest loss in the picture": (at[[column]], at[[row]]),
-            },
-        ),
         "smallest curvature of the plane": Panel(
             "turn of second direction, degrees",
             "",
@@ -1475,6 +1466,15 @@ def turned(made, path, first, turn, network, pair, radius):
                 "mean of all eigenvalues": ([0, 90], [values.mean()] * 2),
                 "smallest eigenvalue": ([0, 90], values[[0, 0]]),
                 "here": ([turn], [seen]),
+            },
+        ),
+        "loss minus that of the network": Panel(
+            "first direction",
+            "second direction",
+            {
+                "heatmap": above / abs(above).max(),
+                "network": ([0], [0]),
+                "lowest loss in the picture": (at[[column]], at[[row]]),
             },
         ),
     }, [

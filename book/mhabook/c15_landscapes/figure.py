@@ -17,11 +17,11 @@ from mhabook.figure_parts import together
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.data.sequences import SequenceDataset
 from mhalib.models import AttentionLayer
-from mhalib.plots import DIVERGING, GRAY, HERE, INK
+from mhalib.plots import GRAY, HERE, INK, SEQUENTIAL
 
 Values: TypeAlias = dict[str, Any]
 DEGREES = tuple(range(0, 91, 5))
-"""How far the second direction can be turned; the right panel asks for all of them."""
+"""How far the second direction can be turned; the left panel asks for all of them."""
 PAIRS = tuple(range(1, 21))
 RADII = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 RESOLUTION = 25
@@ -44,9 +44,9 @@ def turned(networks: Mapping[str, AttentionLayer], data: SequenceDataset) -> Liv
     shows.
 
     Two random directions span the plane. The second one can be turned toward the eigenvector of the
-    least eigenvalue of the Hessian, downhill. On the left is the loss on the plane, above or below
-    that of the network; on the right the least curvature of the plane in its middle, for every
-    turn, beside the mean and the least of all eigenvalues. Controls choose the network, the random
+    least eigenvalue of the Hessian, downhill. On the left is the least curvature of the plane in
+    its middle, for every turn, beside the mean and the least of all eigenvalues; on the right the
+    loss on the plane, above or below that of the network. Controls choose the network, the random
     pair, the turn, and how far the picture reaches. It is a computation and no training.
 
     Parameters
@@ -202,7 +202,7 @@ def _measured(one, data, pair, turn, radius):
     return {
         "at": plane.a.tolist(),
         "span": [-edge, edge],
-        # Divided and not shifted: 0, which is white, stays the loss of the network.
+        # Divided and not shifted: 0 stays the loss of the network.
         "above": (above / abs(above).max()).tolist(),
         "low_a": [float(plane.a[lowest[1]])],
         "low_b": [float(plane.b[lowest[0]])],
@@ -255,26 +255,35 @@ _SUMMARY = (
     "least {bottom} in the picture, whose radius is {radius} times the norm of the weights."
 )
 _ALT = (
-    "Left, a map of the loss on a plane through the network {}: a white spot in the middle, where "
-    "the loss is that of the network, and higher loss all around. Right, the smallest curvature "
-    "of the plane against the turn of its second direction, from 0 to 90 degrees: the curve "
-    "starts between zero and the mean of all eigenvalues, falls below zero near 60 degrees, and "
-    "ends at the smallest eigenvalue."
+    "Left, the smallest curvature of a plane through the network {} against the turn of its second "
+    "direction, from 0 to 90 degrees: the curve starts between zero and the mean of all "
+    "eigenvalues, falls below zero near 60 degrees, and ends at the smallest eigenvalue. Right, a "
+    "map of the loss on the plane, the lighter the higher: dark in the middle, where the loss is "
+    "that of the network, and lighter all around."
 )
 
 
 def _frame():
-    frame = panels(
-        "loss on the plane, blue is higher", "smallest curvature of the plane", height=420
-    )
-    frame.add_heatmap(
-        zmin=-1,
-        zmax=1,
-        colorscale=DIVERGING,
-        hoverinfo="skip",
-        showscale=False,
+    frame = panels("smallest curvature of the plane", "loss minus that of the network", height=420)
+    line(frame, "smallest curvature of the plane", 1, shows="curvature", over=DEGREES)
+    line(frame, "mean of all eigenvalues", 1, shows="mean", over=(0, 90), dash="dash")
+    line(frame, "smallest eigenvalue", 1, shows="least", over=(0, 90), dash="dot")
+    frame.add_scatter(
+        name="here",
+        mode="markers",
         row=1,
         col=1,
+        marker={"color": INK, "size": 11},
+        showlegend=False,
+        meta={"x": "turned", "y": "here"},
+    )
+    # Bars of colors stand at the right of a figure, so the map does too.
+    frame.add_heatmap(
+        colorscale=SEQUENTIAL,
+        colorbar={"title": "relative"},
+        hoverinfo="skip",
+        row=1,
+        col=2,
         meta={
             "x": "at",
             "y": "at",
@@ -290,30 +299,18 @@ def _frame():
         name="network",
         mode="markers",
         row=1,
-        col=1,
+        col=2,
         marker=HERE | edge | {"size": 11},
     )
     frame.add_scatter(
         name="lowest loss in the picture",
         mode="markers",
         row=1,
-        col=1,
+        col=2,
         marker=HERE | edge | {"symbol": "square", "size": 10},
         meta={"x": "low_a", "y": "low_b"},
     )
-    line(frame, "smallest curvature of the plane", 2, shows="curvature", over=DEGREES)
-    line(frame, "mean of all eigenvalues", 2, shows="mean", over=(0, 90), dash="dash")
-    line(frame, "smallest eigenvalue", 2, shows="least", over=(0, 90), dash="dot")
-    frame.add_scatter(
-        name="here",
-        mode="markers",
-        row=1,
-        col=2,
-        marker={"color": INK, "size": 11},
-        showlegend=False,
-        meta={"x": "turned", "y": "here"},
-    )
-    frame.update_xaxes(title="first direction", zeroline=False, col=1)
-    frame.update_yaxes(title="second direction", zeroline=False, col=1)
-    frame.update_xaxes(title="turn of second direction, degrees", range=[-3, 93], dtick=30, col=2)
-    return frame.update_yaxes(zeroline=True, zerolinewidth=2, zerolinecolor=GRAY, col=2)
+    frame.update_xaxes(title="turn of second direction, degrees", range=[-3, 93], dtick=30, col=1)
+    frame.update_yaxes(zeroline=True, zerolinewidth=2, zerolinecolor=GRAY, col=1)
+    frame.update_xaxes(title="first direction", zeroline=False, col=2)
+    return frame.update_yaxes(title="second direction", zeroline=False, col=2)
