@@ -94,7 +94,7 @@ def words(made, path, first, lr):
     ends = np.full(10, 107), 107 + 36 * weights[-1], nothing
     bars = np.column_stack(ends).ravel(), np.column_stack([rows, rows, nothing]).ravel()
     return {
-        "attention on each word, step by step": Panel(
+        "attention, step by step": Panel(
             "", "", {"heatmap": weights, "final weight": bars}, ticks={"y": names}
         ),
         "loss": Panel("step", "", {"loss": loss}, path.steps),
@@ -1307,7 +1307,7 @@ def held(made, path, first, case, q, c):
         ("loss", lambda kernel, at: (reads(kernel, at) - y) ** 2 / 2),
     ):
         shown = {kernel: (at, of(kernel, at)) for kernel in ways}
-        shown["way"] = [(walk, of(kernel, walk)) for kernel, walk in ways.items()]
+        shown["path"] = [(walk, of(kernel, walk)) for kernel, walk in ways.items()]
         # From this start softmax meets the target, and the Gaussian query stops at the left key.
         met, trap = (walk[-1:] for walk in ways.values())
         assert abs(reads("softmax", met)[0] - y) < 0.01 and abs(trap[0] + 2) < 0.01

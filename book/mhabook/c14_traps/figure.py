@@ -327,14 +327,15 @@ def _frame():
                 meta={"x": kind, "y": f"{kind}_{part}"},
             )
     frame.update_xaxes(title="query", zeroline=False)
-    return frame.update_yaxes(title="loss", rangemode="tozero", col=2)
+    # Not from zero on, which would halve a star there.
+    return frame.update_yaxes(title="loss", col=2)
 
 
 def _query(frame, short, column, part):
-    """The way of a query on its line, with its start, which can be dragged."""
+    """The path of a query on its line, with its start, which can be dragged."""
     place = {"row": 1, "col": column, "showlegend": column == 1 and short == BOTH[0]}
     frame.add_scatter(
-        name="way",
+        name="path",
         mode="lines",
         line={"color": INK, "width": 3},
         meta={"x": f"{short}_way", "y": f"{short}_way_{part}"},
