@@ -90,8 +90,8 @@ const axis = (letter, k) => `${letter}axis${k ? k + 1 : ""}`;
 const legendOf = (k) => `legend${k ? k + 1 : ""}`;
 
 // In pixels: a panel on a phone; what its axes and the title of the next one take; the title of the first; of a legend a
-// line, its edges, what stands before a name, and a letter; a bar of colors.
-const [PANEL, BETWEEN, TITLE, LINE, EDGES, SAMPLE, LETTER, BAR] = [165, 70, 30, 19, 10, 45, 6.7, 90];
+// line, its edges, what stands before a name, and a letter; a bar of colors; from names to the title of the next panel.
+const [PANEL, BETWEEN, TITLE, LINE, EDGES, SAMPLE, LETTER, BAR, APART] = [165, 70, 30, 19, 10, 45, 6.7, 90, 24];
 
 const named = (data, k) =>
   data.filter(({ name, showlegend, legend }) => name && showlegend !== false && legend === legendOf(k));
@@ -110,17 +110,19 @@ function lower(layout, data) {
 
 // How many names of a panel stand one below the other where so many pixels are side by side, and how high they stand, with
 // that of the run before below the line of the default settings.
-function columnsOf(traces, first, room) {
+function columnsOf(traces, first, room, wideOf = (name) => LETTER * name.length) {
   const names = traces.map((trace) => (trace === first ? [trace.name, BEFORE] : [trace.name]));
   for (let down = 1; down <= names.length; down++) {
     const columns = [];
     for (let k = 0; k < names.length; k += down) columns.push(names.slice(k, k + down).flat());
-    const wide = columns.map((column) => SAMPLE + LETTER * Math.max(...column.map((name) => name.length)));
+    const wide = columns.map((column) => SAMPLE + Math.max(...column.map(wideOf)));
     if (down === names.length || wide.reduce((sum, each) => sum + each) <= room)
       return { down, above: LINE * Math.max(...columns.map((column) => column.length)) + EDGES };
   }
   return { down: 1, above: 0 };
 }
+
+const barOf = (data) => (data.some(({ type, showscale }) => type === "heatmap" && showscale !== false) ? BAR : 0);
 
 // On a phone the panels stand one below the other, each below its names: their places, and how many names are in a column.
 // null where they stand so already.
@@ -129,7 +131,7 @@ function stackOf({ figure: { data, layout }, draw }, width) {
     { l, r, b } = layout.margin,
     rows = new Set(Array.from({ length: n }, (_, k) => layout[axis("y", k)].domain?.[0])).size,
     first = draw.find(({ once }) => once)?.trace,
-    bar = data.some(({ type, showscale }) => type === "heatmap" && showscale !== false) ? BAR : 0,
+    bar = barOf(data),
     names = Array.from({ length: n }, (_, k) => columnsOf(named(data, k), data[first], width - l - r - bar));
   if (rows === n && !names.some(({ above }) => above)) return null;
   const gaps = names.map(({ above }, k) => (k ? BETWEEN + above : 0)),
@@ -156,19 +158,49 @@ function stack(layout, { places, top, height }) {
   layout.height = height;
 }
 
-// As high as there is room. Between two rows of panels stand as many pixels as before, times the size of letters, since
-// they hold axes, a title and names; but the panels of a row keep LEAST.
-const LEAST = 45;
-function fit(layout, high) {
-  const { t, b } = layout.margin,
-    size = (layout.font?.size ?? 12) / 12,
+// In a view of the figure alone the names of a panel stand in as many columns as there is room for up to the next panel;
+// no guess of its reader is there, and the run before has a place before it comes. It gives how high those above a row of panels stand, by the top of the row.
+function spread({ draw, guesses = [] }, layout, data, width) {
+  const { l, r } = layout.margin,
+    { family = "sans-serif", size: letters = 12 } = layout.font ?? {},
+    size = letters / 12,
+    inner = width - l - r - size * barOf(data),
+    all = Array.from({ length: panelsOf(layout) }, (_, k) => [layout[axis("x", k)], layout[axis("y", k)]]),
+    places = all.map(([x, y]) => [x.domain[0], y.domain[1]]),
+    above = new Map(places.map(([, top]) => [top, 0])),
+    first = data[draw.find(({ once }) => once)?.trace],
+    before = data.find(({ name, showlegend }) => name === BEFORE && showlegend) ?? { name: BEFORE },
+    pen = document.createElement("canvas").getContext("2d");
+  pen.font = `${letters}px ${family}`;
+  places.forEach(([left, top], k) => {
+    const rights = places.filter(([x, y]) => y === top && x > left).map(([x]) => inner * (x - left) - APART),
+      told = named(data, k).filter((one) => one.name !== BEFORE && !guesses.some(({ trace }) => data[trace] === one)),
+      names = told.flatMap((one) => (one === first ? [one, before] : [one])),
+      room = rights.length ? Math.min(...rights) : inner * (1 - left);
+    const columns = columnsOf(names, null, room, (name) => pen.measureText(name).width);
+    names.forEach((trace, i) => {
+      trace.legendgroup = `${k} ${Math.floor(i / columns.down)}`;
+    });
+    above.set(top, Math.max(above.get(top), size * columns.above));
+  });
+  return above;
+}
+
+// As high as there is room. Above the first row of panels stand its titles and names, between two rows the numbers and
+// titles of axes, too; but the panels of a row keep LEAST.
+const [LEAST, TICKS, NAMED] = [45, 20, 22];
+function fit(layout, high, above) {
+  const size = (layout.font?.size ?? 12) / 12,
     all = Array.from({ length: panelsOf(layout) }, (_, k) => layout[axis("y", k)]),
     rows = [...new Map(all.map(({ domain }) => [domain[1], domain])).values()].sort((one, two) => two[1] - one[1]),
-    gaps = rows.map(([, top], k) => (k ? rows[k - 1][0] - top : 0)),
+    isNamed = (row) => all.some(({ domain }, k) => domain[1] === row[1] && layout[axis("x", k)].title?.text),
+    gapOf = (row, before) => TITLE + above.get(row[1]) + size * (TICKS + (isNamed(before) ? NAMED : 0));
+  layout.margin.t = TITLE + above.get(rows[0][1]);
+  const inner = high - layout.margin.t - layout.margin.b,
+    gaps = rows.map((row, k) => (k ? gapOf(row, rows[k - 1]) / inner : 0)),
     [apart, tall] = [gaps.reduce((sum, gap) => sum + gap), rows.reduce((sum, [low, top]) => sum + top - low, 0)],
-    inner = high - t - b,
     most = Math.max(0, 1 - (LEAST * rows.length) / inner) / apart,
-    times = Math.min((size * (layout.height - t - b)) / inner, most),
+    times = Math.min(1, most),
     share = apart ? (1 - times * apart) / tall : 1 / tall;
   layout.height = high;
   let end = 1;
@@ -240,11 +272,14 @@ export class Drawer {
     const room = (this.room = this.roomNow());
     const wanted = JSON.stringify([width, room, ...spec.draw.filter((p) => p.layout).map((p) => frame?.final[p.from])]);
     this.width = width;
-    if (wanted !== this.made) {
+    const isNew = wanted !== this.made;
+    if (isNew) this.layout = layoutOf(spec.figure, spec.draw, frame);
+    const above = room && spread(spec, this.layout, data, width);
+    if (isNew) {
       this.made = wanted;
-      const layout = (this.layout = layoutOf(spec.figure, spec.draw, frame));
+      const { layout } = this;
       if (stacked) stack(layout, stacked);
-      if (room) fit(layout, room);
+      if (room) fit(layout, room, above);
       hold(layout);
       if (width) layout.width = width;
       box.style.height = `${layout.height}px`;

@@ -10,7 +10,7 @@ from livegrad.still.legend import EDGE, ROW, SAMPLE
 from livegrad.still.words import width
 
 PAGE = 688  # pixels: how wide a figure is on a page
-FACE = "Source Sans 3, Open Sans, arial, sans-serif"
+FACE = "'Source Sans 3', 'Open Sans', arial, sans-serif"
 NARROW = 0.85  # of the letters that still/words.py measures, at most; those of verdana are as wide
 BETWEEN = 5  # from the names in one column to the samples of the next
 APART = 24  # from there to the title of the next panel

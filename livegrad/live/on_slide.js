@@ -1,8 +1,20 @@
-// On a slide (NAME.html?slides) letters in the picture are large enough for the last row, and a key that nothing here uses
-// goes to the slides, also from inside this frame. What can be moved or pressed keeps its own keys; a menu, which finds its
-// entries by letters, keeps all but those of a presenter.
+// On a slide (NAME.html?slides) the page looks as the slides do, letters in the picture are large enough for the last row,
+// and a key that nothing here uses goes to the slides, also from inside this frame. What can be moved or pressed keeps its
+// own keys; a menu, which finds its entries by letters, keeps all but those of a presenter.
 (() => {
   if (!new URLSearchParams(location.search).has("slides")) return;
+
+  // The letters and the styles of the slides, where they lie beside the figures; names are as wide as their letters, so the
+  // figure waits for these (widget.py).
+  const styled = (name) =>
+    new Promise((done) => {
+      const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: `../_static/${name}.css` });
+      link.onload = link.onerror = done;
+      document.head.append(link);
+    });
+  dark.removeEventListener("change", choose);
+  Object.assign(document.documentElement.dataset, { theme: "light", slide: "" });
+  window.mhaStyled = Promise.all(["letters", "kit"].map(styled)).then(() => document.fonts.load('1em "Source Sans 3"'));
 
   // A slide shows this page 1.18 times as large (kit.css): the 12 pixels of an axis become 18.
   const LARGER = 1.28;
@@ -10,9 +22,11 @@
     state = JSON.parse(place.textContent),
     { layout } = state.spec.figure;
   layout.font = { ...layout.font, size: LARGER * (layout.font?.size ?? 12) };
-  for (const side of Object.keys(layout.margin ?? {})) layout.margin[side] *= LARGER;
+  for (const side of ["l", "r"]) layout.margin[side] *= LARGER;
+  for (const key of Object.keys(layout))
+    if (/^[xy]axis\d*$/.test(key) && layout[key].title) layout[key].title.font = { size: layout.font.size };
   for (const title of layout.annotations ?? []) {
-    if (title.font?.size) title.font.size *= LARGER;
+    if (title.font?.size) title.font.size = layout.font.size;
     if (title.yshift) title.yshift *= LARGER; // above its legend
   }
   place.textContent = JSON.stringify(state);

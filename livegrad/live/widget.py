@@ -66,6 +66,7 @@ body {{ max-width: 60rem; margin: 0 auto; padding: 0 0.6rem; font: 15px/1.4 syst
 <script type="module">
 {module}
 const state = JSON.parse(document.getElementById("state").textContent);
+await window.mhaStyled;
 made.render({{ model: {{ get: (name) => state[name] }}, el: document.getElementById("figure") }});
 </script>
 """

@@ -66,6 +66,10 @@ LETTERS = """() => {
 IN_FRAME = """() => ({
   axes: Math.min(...Array.from(document.querySelectorAll(".js-plotly-plot text"), (text) =>
     parseFloat(getComputedStyle(text).fontSize))),
+  faces: [".mha-live", ".xtick text"].map((name) => getComputedStyle(document.querySelector(name)).fontFamily),
+  ink: getComputedStyle(document.querySelector(".mha-live")).color,
+  controls: parseFloat(getComputedStyle(document.querySelector(".mha-control")).fontSize),
+  panel: document.querySelector(".js-plotly-plot")._fullLayout.yaxis._length,
   below: document.querySelector(".mha-live").scrollHeight - innerHeight,
 })"""
 SCALE = 1.18  # of a live figure on a slide
@@ -261,7 +265,10 @@ def test_a_live_figure_trains_on_its_slide_and_notes_say_what_to_ask(slides):
     assert "about 5 of 15 minutes" in notes and "Ask how large the negative curvature is" in notes
     (figure,) = [each for each in page.frames if "how-negative" in each.url]
     seen = figure.evaluate(IN_FRAME)
-    assert SCALE * seen["axes"] >= 18 and seen["below"] <= 0
+    assert SCALE * seen["axes"] >= 18 and SCALE * seen["controls"] >= 18 and seen["below"] <= 0
+    assert SCALE * seen["panel"] >= 330, "its names are long: others have more room"
+    assert all("Source Sans 3" in face for face in seen["faces"])
+    assert seen["ink"] == "rgb(34, 40, 50)"
     moved = summary.inner_text()
     frame.locator("input[type=range]").first.press("PageDown")  # the key of a presenter
     page.locator("section.present.text").wait_for()
