@@ -26,10 +26,10 @@ def scores() -> LiveFigure:
         FigureSpec(
             title="Three scores, three weights",
             alt="Left, bars of three weights for the scores 1, 0 and −1 at temperature 1: 0.67, "
-            "0.24 and 0.09. Middle, the matrix diag(π) − ππᵀ: positive on the diagonal, negative "
-            "off the diagonal, largest for the first token. Right, the attention mean against the "
-            "first score rises from 0.5 to 2 as an S-shaped curve; its tangent at the score 1 has "
-            "the slope 0.34.",
+            "0.24 and 0.09. Middle, the attention mean against the first score rises from 0.5 to "
+            "2 as an S-shaped curve; its tangent at the score 1 has the slope 0.34. Right, the "
+            "matrix diag(π) − ππᵀ: positive on the diagonal, negative off the diagonal, largest "
+            "for the first token.",
             model="scores",
             data={"kind": "scores", "first": FIRST.tolist()},
             start={"kind": "zeros"},
@@ -91,7 +91,7 @@ def _path(values):
 
 
 def _frame():
-    frame = panels("weights", "diag(π) − ππᵀ", "mean against a₁", columns=3)
+    frame = panels("weights", "mean against a₁", "diag(π) − ππᵀ", columns=3)
     for token in (1, 2, 3):
         frame.add_scatter(
             x=[token, token],
@@ -111,6 +111,16 @@ def _frame():
         col=1,
         line={"color": GRAY, "dash": "dot"},
     )
+    line(frame, "attention mean", 2, shows="over", over=FIRST.tolist(), color=DECODER)
+    line(frame, "tangent", 2, shows="tangent_mean", over="tangent")
+    frame.add_scatter(
+        name="here",
+        mode="markers",
+        marker=HERE | {"color": INK, "size": 10},
+        row=1,
+        col=2,
+        meta={"x": "here", "y": "here_mean"},
+    )
     frame.add_heatmap(
         x=[1, 2, 3],
         y=[1, 2, 3],
@@ -118,25 +128,15 @@ def _frame():
         zmax=0.25,
         colorscale=DIVERGING,
         row=1,
-        col=2,
+        col=3,
         colorbar={"len": 0.9},
         meta={"z": "jacobian"},
-    )
-    line(frame, "attention mean", 3, shows="over", over=FIRST.tolist(), color=DECODER)
-    line(frame, "tangent", 3, shows="tangent_mean", over="tangent")
-    frame.add_scatter(
-        name="here",
-        mode="markers",
-        marker=HERE | {"color": INK, "size": 10},
-        row=1,
-        col=3,
-        meta={"x": "here", "y": "here_mean"},
     )
     frame.update_xaxes(
         tickvals=[1, 2, 3], range=[0.4, 3.6], title="token", zeroline=False, showgrid=False, col=1
     )
     frame.update_yaxes(range=[0, 1.03], col=1)
-    frame.update_xaxes(tickvals=[1, 2, 3], title="token", constrain="domain", col=2)
-    frame.update_yaxes(tickvals=[1, 2, 3], autorange="reversed", constrain="domain", col=2)
-    frame.update_xaxes(range=[-6.2, 6.2], dtick=3, zeroline=False, title="a₁", col=3)
-    return frame.update_yaxes(range=[-1.6, 2.8], zeroline=False, col=3)
+    frame.update_xaxes(range=[-6.2, 6.2], dtick=3, zeroline=False, title="a₁", col=2)
+    frame.update_yaxes(range=[-1.6, 2.8], zeroline=False, col=2)
+    frame.update_xaxes(tickvals=[1, 2, 3], title="token", constrain="domain", col=3)
+    return frame.update_yaxes(tickvals=[1, 2, 3], autorange="reversed", constrain="domain", col=3)
