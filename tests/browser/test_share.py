@@ -255,7 +255,8 @@ FURNITURE = """() => {
     [one, two] = [code, menu].map((each) => each.getBoundingClientRect()),
     at = document.elementFromPoint((one.left + one.right) / 2, (one.top + one.bottom) / 2),
     links = [...document.querySelectorAll(".mha-idea figcaption a")].filter((link) => link.checkVisibility());
-  return [Math.abs(one.top + one.bottom - two.top - two.bottom) / 2, two.left - one.right, code.contains(at), links.length];
+  const apart = Math.abs(one.top + one.bottom - two.top - two.bottom) / 2;
+  return [apart, two.left - one.right, code.contains(at), links.length];
 }"""
 
 
