@@ -428,8 +428,13 @@ def titles_of_sheet(week):
 
 def titles_of_drawn(week, given):
     """The same of the problems whose numbers are drawn, which are the last of a sheet."""
-    k, first = week["week"], len(week["sheet"]) + len(week["own"]) + 1
+    k = week["week"]
     return [
         f"Exercise S{k}.{n} ({each.title}) · {course.effort(each.minutes).strip('*')}"
-        for n, each in enumerate(problems.drawn(k, given["seed"]), first)
+        for n, each in numbered(week, problems.drawn(k, given["seed"]))
     ]
+
+
+def numbered(week, drawn):
+    """(number, problem): those whose numbers are drawn come after all others of a sheet."""
+    return enumerate(drawn, len(week["sheet"]) + len(week["own"]) + 1)

@@ -26,6 +26,7 @@ import own_course
 import problems
 import quiz
 import yaml
+from bs4 import BeautifulSoup
 
 from livegrad.live.widget import SAVED
 
@@ -73,6 +74,12 @@ def sheet(_, week, given):
     for each in stated.select(".solution, div.cell"):
         each.decompose()
     drawn = problems.drawn(k, given["seed"])
+    (alone,) = (each for each in stated.find_all("p") if each.get_text().startswith(ALONE))
+    listed = ", ".join(
+        f"Exercise S{k}.{n} <em>{course.effort(problem.minutes).strip('*')}</em>"
+        for n, problem in deck.numbered(week, drawn)
+    )
+    alone.contents[-1].replace_with(BeautifulSoup(f", {listed}. {OF_DRAWN}", "html.parser"))
     points = course.points(week) + sum(problem.minutes // 5 for problem in drawn)
     asked = "".join(
         f'<div class="exercise"><p class="admonition-title">{escape(title)}</p>'
@@ -85,6 +92,8 @@ def sheet(_, week, given):
 HANDED_IN = (
     '<p class="handed-in"><span>Name</span><span>Date</span><span>Points, of {points}</span></p>'
 )
+ALONE = "Of this sheet alone"  # as course.sheet begins the list
+OF_DRAWN = "The last two can be done with a calculator."
 
 
 def solutions(_, week, given):

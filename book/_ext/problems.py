@@ -52,13 +52,20 @@ def html(text, setter):
 
 
 def number(x, digits=2):
-    """A number with so many decimals at most, as TeX."""
+    """A number with so many decimals at most, as TeX; with three where these are exact."""
+    digits = 3 if digits < 3 and round(float(x), 3) == round(float(x), 9) else digits
     said = f"{round(float(x), digits) + 0:.{digits}f}".rstrip("0").rstrip(".")
     return f"{{{said}}}" if x < 0 else said  # its sign stands close to it
 
 
-def numbers(xs, between=",\\ "):
-    return between.join(map(number, np.ravel(xs)))
+def numbers(xs, between=",\\ ", digits=2):
+    return between.join(number(x, digits) for x in np.ravel(xs))
+
+
+def weights_of(xs):
+    """Weights with as many decimals as it takes for what is said to add up to 1."""
+    fits = (k for k in (2, 3, 4) if abs(np.round(xs, k).sum() - 1) < 1e-9)
+    return numbers(xs, digits=next(fits, 4))
 
 
 def row(xs):
@@ -91,7 +98,7 @@ def weights(rng):
         "of the third weight to the first?",
         f"The scores are $x_1^\\top x_j$, that is ${numbers(scores)}$.\n\n"
         f"Their exponentials are ${powers}$, with the sum ${number(np.exp(scores).sum())}$.\n\n"
-        f"So the weights are ${numbers(A)}$, and the output is $\\sum_js_jx_j={row(A @ X)}^\\top$.\n\n"
+        f"So the weights are ${weights_of(A)}$, and the output is $\\sum_js_jx_j={row(A @ X)}^\\top$.\n\n"
         "The ratio of two weights is $e$ to the difference of their scores, so it doubles when "
         "$\\log2\\approx0.69$ is added.",
         {"X": X},
@@ -109,7 +116,15 @@ def first_step(rng):
     after = zero - eta * zero.loss_and_grad(X, y)[1]
     u, logits = after.U[0, 0], after(X)
     samples = " and ".join(f"$X_{i}={matrix(x)}$" for i, x in enumerate(X, 1))
-    right = "both" if (y * logits > 0).all() else "not both"
+    judged = y * logits
+    wrong = [
+        f"Sample {i} is "
+        f"{'on the decision boundary' if judged[i - 1] == 0 else 'classified wrongly'} "
+        f"(logit ${number(logits[i - 1])}$, label ${number(y[i - 1])}$)."
+        for i in (1, 2)
+        if judged[i - 1] <= 0
+    ]
+    verdict = " ".join(wrong) or "Both samples are classified correctly."
     return Problem(
         "The first step of a decoder",
         f"One head is initialized at zero. Its two samples are {samples}, with one token a row, and "
@@ -123,7 +138,7 @@ def first_step(rng):
         f"$, which is ${row(u)}^\\top$. $W$ stays zero, because its gradient is proportional to the "
         "decoder.\n\n"
         "With $W=0$, the logit of sample $i$ is the sum of two equal rows, $2\\,u^\\top\\bar x_i$: "
-        f"${numbers(logits)}$. The signs are right for {right} of the samples.",
+        f"${numbers(logits)}$. {verdict}",
         {"X": X, "y": y, "eta": eta},
         {"decoder": after.U[0], "logits": logits},
     )
@@ -371,7 +386,7 @@ def two_kernels(rng):
         f"at ${number(q)}$. Compute the softmax weights and the Gaussian weights with $c=\\frac12$, to "
         "two decimals. Which key has the largest weight under each kernel? Is there a query at which "
         "the middle key has the largest softmax weight?",
-        f"The softmax scores $qk_j$ are ${numbers(q * keys)}$, and the weights ${numbers(soft)}$.\n\n"
+        f"The softmax scores $qk_j$ are ${numbers(q * keys)}$, and the weights ${weights_of(soft)}$.\n\n"
         f"The Gaussian scores $-\\frac12(q-k_j)^2$ have the exponentials ${numbers(gauss)}$.\n\n"
         f"The largest weight is that of the {outer} key under softmax, and that of the middle key under "
         "the Gaussian kernel.\n\n"

@@ -353,8 +353,16 @@ def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_the
     count = len(WEEKS[k]["sheet"]) + len(WEEKS[k]["own"])
     problems = sheet.select("ol > li > p:first-child, .exercise > .admonition-title")
     assert len(problems) - 2 == count == len(solved.select(".solution"))  # and two drawn ones
-    told = re.findall(r"about \d+ minutes, (\d+) points?", sheet.get_text())
+    titles = " ".join(each.get_text() for each in problems)
+    told = re.findall(r"about \d+ minutes, (\d+) points?", titles)
+    (alone,) = [
+        each.get_text() for each in sheet.select("p") if "this sheet alone" in each.get_text()
+    ]
+    told += re.findall(r"about \d+ minutes, (\d+) points?", alone)[:-2]
     assert len(told) == len(problems)
+    first = len(WEEKS[k]["sheet"]) + 1
+    listed = [f"S{k}.{n}" for n in range(first, count + 3)]
+    assert re.findall(r"S\d\.\d", alone) == listed
     line = [each.get_text() for each in sheet.select(".handed-in span")]
     assert line == ["Name", "Date", f"Points, of {sum(map(int, told))}"]
     assert not sheet.select(".solution, .mha-exercise, script") and not solved.select(

@@ -60,6 +60,25 @@ def test_weights_of_three_tokens():
         )
 
 
+@pytest.mark.parametrize(("week", "place", "words"), [(1, 0, "weights are"), (6, 0, "weights ")])
+def test_weights_as_a_solution_says_them_add_up_to_one(week, place, words):
+    for pair in both(week):
+        said = re.search(rf"the {words} ?\$([^$]+)\$", pair[place].solution)[1]
+        assert abs(sum(map(float, said.split(",\\ "))) - 1) < 1e-9, said
+
+
+def test_a_sample_on_the_wrong_side_is_named_with_its_logit():
+    for _, problem in both(1):
+        said = re.findall(r"Sample (\d) is classified wrongly", problem.solution)
+        wrong = problem.given["y"] * problem.found["logits"] < 0
+        assert said == [str(i) for i in (1, 2) if wrong[i - 1]]
+
+
+def test_a_number_is_exact_where_three_decimals_are():
+    said = [problems.number(x) for x in (0.125, -0.375, 0.5, 1 / 3, 1.53125)]
+    assert said == ["0.125", "{-0.375}", "0.5", "0.33", "1.53"]
+
+
 def test_first_step_of_a_decoder():
     for given, found in of("first_step"):
         X, y, eta = (given[name] for name in ("X", "y", "eta"))
