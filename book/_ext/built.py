@@ -38,13 +38,18 @@ def article_of(text):
 
 @cache
 def file_of(name):
-    """The page that a number of a chapter, or the name of an opening page, stands for.
+    """The page that a number of a chapter, or the name of an opening page, stands for, and the
+    further page of a chapter: ``4-further``.
 
     Raises ValueError where there is no such page.
     """
+    chapter = name.removesuffix("-further")
     for file in course.course()["pages"]:
         if name in (course.number(file), Path(file).name):
             return file
+        further = f"{Path(file).parent.as_posix()}/{chapter:0>2}_further"
+        if chapter == course.number(file) != name and (HTML / f"{further}.html").exists():
+            return further
     raise ValueError(
         f"expected the number of a chapter or the name of an opening page, got {name!r}"
     )

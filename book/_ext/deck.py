@@ -13,11 +13,16 @@ slide is
 The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside
 it: after a statement its proof, after a figure what there is to see. A theorem is built up: first
 what it supposes, then each of its claims, and on a slide of its own how its proof goes. The proof of
-another statement stands below it where there is room (deck.js).
+another statement stands below it where there is room, and else on the next slide, step by step. Of
+a part, ``proofs_in_notes`` lists statements whose proofs are for the notes alone, and ``add`` has a
+sentence for below what a slide shows.
 """
 
 import re
+from copy import copy
+from dataclasses import dataclass
 from html import escape
+from math import ceil
 from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -32,26 +37,110 @@ from built import element, moved, section, taken
 HERE = "kit/week-1"  # any folder of a week: all are as far from the pages
 
 
+@dataclass
+class Slide:
+    """What a slide shows, of which kind it is, and its notes; its name in course.yml, and the part
+    of the lecture and the link to its page that stand on it."""
+
+    body: str
+    kind: str
+    notes: str = ""
+    name: str = ""
+    part: str = ""
+    foot: str = ""
+    share: float = 0  # of the minutes of its part
+
+    @property
+    def html(self):
+        # to reveal.js each section is a slide
+        body = str(self.body).replace("<section", "<div").replace("</section", "</div")
+        return (
+            f'<section class="{self.kind}" data-name="{self.name}"><p class="part">'
+            f'{escape(self.part)}</p>{body}<p class="foot">{self.foot}</p>'
+            f'<aside class="notes">{self.notes}</aside></section>'
+        )
+
+
 def slides(k, week, given):
     """The slides of week ``k`` of a course (course.py), each as HTML.
 
     Raises ValueError naming the part that no page has.
     """
     said = about(k, week, given)
-    yield framed(
-        f"<h1>{escape(week['title'])}</h1><p>{escape(week['aim'])}</p>{said}{cover(week)}",
-        kind="title",
-        notes="<p>S opens these notes in a window of their own, F fills the screen, ? lists all "
-        "keys.</p>",
-    )
-    yield framed(plan(week), kind="plan")
-    shows = {item["figure"]: item["show"] for item in week["live"]}
+    shown = [
+        Slide(
+            f"<h1>{escape(week['title'])}</h1><p>{escape(week['aim'])}</p>{said}{cover(week)}",
+            "title",
+            "<p>S opens these notes in a window of their own, F fills the screen, ? lists all "
+            "keys.</p>",
+        ),
+        Slide(plan(week), "plan"),
+    ]
     for part in week["lecture"]:
-        for name in part["slides"]:
-            yield slide(name, part, shows, said)
+        shown += of_part(part, week, said, given.get("setter"))
+    for each in shown:
+        if each.kind == "guesses":
+            each.notes += answers(each.name.split("/")[0], shown)
     titles = [*titles_of_sheet(week), *titles_of_drawn(week, given)]
     rows = "".join(f"<li>{escape(title)}</li>" for title in titles)
-    yield framed(f"<h2>Sheet {week['week']}</h2><ul>{rows}</ul>", kind="sheet")
+    shown.append(Slide(f"<h2>Sheet {week['week']}</h2><ul>{rows}</ul>", "sheet"))
+    return [each.html for each in shown]
+
+
+def of_part(part, week, said, setter):
+    """The slides of a part of the lecture, with their shares of its minutes."""
+    shows = {item["figure"]: item["show"] for item in week["live"]}
+    made = [each for name in part["slides"] for each in slide(name, part, shows)]
+    names = [name for other in week["lecture"] for name in other["slides"]]
+    for each in made:
+        page = each.name.split("/")[0]
+        if each.kind == "question":
+            own, behind = own_slide(page, names), names[names.index(each.name) + 1 :]
+            if own or page == chapters(week)[0]:
+                each.body += setting(page, own is not None and behind[:1] == [own]) + said
+            else:
+                each.body += said + opening(page)
+        if each.name in part.get("add", {}):
+            each.body = without_lead(each.body)
+            each.body += f'<div class="add">{problems.html(part["add"][each.name], setter)}</div>'
+    whole = part["minutes"]
+    for each, minutes in zip(made, shared(whole, [one.share for one in made]), strict=True):
+        name, about = each.name or "The proof", f"about {minutes}" if minutes else "less than 1"
+        each.notes = f"<p>{name}, {about} of {whole} minutes.</p>{each.notes}"
+    return made
+
+
+def without_lead(body):
+    """A statement without the words that lead to it, where others are added."""
+    found = BeautifulSoup(body, "html.parser")
+    for lead in found.select(".lead"):
+        lead.decompose()
+    return str(found)
+
+
+SHARES = {
+    "question": 1,
+    "seen": 2,
+    "figure": 2,
+    "idea": 3,
+    "definition": 4,
+    "guesses": 4,
+    "text": 4,
+    "live": 5,
+    "statement": 6,
+    "theorem": 8,
+    "outline": 10,
+}
+
+
+def shared(minutes, shares):
+    """Whole minutes in proportion to shares, which sum to ``minutes``."""
+    exact = [minutes * share / sum(shares) for share in shares]
+    found = [int(each) for each in exact]
+    rest = sorted(range(len(exact)), key=lambda k: found[k] - exact[k])
+    for k in rest[: minutes - sum(found)]:
+        found[k] += 1
+    return found
 
 
 def about(k, week, given):
@@ -63,9 +152,13 @@ def about(k, week, given):
 
 def cover(week):
     """The picture that the first chapter of a lecture opens with."""
+    return opening(chapters(week)[0]) if chapters(week) else ""
+
+
+def chapters(week):
+    """The chapters whose question a lecture has a slide of."""
     names = [name for part in week["lecture"] for name in part["slides"]]
-    asked = [name.split("/")[0] for name in names if name.endswith("/question")]
-    return opening(asked[0]) if asked else ""
+    return [name.split("/")[0] for name in names if name.endswith("/question")]
 
 
 def plan(week):
@@ -85,8 +178,9 @@ def called(given):
     return " · ".join(filter(None, (given["course"], given["by"])))
 
 
-def slide(name, part, shows, said=""):
-    """One slide of a part of the lecture, and behind that of a theorem one on its proof."""
+def slide(name, part, shows):
+    """The slides of a name: one, and behind a statement those of its proof where it has no room
+    below."""
     page, label = name.split("/")
     file = built.file_of(page)
     numbered = re.fullmatch(r"picture-(\d+)", label)
@@ -94,30 +188,22 @@ def slide(name, part, shows, said=""):
         body, kind, notes = drawn(page, int(numbered[1]))
     else:
         body, kind, notes = KINDS[label](page) if label in KINDS else labelled(page, label)
-    if kind == "question":
-        body += said + opening(page)
+    behind = []
+    if kind in ("statement", "theorem") and name not in part.get("proofs_in_notes", ()):
+        below, behind = proved(page, label, body)
+        body += below
     ask = f"<p><b>{escape(shows[label])}</b></p>" if label in shows else ""
-    where = f"Chapter {page}" if page.isdigit() else course.title(file)
-    share = max(1, round(part["minutes"] / len(part["slides"])))
-    notes = f"<p>{name}, about {share} of {part['minutes']} minutes.</p>{ask}{notes}"
-    foot = f'<a href="{moved(f"{Path(file).name}.html", file, HERE)}" target="_blank">{escape(where)}</a>'
-    shown = framed(body, kind, part["part"], notes, foot, name)
-    goes = how_it_goes(page, label) if kind == "statement" else ""
-    if goes:
-        proof = words([proof_of(element(page, label))], file)
-        shown += framed(goes, "outline", part["part"], proof, foot)
-    return shown
-
-
-def framed(body, kind="", part="", notes="", foot="", name=""):
-    """A slide with the part of the lecture above it and its page below; its name is that of
-    course.yml."""
-    # to reveal.js each section is a slide
-    body = str(body).replace("<section", "<div").replace("</section", "</div")
-    return (
-        f'<section class="{kind}" data-name="{name}"><p class="part">{escape(part)}</p>{body}<p class="foot">{foot}</p>'
-        f'<aside class="notes">{notes}</aside></section>'
-    )
+    where = f"Chapter {page.replace('-', ', ')}" if page[0].isdigit() else course.title(file)
+    link = moved(f"{Path(file).name}.html", file, HERE)
+    foot = f'<a href="{link}" target="_blank">{escape(where)}</a>'
+    proof = words([proof_of(element(page, label))], file) if behind else ""
+    outlines = [Slide(each, "outline", proof) for each in behind]
+    made = [Slide(body, kind, ask + notes, name), *outlines]
+    for each in made:
+        each.part, each.foot, each.share = part["part"], foot, SHARES[each.kind]
+    for each in outlines:
+        each.share /= len(outlines)
+    return made
 
 
 def question(page):
@@ -127,11 +213,41 @@ def question(page):
     return body, "question", following(first, file)
 
 
+def setting(page, is_next):
+    """What a chapter says behind its question; of a picture only where the next slide has it."""
+    file, found = built.file_of(page), section(page, "")
+    second = found.find_all("p", recursive=False)[1]
+    said = sentences([taken(second, file, HERE)])
+    if is_next:
+        words = re.sub(r"\bThe picture\b", "The next slide", " ".join(said))
+        words = re.sub(r"\bIn the (picture|figure)\b", "On the next slide", words)
+    else:
+        words = " ".join(one for one in said if not PICTURE.search(one))
+    return f"<p>{words}</p>"
+
+
+PICTURE = re.compile(r"\b(picture|figure)s?\b")
+
+
+def own_slide(page, names):
+    """The slide of the picture that a chapter opens with, or None."""
+    first = first_picture(page)
+    if first is None:
+        return None
+    own = [f"{page}/{first.get('id')}"]
+    if "mha-idea" in first["class"]:
+        own = [f"{page}/picture-1"] + [f"{page}/idea"] * (first is picture_of_idea(page))
+    return next((name for name in names if name in own), None)
+
+
+def first_picture(page):
+    return built.page(built.file_of(page)).find("figure", class_=["mha-idea", "mha-figure"])
+
+
 def opening(page):
     """The first picture of a chapter. A still figure stands here without letters, which would be too
     small: a slide of its own has them."""
-    file = built.file_of(page)
-    first = built.page(file).find("figure", class_=["mha-idea", "mha-figure"])
+    file, first = built.file_of(page), first_picture(page)
     if first is None or "mha-idea" in first["class"]:
         return str(picture(file, first)) if first else ""
     svg = ElementTree.parse(built.HTML / "figures" / still(file, first)).getroot()
@@ -148,28 +264,54 @@ ElementTree.register_namespace("", SVG.strip("{}"))  # its elements are written 
 
 def asked(page):
     """The guesses of a chapter: what is asked, and what one may choose."""
-    found = built.page(built.file_of(page)).find(class_="mha-guesses")
-    if found is None:
-        raise ValueError(f"{page}/guesses: the page {built.file_of(page)} asks for no guess")
-    rows, answers = [], []
-    for guess in guesses.groups()[found["id"].removeprefix("guesses-")].values():
+    rows = []
+    for guess in guesses_of(page).values():
         words = guess.get("choices", ["draw it"] if "curve" in guess else [])
         choices = "".join(f"<span>{escape(each)}</span>" for each in words)
         rows.append(f'<li>{escape(guess["ask"])}<p class="choices">{choices}</p></li>')
+    return f'<h2>Guess first</h2><ol class="guesses">{"".join(rows)}</ol>', "guesses", ""
+
+
+def guesses_of(page):
+    """number → guess, for those of a chapter."""
+    found = built.page(built.file_of(page)).find(class_="mha-guesses")
+    if found is None:
+        raise ValueError(f"{page}/guesses: the page {built.file_of(page)} asks for no guess")
+    return guesses.groups()[found["id"].removeprefix("guesses-")]
+
+
+def answers(page, shown):
+    """What is true of each guess of a chapter, and which slide shows it: the last one before the
+    place at which the page says what the reader guessed."""
+    article, said = built.page(built.file_of(page)), []
+    for number, guess in guesses_of(page).items():
         answer = f"<b>{escape(guess['answer'])}</b>: " if "answer" in guess else ""
-        answers.append(f"<li>{answer}{escape(guess.get('why', 'The chapter shows it.'))}</li>")
-    return (
-        f'<h2>Guess first</h2><ol class="guesses">{"".join(rows)}</ol>',
-        "guesses",
-        f"<ol>{''.join(answers)}</ol>",
-    )
+        place = article.find(id=f"said-chapter-{page}-{number}")
+        before = {each.get("id") for each in place.find_all_previous(id=True)}
+        before |= {each["data-name"] for each in place.find_all_previous(attrs={"data-name": True})}
+        slides = [
+            k
+            for k, each in enumerate(shown, 1)
+            if each.kind in ("figure", "live", "statement", "theorem")
+            and each.name.split("/")[0] == page
+            and each.name.split("/")[1] in before
+        ]
+        there = f" (slide {slides[-1]})" if slides else ""
+        said.append(
+            f"<p>{number}. {answer}{escape(guess.get('why', 'The chapter shows it.'))}{there}</p>"
+        )
+    return "".join(said)
 
 
 def idea(page):
-    found = section(page, "the-idea")
-    if found.find("figure", class_="mha-idea") is None:
-        raise ValueError(f"{page}/idea: the section {found['id']} has no drawn picture")
-    return drawn(page, len(found.find_all_previous("figure", class_="mha-idea")) + 1)
+    first = picture_of_idea(page)
+    if first is None:
+        raise ValueError(f"{page}/idea: the section the-idea… has no drawn picture")
+    return drawn(page, len(first.find_all_previous("figure", class_="mha-idea")) + 1)
+
+
+def picture_of_idea(page):
+    return section(page, "the-idea").find("figure", class_="mha-idea")
 
 
 def drawn(page, number):
@@ -196,7 +338,9 @@ def drawn(page, number):
 
 def seen(page):
     file, found = built.file_of(page), section(page, "what-we-have-seen")
-    return f"<h2>What we have seen</h2>{taken(found.find('ul'), file, HERE)}", "seen", ""
+    rows = found.find("ul")
+    body = f"<h2>What we have seen</h2>{taken(rows, file, HERE)}"
+    return body, "seen", following(rows, file) or beside(rows, file)
 
 
 KINDS = {"question": question, "guesses": asked, "idea": idea, "seen": seen}
@@ -208,9 +352,10 @@ def labelled(page, label):
     file, found = built.file_of(page), element(page, label)
     if found.name == "figure":
         body = f"<h2>{escape(found.find('figcaption').get_text(strip=True))}</h2>{picture(file, found)}"
-        return body, "figure", following(found.find_parent("div", class_="cell"), file)
+        cell = found.find_parent("div", class_="cell")
+        return body, "figure", following(cell, file) or beside(cell, file)
     if found.name == "section":
-        return without_cells(taken(found, file, HERE)), "text", ""
+        return without_cells(taken(found, file, HERE)), "text", beside(found, file)
     if "proof" in found.get("class", ()):
         return statement(found, file)
     live = found.find_next("figure", class_="mha-fallback")
@@ -224,23 +369,50 @@ def labelled(page, label):
 
 
 def statement(found, file):
-    """A statement below the sentence that leads to it, and a proof below it, as its notes have it;
-    that of a theorem has a slide of its own."""
-    led = "".join(str(taken(each, file, HERE)) for each in leading(found))
-    lead = f'<div class="lead">{led}</div>' if led else ""
+    """A statement below the sentence that leads to it, and its proof as its notes have it."""
+    lead = leading(found)
+    led = "".join(str(taken(each, file, HERE)) for each in lead)
+    if len(letters(lead)) > LONG:
+        (*_, led) = sentences([taken(each, file, HERE) for each in lead])
+        led = f"<p>{led}</p>"
     shown = taken(found, file, HERE)
     sources = [each for each in shown.find_all("p") if SOURCES.match(each.get_text())]
     for each in sources:
         each.extract()
-    proof = proof_of(found)
-    notes = words(sources, file)
-    if "theorem" in found["class"] and proof:
+    beside_mark(shown)
+    proof, notes = proof_of(found), words(sources, file)
+    is_theorem = "theorem" in found["class"] and proof
+    if is_theorem:
         for each in shown.select(".theorem-content > *")[1:]:
             each["class"] = [*each.get("class", ()), "fragment"]
-        return f"{lead}{shown}", "statement", words(leading(found), file) + notes
-    notes += words([proof], file) if proof else following(found, file)
-    below = f'<div class="short fragment">{without_title(proof, file)}</div>' if proof else ""
-    return f"{lead}{shown}{below}", "statement", notes
+    if is_theorem or len(letters(lead)) > LONG:  # not all of them stand on the slide
+        notes = words(lead, file) + notes
+    if not is_theorem:
+        notes += words([proof], file) if proof else following(found, file)
+    kind = "theorem" if is_theorem else "statement"
+    body = f'<div class="lead">{led}</div>{shown}' if led else str(shown)
+    return (
+        body,
+        "definition" if "definition" in found["class"] else kind,
+        notes or beside(found, file),
+    )
+
+
+LONG = 500  # letters of a lead, of which the last sentence is kept
+
+
+def beside_mark(shown):
+    """Put a sentence that says where a statement comes from, first in it, beside its mark."""
+    first = shown.find("p", class_=lambda name: name != "admonition-title")
+    said = next(sentences([copy(first)]), "").strip() if first else ""
+    if not re.match(r"The (formula|statement|identity) itself is ", said):
+        return
+    _, *others = sentences([copy(first)])
+    rest = " ".join(others)
+    first.clear()
+    first.append(BeautifulSoup(rest, "html.parser"))
+    source = BeautifulSoup(f' <span class="mha-known">{said}</span>', "html.parser")
+    shown.find(class_="admonition-title").append(source)
 
 
 def proof_of(found):
@@ -249,30 +421,70 @@ def proof_of(found):
     return after if after is not None and "dropdown" in after.get("class", ()) else None
 
 
-def without_title(proof, file):
-    """A proof that begins with its name."""
-    proof = taken(proof, file, HERE)
-    proof.find(class_="admonition-title").decompose()
-    first = proof.find("p")
-    first.insert(0, BeautifulSoup("<b>Proof.</b> ", "html.parser"))
-    return "".join(map(str, paragraphs(proof)))
-
-
-def how_it_goes(page, label):
-    """How the proof of a theorem goes: each step that the page names, with its first sentence, or
-    sentence by sentence. Nothing for other statements."""
+def proved(page, label, body):
+    """What stands below a statement, its proof or nothing, and what on slides behind it: a proof
+    that has no room there, in steps, and of a theorem how its proof goes."""
     file, found = built.file_of(page), element(page, label)
     proof = proof_of(found)
-    if "theorem" not in found["class"] or proof is None:
-        return ""
+    if proof is None:
+        return "", []
     title = found.find(class_="admonition-title").get_text(" ", strip=True)
+    name = re.match(r"\w+ [0-9.]+", title)[0]
     parts = paragraphs(taken(proof, file, HERE))[1:]
+    if "theorem" in found["class"]:
+        return "", in_steps(f"How {name} is proved", steps(parts))
+    statement = BeautifulSoup(body, "html.parser")
+    high = lines(parts)
+    if lines(statement.find_all(is_text)) + high <= ROOM + 2 * (high < 3):
+        parts[0].insert(0, BeautifulSoup("<b>Proof.</b> ", "html.parser"))
+        return f'<div class="short fragment">{"".join(map(str, parts))}</div>', []
+    return "", in_steps(f"Proof of {name}", list(sentences(parts)))
+
+
+def steps(parts):
+    """The steps that a proof names, each with its first sentence, or all sentences."""
     named = [
         k for k, each in enumerate(parts) if each.contents[:1] == each.find_all("em")[:1] != []
     ]
-    steps = [next(sentences(parts[k:])) for k in named] if len(named) > 2 else sentences(parts)
-    rows = "".join(f'<li class="fragment">{step}</li>' for step in steps)
-    return f"<h2>How {re.match(r'Theorem [0-9.]+', title)[0]} is proved</h2><ol>{rows}</ol>"
+    if len(named) > 2:
+        return [next(sentences(parts[k:])) for k in named]
+    return list(sentences(parts))
+
+
+def in_steps(title, steps):
+    """Steps of a proof on as many slides as they need, each as full as the others."""
+    high = [lines(BeautifulSoup(f"<p>{step}</p>", "html.parser").contents) for step in steps]
+    count = ceil(sum(high) / ROOM)
+    slides = [[] for _ in range(count)]
+    for k, step in enumerate(steps):
+        middle = sum(high[:k]) + high[k] / 2
+        slides[int(middle * count / sum(high))].append(step)
+    first, out = 1, []
+    for each in filter(None, slides):
+        rows = "".join(f'<li class="fragment">{step}</li>' for step in each)
+        also = "" if first == 1 else ", continued"
+        out.append(f'<h2>{title}{also}</h2><ol start="{first}">{rows}</ol>')
+        first += len(each)
+    return out
+
+
+ROOM = 14.5  # lines of 28 pixels below a title
+
+
+def lines(parts):
+    """About how many lines paragraphs and formulas take on a slide."""
+    found = 0
+    for part in parts:
+        displayed = [part] if is_formula(part) else part.select("div.math")
+        in_words = len(letters([part])) - len(letters(displayed))
+        found += ceil(in_words / 88) + 0.3 * bool(in_words)
+        found += sum(0.7 + 1.3 * max(1, len(each.select("math mtr"))) for each in displayed)
+    return found
+
+
+def letters(parts):
+    """The words of some parts, and their formulas as the letters in them."""
+    return "".join(part.get_text() for part in parts)
 
 
 def sentences(parts):
@@ -350,6 +562,20 @@ def following(found, file):
     return words(behind, file)
 
 
+def beside(found, file):
+    """The sentence of the page behind a part, or else before it: for notes that would say nothing."""
+    near = [*found.find_all_next("p"), *found.find_all_previous("p")]
+    for each in near:
+        if found in each.parents:
+            continue
+        plain = each.parent.name == "section" and "mha-guessed" not in each.get("class", ())
+        text = each.get_text()
+        first = next(sentences([taken(each, file, HERE)])) if plain and len(text) > 30 else ""
+        if first and not (TO_READERS.match(text) or LEADS_ON.match(text) or PICTURE.search(first)):
+            return words(BeautifulSoup(f"<p>{first}</p>", "html.parser").contents, file)
+    return ""
+
+
 def words(parts, file):
     """Parts of a page for the notes, paragraph by paragraph."""
     return "".join(
@@ -407,7 +633,7 @@ def without_cells(part):
     for cell in part.select("div.cell"):
         printed = cell.find("div", class_=re.compile("stream|text_plain"))
         cell.replace_with(printed.extract()) if printed else cell.decompose()
-    for each in part.select(".dropdown, section section, table"):
+    for each in part.select(".dropdown, section section"):
         each.decompose()
     return raised(part)
 

@@ -8,9 +8,9 @@ asked, and the choices where there are some, or the curve that is to be drawn (`
 ``mhabook/exercises/guesses.js`` fills all of it from what the reader's browser keeps, ``class.js``
 from what a class hands in.
 
-Beside choices stand ``why``, a sentence, and the ``answer``, where the page confirms one of them.
-Both are for whoever teaches: in the notes of a lecture (``deck.py``), and folded on the page of a
-class. Where one guesses is neither.
+Beside choices stand ``why``, a sentence, and the ``answer``, where the page confirms one of them; a
+number or a curve that a lecture asks for has ``why`` as well. Both are for whoever teaches: in the
+notes of a lecture (``deck.py``), and folded on the page of a class. Where one guesses is neither.
 """
 
 import json
@@ -165,10 +165,10 @@ def asked_of_a_class(name, number, guess):
         if "curve" in guess
         else "<ul></ul>"
     )
-    true = [guess[key] for key in ("answer", "why") if key in guess]
+    truth = ": ".join(guess[key] for key in ("answer", "why") if key in guess)
     if "curve" in guess:
-        true.append("The dashed line is the result.")
-    truth = escape(": ".join(true))
+        truth = f"{truth} The dashed line is the result.".lstrip()
+    truth = escape(truth)
     return (
         f'<tr data-asked="{name}" data-choices="{choices}" data-truth="{truth}">'
         f"<td>{number}. {escape(guess['ask'])}</td>"

@@ -184,6 +184,33 @@ def collect(source, target=KIT):
     return folder
 
 
+READ_ME = {
+    "slides": "the slides; S opens notes with minutes, answers and proofs",
+    "sheet": "the exercise sheet, to hand out",
+    "solutions": "the solutions of the problems from the book and of this sheet",
+    DRAWN: "the solutions of the two problems whose numbers are drawn; keep them",
+    "quiz.gift": "the quiz for Moodle, to import as GIFT",
+    "quiz-qti": "the quiz for other platforms, as QTI 2.1",
+}
+
+
+def read_me(folder, without=None):
+    """A page that says what each file of a packed week is; a PDF is its page, printed."""
+    rows = "".join(
+        f'<li><a href="{path.name}">{path.name}</a>: {READ_ME[path.stem.removesuffix(NOTES)]}'
+        f"{', with their notes' if path.stem.endswith(NOTES) else ''}</li>"
+        for path in sorted(folder.iterdir())
+        if path.stem.removesuffix(NOTES) in READ_ME and path.stem != without
+    )
+    title = f"What is in {folder.name}"
+    about = "<p>Open the pages in any browser; they need no network, but the folder files.</p>"
+    head = HEAD.format(title=title, styles='<link rel="stylesheet" href="files/_static/kit.css">')
+    return f'{head}<body class="paper"><h2>{title}</h2><ul>{rows}</ul>{about}</body></html>\n'
+
+
+NOTES = "-with-notes"
+
+
 def copied(name, folder):
     """Copy a file of the built book into a folder, and with a style the fonts it names."""
     source = built.HTML / name
@@ -245,6 +272,7 @@ def pack(folder, where, without=None):
         for path in sorted(folder.rglob("*")):
             if path.is_file() and path.stem != without:
                 archive.write(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
+        archive.writestr(f"{folder.name}/read-me.html", read_me(folder, without))
     return target
 
 

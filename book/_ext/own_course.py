@@ -15,7 +15,8 @@ The file says how the course is called, who gives it, and its weeks::
 
 A week is one of the book, with its sheet and its quiz. What else it says, ``title``, ``aim``,
 ``lecture`` or ``live``, is written as in course.yml, and stands in place of what is there; its
-``date`` stands on title slides. The ``seed`` draws the numbers of two problems of each sheet.
+``date`` stands on title slides. A part of a lecture may have ``proofs_in_notes`` and ``add``
+(deck.py). The ``seed`` draws the numbers of two problems of each sheet.
 """
 
 from datetime import date
@@ -26,7 +27,13 @@ import course
 import yaml
 
 OF_THE_BOOK = {"course": "How Attention Learns", "by": "", "seed": 0}
-CALLED = {str: "text", int: "a whole number", list: "a list", (str, date): "a date or text"}
+CALLED = {
+    str: "text",
+    int: "a whole number",
+    list: "a list",
+    dict: "a mapping",
+    (str, date): "a date or text",
+}
 
 
 def read(file):
@@ -86,7 +93,8 @@ def week_of(week, where):
 def require_part(part, where):
     """Raise ValueError for a part of a lecture without minutes or slides, or with a slide of no
     page; deck.py names one that its page does not have."""
-    expect(part, where, {"minutes": int, "part": str, "slides": list}, {})
+    more = {"proofs_in_notes": list, "add": dict}
+    expect(part, where, {"minutes": int, "part": str, "slides": list}, more)
     if part["minutes"] < 1:
         raise ValueError(f"{where}: expected minutes: 1 or more, got {part['minutes']}")
     for name in require_some(part["slides"], f"{where}: expected at least one of slides"):
@@ -96,6 +104,15 @@ def require_part(part, where):
             built.file_of(name.split("/")[0])
         except ValueError as error:
             raise ValueError(f"{where}, slide {name}: {error}") from error
+    for key in more:
+        for name in part.get(key, ()):
+            if name not in part["slides"]:
+                raise ValueError(f"{where}, {key}: expected one of its slides, got {name!r}")
+    for name, said in part.get("add", {}).items():
+        if not isinstance(said, str) or said.count("$") % 2:
+            raise ValueError(
+                f"{where}, add, {name}: expected text, with each formula between two $, got {said!r}"
+            )
 
 
 def require_some(entries, refusal):

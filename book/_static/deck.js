@@ -1,6 +1,5 @@
-// The slides of a week (book/_ext/kit.py). Letters have one size. A slide on which they do not fit gives up the proof below
-// its statement, then takes smaller letters, and then gives up the words that lead to it, or the last steps of a proof: the
-// notes have all of them.
+// The slides of a week (book/_ext/kit.py). Letters have one size. A slide on which they do not fit gives up room around its
+// formulas, then takes smaller letters, and then gives up the words that lead to it: the notes have them.
 const SMALLER = 24; // pixels, of 720
 
 // Its padding is not for words: page number, link and arrows stand there.
@@ -14,20 +13,20 @@ function isFull(slide) {
 }
 
 function fit(slide) {
-  const find = (name) => [...slide.querySelectorAll(name)],
-    spare = [...find(".lead"), ...find("ol > .fragment").reverse()];
-  const show = (part, isShown) => {
-    part.hidden = !isShown;
-    part.classList.toggle("disabled", !isShown); // no key press is for a step that nobody sees
-  };
-  for (const part of [...spare, ...find(".short")]) show(part, true);
+  const leads = [...slide.querySelectorAll(".lead")];
+  for (const lead of leads) lead.hidden = false;
   slide.style.fontSize = "";
+  slide.classList.remove("tight");
   // A picture that opens a chapter takes the room that its words leave.
   for (let high = 460; high > 200 && slide.matches(".title, .question") && isFull(slide); high -= 20)
     slide.style.setProperty("--high", `${high}px`);
-  for (const proof of find(".short")) show(proof, !isFull(slide));
-  if (isFull(slide)) slide.style.fontSize = `${SMALLER}px`;
-  for (const part of spare) if (isFull(slide)) show(part, false);
+  if (isFull(slide)) slide.classList.add("tight");
+  if (isFull(slide)) {
+    slide.style.fontSize = `${SMALLER}px`;
+    slide.classList.remove("tight");
+    slide.classList.toggle("tight", isFull(slide));
+  }
+  for (const lead of leads) lead.hidden = isFull(slide);
 }
 
 // The keys come back to the slides when one is left, and a live figure hands on what it does not use

@@ -383,6 +383,12 @@ def live(figure):
         (lecture(slides=[9]), "part 1 of lecture: expected slides such as 9/idea, got 9"),
         (lecture(slides=["idea"]), "expected slides such as 9/idea, got 'idea'"),
         (
+            lecture(proofs_in_notes=["9/x"]),
+            "proofs_in_notes: expected one of its slides, got '9/x'",
+        ),
+        (lecture(add={"9/x": "y"}), "add: expected one of its slides, got '9/x'"),
+        (lecture(add={"9/idea": "$x"}), "each formula between two $, got '$x'"),
+        (
             lecture(slides=["99/idea"]),
             "slide 99/idea: expected the number of a chapter or the name of an opening page, got '99'",
         ),
