@@ -12,7 +12,6 @@
       link.onload = link.onerror = done;
       document.head.append(link);
     });
-  dark.removeEventListener("change", choose);
   Object.assign(document.documentElement.dataset, { theme: "light", slide: "" });
   window.mhaStyled = Promise.all(["letters", "kit"].map(styled)).then(() => document.fonts.load('1em "Source Sans 3"'));
 

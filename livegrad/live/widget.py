@@ -45,8 +45,8 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 {saved}<script>
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const choose = () => (document.documentElement.dataset.theme = dark.matches ? "dark" : "light");
+const dark = matchMedia("(prefers-color-scheme: dark)"), page = document.documentElement.dataset;
+const choose = () => (page.theme = dark.matches && page.slide === undefined ? "dark" : "light");
 dark.addEventListener("change", choose);
 choose();
 </script>
