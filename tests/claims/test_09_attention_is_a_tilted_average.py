@@ -4,6 +4,7 @@ leave."""
 import numpy as np
 
 from mhabook.c09_tilting import idea, runs
+from mhabook.exercises.guess import groups
 from page import Page
 
 page = Page("preconditioning/09_attention_is_a_tilted_average")
@@ -55,6 +56,11 @@ def test_the_output_leaves_the_line_and_the_count_is_above_the_formula_far_out(
     assert (read > formula)[x > 1.5].all()
     # how far a thousand times the tokens move the edge
     assert np.sqrt(np.log(1e6) / np.log(1e3)) < 1.5
+
+
+@page.after("say-effective")
+def test_the_third_guess_has_the_number_of_the_page(read):
+    assert groups()["chapter-9"]["3"]["why"].startswith(f"{read[70]:.0f} of the thousand")
 
 
 @page.after("loss")

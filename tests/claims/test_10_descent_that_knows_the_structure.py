@@ -1,6 +1,7 @@
 """What the page preconditioning/10_descent_that_knows_the_structure says, held against what its
 cells leave."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 import mhalib as mha
 from mhabook.c10_structure import factorization, idea, runs
 from mhabook.c11_data_and_compute.statements import floor_constant
+from mhabook.exercises.guess import groups
 from page import Page
 from scripts import load
 
@@ -158,6 +160,13 @@ def test_longer_tokens_make_the_ratio_larger():
     for seed in range(5):
         short, page_s, long = (steeper(length, seed) for length in (0.3, 1.0, 3.0))
         assert short < page_s < long
+
+
+@page.after("say-conditioning")
+def test_the_first_guess_has_the_numbers_of_the_steps(least, most):
+    why = groups()["chapter-10"]["1"]["why"]
+    said = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", why)]
+    np.testing.assert_allclose(said, [most / least, most, least], rtol=0.02)
 
 
 @page.after("conditioning")
