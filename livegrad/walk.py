@@ -57,6 +57,7 @@ class Walk:
         self.recorded = recorded
         self.watching = watching
         self.entrywise: bool = type(optimizer) in ENTRYWISE
+        self.trusted: bool = leaves_all(optimizer)
         # Where the run stands before it asks for the loss of step k: k, θ, and what the rule
         # remembers, in the form that its step takes.
         self.here: tuple[int, Any, Any] | None = None
@@ -158,7 +159,7 @@ class Walk:
 
     def _stepped(self, before, grad, memory, k):
         """θ and what the rule remembers, a step further."""
-        if not leaves_all(self.optimizer):
+        if not self.trusted:
             # It may write into what it remembers: in the middle of a step that is no state.
             self.here = None
         theta, memory = self.step(before, grad, memory, k)

@@ -199,9 +199,10 @@ class Derived(Workspace):
     def _loss_alone(self, theta):
         """The mean loss alone: compiled, if the gradients of the run are."""
         plain = super()._loss_alone
-        compiled = [e for e in self._leader._executors.values() if isinstance(e, Compiled)]
-        if self._losses is None and compiled:
-            self._losses = self._compared(compiled[0], theta)
+        if self._losses is None:
+            known = self._leader._executors.values()
+            compiled = next((each for each in known if isinstance(each, Compiled)), None)
+            self._losses = self._compared(compiled, theta) if compiled else None
         loss = self._losses(theta) if self._losses else plain(theta)
         # What is not finite is numpy's to say.
         return loss if np.isfinite(loss) else plain(theta)
