@@ -20,10 +20,10 @@ from sphinx.util.docutils import SphinxDirective
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "book" / "start" / "course.yml"
 SHEETS = "book/start/sheets"
-COLUMNS, WIDTH, WIDE, HIGH, STEP, NAMES = 3, 356, 104, 80, 98, 56
+COLUMNS, WIDTH, WIDE, HIGH, STEP, NAMES = 3, 356, 106, 92, 102, 56
 """Of the map, in units of its drawing: a box is so wide and high, a row so far below the one before
 it, and the names of the parts take so much room above their columns."""
-# the columns of a row with so many boxes: lines pass between columns
+# the columns of a row with so many boxes
 SEATS = {1: (1,), 2: (0, 2)}
 OPENING = 2  # rows
 PARTS = {
@@ -107,13 +107,13 @@ def part(file):
 
 
 def places(pages):
-    """file → (row, column): below everything that it needs. A part has a column, in the order of the
-    book; the opening pages stand above all columns, and the laboratory below them."""
+    """file → (row, column). A part has a column, in the order of the book; the opening pages stand
+    above all columns, each below those that it needs, and the laboratory stands below them."""
     rows = {}
     for file, page in pages.items():
         above = {"laboratory": pages, "start": page["needs"]}.get(part(file))
         if above is None:
-            above = [*page["needs"], *(f for f in rows if part(f) in ("start", part(file)))]
+            above = [f for f in rows if part(f) in ("start", part(file))]
         rows[file] = 1 + max((rows[other] for other in above if other in rows), default=-1)
     found = {}
     for file, row in rows.items():
@@ -125,41 +125,19 @@ def places(pages):
     return found
 
 
-def drawn_needs(pages):
-    """(needed, needing) for every line of the map: a need that follows along other lines is not
-    drawn."""
-
-    def before(file):
-        return {*pages[file]["needs"]}.union(*map(before, pages[file]["needs"]))
-
-    return [
-        (need, file)
-        for file, page in pages.items()
-        for need in page["needs"]
-        if not any(need in before(other) for other in page["needs"])
-    ]
+def needed(page):
+    """What a page needs, in the lines of its box: an opening page by the first word of its file."""
+    names = sorted(
+        (number(need) or Path(need).name.split("_")[0] for need in page["needs"]),
+        key=lambda name: (name.isdigit(), name.zfill(2)),
+    )
+    return textwrap.wrap(f"needs {', '.join(names)}", 16) if names else []
 
 
 def corner(place):
     row, column = place
     left = (WIDTH - COLUMNS * WIDE) / (COLUMNS + 1) * (column + 1) + WIDE * column
     return left, 8 + STEP * row + NAMES * (row >= OPENING)
-
-
-def edge(start, end, shift):
-    """A line from the foot of one box to the head of another, past the boxes between."""
-    (x0, y0), (x1, y1) = corner(start), corner(end)
-    x0, y0, x1 = x0 + WIDE / 2 + shift, y0 + HIGH, x1 + WIDE / 2 + shift
-    gap = STEP - HIGH
-    if end[0] - start[0] == 1:
-        return f"M{x0:.0f} {y0} C{x0:.0f} {y0 + 24} {x1:.0f} {y1 - 24} {x1:.0f} {y1}"
-    side = 1 if start[1] > end[1] or start[1] == end[1] == COLUMNS - 1 else -1
-    way = corner(end)[0] + WIDE / 2 + side * (WIDE / 2 + 5.5 + 0.4 * shift)
-    top, foot = y0 + gap, y1 - gap
-    return (
-        f"M{x0:.0f} {y0} C{x0:.0f} {y0 + 26} {way:.0f} {top - 26} {way:.0f} {top} V{foot} "
-        f"C{way:.0f} {foot + 26} {x1:.0f} {y1 - 26} {x1:.0f} {y1}"
-    )
 
 
 def in_lines(text):
@@ -171,18 +149,21 @@ def in_lines(text):
     return next(lines for lines in broken if len(lines) == len(broken[-1]))
 
 
-def box(file, place, address):
-    """A link with the number and the title of a page and, below them, how long a first reading
-    takes."""
+def box(file, page, place, address):
+    """A link with the number and the title of a page and, below them, what it needs and how long a
+    first reading takes."""
     (x, y), lines = corner(place), in_lines(f"{number(file)} {title(file)}".strip())
-    lines = [escape(line) for line in lines]
+    lines, below = [escape(line) for line in lines], [*needed(page), f"{minutes(file)} min"]
     if number(file):
         lines[0] = re.sub(r"^\d+", r'<tspan class="number">\g<0></tspan>', lines[0])
-    first, middle = y + HIGH / 2 + 4 - 7.5 * len(lines), f"{x + WIDE / 2:.0f}"
+    first, middle = y + HIGH / 2 + 11 - 7.5 * len(lines + below), f"{x + WIDE / 2:.0f}"
     words = [
         f'<text x="{middle}" y="{first + 15 * k:.0f}">{line}</text>' for k, line in enumerate(lines)
     ]
-    time = f'<text class="minutes" x="{middle}" y="{first + 15 * len(lines):.0f}">{minutes(file)} min</text>'
+    time = "".join(
+        f'<text class="minutes" x="{middle}" y="{first + 15 * k:.0f}">{line}</text>'
+        for k, line in enumerate(below, len(lines))
+    )
     return (
         f'<a href="{escape(address)}" data-file="{file}">'
         f'<rect x="{x:.0f}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>{"".join(words)}{time}</a>'
@@ -218,21 +199,22 @@ def drawing(pages, address):
     at = places(pages)
     bands = [band(at, folder) for folder in ("start", *OWN)]
     grounds, names = ("".join(parts) for parts in zip(*bands, strict=True))
-    lines = "".join(
-        f'<path class="edge" data-from="{a}" data-to="{b}" d="{edge(at[a], at[b], 5 * (k % 5 - 2))}"/>'
-        for k, (a, b) in enumerate(drawn_needs(pages))
+    boxes = "".join(
+        box(file, pages[file], at[file], address(file)) for file in sorted(pages, key=at.get)
     )
-    boxes = "".join(box(file, at[file], address(file)) for file in sorted(pages, key=at.get))
-    lit = "".join(
-        f'.course-map svg:has(a[data-file="{f}"]:is(:hover, :focus-visible)) '
-        f'.edge:is([data-from="{f}"], [data-to="{f}"]) {{ opacity: 1; stroke-width: 2.2; }}'
-        for f in pages
-    )
+    lit = ""
+    for file, page in pages.items():
+        needs = ", ".join(f'[data-file="{need}"]' for need in page["needs"])
+        if needs:
+            lit += (
+                f'.course-map svg:has(a[data-file="{file}"]:is(:hover, :focus-visible)) '
+                f"a:is({needs}) rect {{ stroke: var(--pst-color-primary); stroke-width: 2.4; }}"
+            )
     height = corner((max(row for row, _ in at.values()), 0))[1] + HIGH + 8
     return (
         f'<div class="course-map"><style>{lit}</style><svg viewBox="0 0 {WIDTH} {height}" role="group" '
         f'aria-label="Map of the book: each page stands below those that it needs. The list below says the same.">'
-        f"{grounds}{lines}{names}{boxes}</svg></div>"
+        f"{grounds}{names}{boxes}</svg></div>"
     )
 
 

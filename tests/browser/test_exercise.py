@@ -8,8 +8,10 @@ import pytest
 
 import axe
 from mhabook.exercises import QUESTIONS
+from scripts import load
 from visits import BUILD, eventually
 
+course = load("book/_ext/course.py")
 SHEETS, MAP = "book/start/sheets.html", "book/start/map.html"
 CHAPTER, ALL = "book/multihead/06_a_planted_head.html", "book/start/guesses.html"
 CURVE = "book/kernels/12_two_kernels_one_rank.html"
@@ -362,7 +364,7 @@ def test_in_print_and_without_a_script_a_curve_is_asked_for_in_words_alone(
     visit.context.close()
 
 
-def test_every_box_of_the_map_leads_to_a_page_and_lights_its_lines(new_visit):
+def test_every_box_of_the_map_leads_to_a_page_and_lights_what_it_needs(new_visit):
     visit = new_visit(MAP).open()
     boxes = visit.page.locator(".course-map a")
     assert all((BUILD / "book/start" / box.get_attribute("href")).exists() for box in boxes.all())
@@ -372,12 +374,12 @@ def test_every_box_of_the_map_leads_to_a_page_and_lights_its_lines(new_visit):
         visit.page.keyboard.press("Tab")
     assert visit.page.evaluate("() => document.activeElement.dataset.file") == file
 
-    def only_its_lines_are_bright():
-        bright = visit.page.locator(".course-map .edge").evaluate_all(
-            "(all) => all.filter((edge) => getComputedStyle(edge).opacity === '1').map((edge) => "
-            "edge.dataset.to)"
+    def only_what_it_needs_is_lit():
+        lit = visit.page.locator(".course-map rect").evaluate_all(
+            "(all) => all.filter((box) => parseFloat(getComputedStyle(box).strokeWidth) > 2).map("
+            "(box) => box.closest('a').dataset.file)"
         )
-        assert bright and set(bright) == {file}
+        assert set(lit) == {file, *course.course()["pages"][file]["needs"]}
 
-    eventually(visit.page, only_its_lines_are_bright)
+    eventually(visit.page, only_what_it_needs_is_lit)
     visit.context.close()

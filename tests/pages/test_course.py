@@ -252,30 +252,24 @@ def test_the_map_shows_every_page_and_what_it_needs():
     assert re.findall(r'class="minutes"[^>]*>(\d+) min</text></a>', drawn) == [
         str(course.minutes(f)) for f in shown
     ]
-    lines = re.findall(r'data-from="([^"]+)" data-to="([^"]+)" d=', drawn)
-    assert all(start in PAGES[end]["needs"] for start, end in lines) and len(set(lines)) == len(
-        lines
-    )
-    everything = before((need, file) for file in PAGES for need in PAGES[file]["needs"])
-    assert before(lines) == everything
-    assert not [line for line in lines if before({*lines} - {line}) == everything], (
-        "a line that follows along others"
-    )
+    assert course.needed(PAGES["book/kernels/16_text_and_pathfinder"]) == ["needs 8, 12"]
+    assert course.needed(PAGES[CHAPTERS[0]]) == ["needs descent,", "softmax"]
+    for file, page in PAGES.items():
+        named = re.findall(r"\w+", " ".join(course.needed(page)))[1:]
+        assert len(named) == len(page["needs"])
+        for line in course.needed(page):
+            assert f">{line}</text>" in drawn
 
 
-def before(lines):
-    """file → all that it needs, directly or not."""
-    lines, found = list(lines), {}
-    for file in PAGES:
-        needs = {start for start, end in lines if end == file}
-        found[file] = needs.union(*(found[need] for need in needs))
-    return found
-
-
-def test_boxes_of_the_map_do_not_touch_and_stand_below_what_they_need():
+def test_boxes_of_the_map_do_not_touch_and_stand_below_what_they_need_of_their_part():
     at = course.places(PAGES)
     assert len({course.corner(place) for place in at.values()}) == len(at)
-    assert all(at[need][0] < at[file][0] for file, page in PAGES.items() for need in page["needs"])
+    assert all(
+        at[need][0] < at[file][0]
+        for file, page in PAGES.items()
+        for need in page["needs"]
+        if course.part(need) in ("start", course.part(file))
+    )
     for part in course.PARTS:  # read row by row, its chapters come in the order of the book
         chapters = [at[file] for file in CHAPTERS if Path(file).parent.name == part]
         assert chapters == sorted(chapters)
@@ -297,7 +291,8 @@ def test_the_map_has_the_titles_of_pages_and_the_names_of_parts_that_the_content
     for file in PAGES:
         (link,) = re.findall(rf'<a href="{file}".*?</a>', drawn)
         words = re.findall(r"<text[^>]*>(.*?)</text>", re.sub("</?tspan[^>]*>", "", link))
-        assert " ".join(words[:-1]) == f"{course.number(file)} {course.title(file)}".strip()
+        words = words[: -1 - len(course.needed(PAGES[file]))]
+        assert " ".join(words) == f"{course.number(file)} {course.title(file)}".strip()
     assert set(course.PARTS.values()) <= {part["caption"] for part in PARTS}
     named = " ".join(re.findall(r'<text class="part"[^>]*>(.*?)</text>', drawn))
     parts = [course.PARTS[folder] for folder in ("start", *course.OWN)]
@@ -313,21 +308,6 @@ def test_a_part_stands_on_its_own_ground():
             left, top = course.corner(place)
             within = x < left < x + wide - course.WIDE and y < top < y + high - course.HIGH
             assert within == (course.part(file) == folder)
-
-
-def test_lines_of_the_map_pass_between_its_boxes():
-    at = course.places(PAGES)
-    rows = {
-        row: [course.corner(place)[0] for place in at.values() if place[0] == row]
-        for row, _ in at.values()
-    }
-    for start, end in course.drawn_needs(PAGES):
-        past = re.search(r" (\d+) \d+ V", course.edge(at[start], at[end], 10))
-        assert bool(past) == (at[end][0] - at[start][0] > 1)
-        for row in range(at[start][0] + 1, at[end][0]) if past else ():
-            assert not [
-                left for left in rows[row] if left - 1 < int(past[1]) < left + course.WIDE + 1
-            ]
 
 
 def of(tmp_path, **said):
