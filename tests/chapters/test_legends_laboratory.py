@@ -117,12 +117,12 @@ def norm_of(path, name, order=None):
 def of_heads(kind, data, path):
     R = token_radius(data.X)
     found = {
-        "loss": {"training loss": losses(path, data)},
-        "accuracy": {"training accuracy": accuracies(path, data)},
+        "loss": {"training": losses(path, data)},
+        "accuracy": {"training": accuracies(path, data)},
     }
     if not kind.startswith("own"):
-        found["loss"]["test loss"] = losses(path, fresh(kind, data))
-        found["accuracy"]["test accuracy"] = accuracies(path, fresh(kind, data))
+        found["loss"]["test"] = losses(path, fresh(kind, data))
+        found["accuracy"]["test"] = accuracies(path, fresh(kind, data))
     found["largest eigenvalue"] = {
         "eigenvalue": sharpness(path, data),
         "bound ρ": each(path, lambda model: smoothness_constant(model, R)),
@@ -158,7 +158,7 @@ def of_a_regression(kind, data, path):
         "2/η": np.full(len(path), 2 / SMALL["lr"]),
     }
     found = {
-        "loss": {"training loss": losses(path, data)},
+        "loss": {"training": losses(path, data)},
         "effective tokens": tokens,
         "largest eigenvalue": curvature,
     }
@@ -176,7 +176,7 @@ def of_a_layer(kind, data, path):
         for name in ("WQ", "WK", "WV", "WO")
     }
     return {
-        "loss": {"training loss": losses(path, data)},
+        "loss": {"training": losses(path, data)},
         "norms of the weights": norms,
         "largest eigenvalue": {
             "eigenvalue": sharpness(path, data, ["WV"]),
@@ -257,8 +257,8 @@ SAID = {
 def test_a_sentence_says_what_its_words_name(kind, told):
     settings, _, run, results = told(kind)
     lines = {
-        name: line
-        for panel in panels(kind, settings, run).values()
+        f"{name} {title}" if name in ("training", "test") else name: line
+        for title, panel in panels(kind, settings, run).items()
         for name, line in panel.lines.items()
     }
     spec = {

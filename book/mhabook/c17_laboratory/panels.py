@@ -11,8 +11,8 @@ from livegrad.live.legends import legends_above
 from livegrad.plots import at_the_left
 from mhalib.plots import ATTENTION, DECODER, INK, WEIGHTS, transparent
 
-LOSSES = (("loss", "training loss"), ("test_loss", "test loss"))
-SHARES = (("accuracy", "training accuracy"), ("test_accuracy", "test accuracy"))
+LOSSES = (("loss", "training"), ("test_loss", "test"))
+SHARES = (("accuracy", "training"), ("test_accuracy", "test"))
 NORMS = (("norm_W", "W"), ("norm_U", "U"))
 EDGE = ("stability_edge", "2/η")
 CURVATURES = (("sharpness", "eigenvalue"), ("smoothness_bound", "bound ρ"), EDGE)
@@ -63,7 +63,7 @@ PANELS: dict[str, tuple[Any, ...]] = {
     "digits": (*_HEADS, _NORMS, _BOUNDED),
     "pathfinder": (*_HEADS, _NORMS, _BOUNDED),
     "linear": (
-        ("loss", (("loss", "training loss"), ("floor", "noise floor")), LOG),
+        ("loss", (("loss", "training"), ("floor", "noise floor")), LOG),
         ("excess", (("excess", "population excess"),), LOG),
         _TOKENS,
         _SECOND,
