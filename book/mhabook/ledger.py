@@ -132,7 +132,9 @@ class Statement:
     nobody asks. ``broken(seed)`` makes an instance that violates the hypothesis named in
     ``breaks``; where that is a part of the claim, and not of the instance, ``false_claim`` checks
     the claim without it. ``hypotheses`` takes an instance, too, and says of each condition that
-    numbers can violate whether it holds: one of the assumptions → bool.
+    numbers can violate whether it holds: one of the assumptions → bool. Each of the
+    ``counterexamples`` makes an instance that violates a further one of them alone, so that the
+    statement is false there.
     """
 
     id: str
@@ -149,6 +151,7 @@ class Statement:
     breaks: str = ""
     false_claim: Claim | None = None
     hypotheses: Callable[..., Hypotheses] | None = None
+    counterexamples: tuple[Callable[[], Instance], ...] = ()
 
     @property
     def number(self) -> str:
@@ -201,6 +204,18 @@ class Statement:
         # One failing claim is enough: not every claim needs the hypothesis that is broken.
         claim = self.false_claim or self.function
         return None if self.broken is None else _worst(_several(claim(**self.broken(seed))))
+
+    def without(self) -> dict[str, Check]:
+        """The hypothesis that a counterexample violates → the statement's check there, which must
+        fail."""
+        instances = [make() for make in self.counterexamples]
+        return {missing(self, instance)[0]: self.on(instance) for instance in instances}
+
+
+def missing(statement: Statement, instance: Instance) -> list[str]:
+    """The hypotheses that do not hold on an instance."""
+    held = statement.hypotheses(**instance) if statement.hypotheses else {}
+    return [name for name, holds in held.items() if not holds]
 
 
 class Ledger:
@@ -280,6 +295,7 @@ def _row(statement: Statement, seeds: int) -> dict[str, Any]:
     checks = list(statement.every_check(range(seeds)))
     worst = _worst(checks)
     twins = [twin for seed in range(min(seeds, 20)) if (twin := statement.twin(seed)) is not None]
+    without = statement.without()
     return {
         "id": statement.id,
         "title": statement.title,
@@ -295,7 +311,8 @@ def _row(statement: Statement, seeds: int) -> dict[str, Any]:
         "breaks": statement.breaks,
         "test": statement.test,
         "twins": len(twins),
-        "twins_fail": not any(twin.holds for twin in twins),
+        "without": list(without),
+        "twins_fail": not any(twin.holds for twin in (*twins, *without.values())),
     }
 
 
@@ -365,9 +382,8 @@ def _covered(statement, model, data, **arguments):
     """The check of a statement on a model that its hypotheses cover."""
     instance = {"model": model, "data": data} | arguments
     try:
-        held = statement.hypotheses(**instance) if statement.hypotheses else {}
-        if missing := [name for name, holds in held.items() if not holds]:
-            raise ValueError(f"{statement.id} needs: {'; '.join(missing)}. This does not hold here")
+        if wrong := missing(statement, instance):
+            raise ValueError(f"{statement.id} needs: {'; '.join(wrong)}. This does not hold here")
         return statement.function(**instance)
     except AttributeError as error:
         about = inspect.signature(statement.function).parameters["model"].annotation

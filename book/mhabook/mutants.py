@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from mhabook.ledger import TOLERANCE, Check, Instance, Statement, ledger
+from mhabook.ledger import TOLERANCE, Check, Instance, Statement, ledger, missing
 
 SEEDS = 5
 """Random instances of each row, and twins: the first of those that the ledger page shows."""
@@ -378,6 +378,7 @@ class Row:
         self.random: list[Instance] = [statement.random(seed) for seed in range(seeds)]
         broken = statement.broken
         self.twins: list[Instance] = [] if broken is None else [*map(broken, range(seeds))]
+        self.counterexamples: list[Instance] = [make() for make in statement.counterexamples]
         self.right: list[list[Check]] = [self._checks(one) for one in self.instances]
 
     @property
@@ -422,7 +423,10 @@ class Row:
             if min(check.slack for check in checks) > self._recorded(k):
                 told = "slack"
         claim = self.statement.false_claim or self.statement.function
-        if any(all(check.holds for check in self._checks(twin, claim)) for twin in self.twins):
+        twins = [(twin, claim) for twin in self.twins] + [
+            (one, None) for one in self.counterexamples
+        ]
+        if any(all(check.holds for check in self._checks(*twin)) for twin in twins):
             told = "twin"
         if more or not (less or told):
             outcome = told or ("through" if more else "unseen")
@@ -441,9 +445,9 @@ class Row:
         if hypotheses is None:
             return {}
         seen = dict.fromkeys(hypotheses(**self.random[0]), False)
-        for twin in self.twins:
-            missing = [name for name, holds in hypotheses(**twin).items() if not holds]
-            seen |= {name: True for name in missing if len(missing) == 1}
+        for twin in (*self.twins, *self.counterexamples):
+            wrong = missing(self.statement, twin)
+            seen |= {name: True for name in wrong if len(wrong) == 1}
         # What a false claim drops is a part of the claim, and no condition of an instance.
         part = {self.statement.breaks: True} if self.statement.false_claim else {}
         return seen | part

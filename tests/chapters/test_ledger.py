@@ -13,7 +13,7 @@ import mhalib as mha
 from checks import assert_close
 from mhabook.c01_model.instances import valley
 from mhabook.c02_curvature import bounds
-from mhabook.ledger import MARKS, Along, Check, Ledger, Statement, along
+from mhabook.ledger import MARKS, Along, Check, Ledger, Statement, along, missing
 from own import LINE_DATA, Line
 from scripts import ROOT
 from strategies import SEEDS
@@ -122,6 +122,15 @@ def test_twins_fail(statement):
         twin = statement.twin(seed)
         assert not twin.holds, f"seed {seed}: {twin}"
         assert twin.slack < 0, f"seed {seed}: {twin}"
+
+
+@statements
+def test_a_counterexample_violates_one_hypothesis_alone_and_the_statement_is_false_there(statement):
+    instances = [make() for make in statement.counterexamples]
+    assert [len(missing(statement, instance)) for instance in instances] == [1] * len(instances)
+    found = statement.without()
+    assert len(found) == len(instances), "two violate the same hypothesis"
+    assert not [f"{name}: {check}" for name, check in found.items() if check.holds]
 
 
 @statements
@@ -284,6 +293,7 @@ def test_rows_say_what_was_checked():
         "slack": 0.25,
         "breaks": "",
         "twins": 0,
+        "without": [],
         "twins_fail": True,
         "test": "tests/chapters/test_ledger.py::test_statements_hold_on_random_instances[a-number]",
     }

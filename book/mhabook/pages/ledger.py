@@ -127,6 +127,8 @@ def checked(row: Entry) -> list[str]:
         row[key].replace("*", r"\*") for key in ("claim", "assumptions", "breaks")
     )
     twin = f"{breaks}: {fail}" if row["twins"] else "–"
+    if row["without"]:
+        twin += f"; also {', '.join(row['without'])}".replace("*", r"\*")
     test = row["test"].replace("::", "`, `")  # a line may break between file and function
     folded = f"<details><summary>Source and test</summary>{row['source']}. `{test}`</details>"
     first = _first_cells(row, claim, f"*Assumes: {assumptions}.*", folded)
