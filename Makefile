@@ -22,13 +22,13 @@ export XDG_CACHE_HOME := $(CURDIR)/$(VENV)/cache
 endif
 
 # Small products on many threads fight each other: one thread is faster, and the same everywhere.
-book $(BUILT) test tests lab edit bench descent results: export OPENBLAS_NUM_THREADS := 1
-book $(BUILT) test tests lab edit bench descent results: export OMP_NUM_THREADS := 1
-book $(BUILT) test tests lab edit bench descent results: export MKL_NUM_THREADS := 1
+book $(BUILT) test tests lab edit bench certify descent results: export OPENBLAS_NUM_THREADS := 1
+book $(BUILT) test tests lab edit bench certify descent results: export OMP_NUM_THREADS := 1
+book $(BUILT) test tests lab edit bench certify descent results: export MKL_NUM_THREADS := 1
 # Figures as the book draws them, on the book's own copy of plotly.
 book $(BUILT) test tests: export LIVEGRAD_FIGURES := book
 
-.PHONY: help more quick book notebooks kit pdf test tests lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening looks measures mutants kernel address authors clean
+.PHONY: help more quick book notebooks kit pdf test tests lint stripped chromium colab colabpins hashes newest everywhere links browsers lab edit bench descent results latency opening looks measures mutants certify kernel address authors clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -135,10 +135,15 @@ bench: $(TOOLS)  #: this engine against what one would write by hand, and agains
 mutants: $(TOOLS)  #: mutation test: which altered formulas do the package's tests miss, or (ARGS=--ledger) the rows? ARGS="--count 60 --seed 1"
 	@$(PY) tests/mutants.py $(ARGS)
 
+certify: $(READY)  #: every certificate of the ledger again, in ball arithmetic, and each with a constant 1 % better (a minute)
+	@.ci/hashed $(PY) certify --quiet
+	@$(PY) -m mhabook.certificates
+
 descent: $(READY)  #: steps of plain and structure-aware descent to the noise floor, and the cost of 10,000 tokens
 	@$(PY) -m benchmarks.regression
 
 results: $(READY)  #: all stored tables again, nearly three hours of one core; ARGS=--list says what would run
+	@.ci/hashed $(PY) certify --quiet || echo "== without python-flint, the certificates are not made again"
 	@$(PY) book/results --overwrite $(ARGS)
 
 measures:        #: how large and how dense the code is; ARGS="--at COMMIT" as it was then

@@ -220,7 +220,7 @@ def test_all_scripts_but_the_one_left_out_have_the_same_command_line():
 def test_a_name_that_is_no_script_is_refused(capsys):
     with pytest.raises(SystemExit):
         remaking.main(["haeds"])
-    assert "name: expected one of conditioning," in capsys.readouterr().err
+    assert "name: expected one of certificates, conditioning," in capsys.readouterr().err
 
 
 def test_toy_sizes_leave_the_stored_table_alone(tmp_path, monkeypatch, capsys):

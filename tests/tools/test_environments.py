@@ -82,6 +82,7 @@ LISTS = {
     "bench": "benchmarks/requirements.txt",
     "browsers": ".ci/browsers.txt",
     "edit": ".ci/edit.txt",
+    "certify": ".ci/certify.txt",
 }
 
 

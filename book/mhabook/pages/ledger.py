@@ -34,6 +34,7 @@ def summary(rows: Sequence[Entry]) -> str:
         f"**{len(rows)} statements** were checked on {instances} instances. {with_twin} of them "
         f"have a twin, and the twins were checked on {twins} instances with a broken hypothesis. "
         f"{outcome(rows)} For {attained} statements some instance makes the two sides equal. "
+        f"{len(stored('certificates.npz'))} statements have a certificate. "
         f"{len(DEFINITIONS)} definitions are listed with them. Last run: {_today()}, with Python "
         f"{sys.version.split()[0]}, NumPy {np.__version__} and mhalib {mha.__version__}."
     )
@@ -131,8 +132,24 @@ def checked(row: Entry) -> list[str]:
         twin += f"; also {', '.join(row['without'])}".replace("*", r"\*")
     test = row["test"].replace("::", "`, `")  # a line may break between file and function
     folded = f"<details><summary>Source and test</summary>{row['source']}. `{test}`</details>"
-    first = _first_cells(row, claim, f"*Assumes: {assumptions}.*", folded)
+    found = certificate(row["id"])
+    first = _first_cells(row, claim, f"*Assumes: {assumptions}.*", folded + found)
+    first[2] += " · certified" if found else ""
     return [*first, str(row["instances"]), slack, twin, str(count(id=row["id"]))]
+
+
+def certificate(id: str) -> str:
+    """What the stored certificate of a statement covers, folded, and what not; or nothing."""
+    table = stored("certificates.npz")
+    if id not in table["id"]:
+        return ""
+    row = table.where(id=id).columns.items()
+    one = {name: str(column[0]).replace("*", r"\*") for name, column in row}
+    text = (
+        f"On {one['on']}. *Certain:* {one['covers']} *Found:* {one['value']}. "
+        f"*Not covered:* {one['leaves']}"
+    )
+    return f"<details><summary>Certificate</summary>{text}</details>"
 
 
 def _defined(entry: Definition):
