@@ -83,6 +83,16 @@ def test_a_row_that_fails_says_so(rows):
     assert twin.endswith("**not all 20 fail**")
 
 
+@page.after("table")
+def test_a_row_with_a_certificate_says_so_beside_its_mark(rows):
+    kept = mhabook.stored("certificates.npz")["id"].tolist()
+    assert f" {len(kept)} statements have a certificate. " in summary(rows)
+    for row in rows:
+        _, text, mark, *_ = checked(row)
+        assert mark == row["mark"] + " · certificate" * (row["id"] in kept)
+        assert ("<summary>Certificate</summary>" in text) == (row["id"] in kept)
+
+
 @page.after("power")
 def test_most_mutants_are_caught_and_the_row_says_how_many(rows):
     every = count()

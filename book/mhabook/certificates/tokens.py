@@ -118,7 +118,8 @@ def maximum(factor: Fraction) -> str:
     """The largest χ(u) − u²/v² over 0 ≤ u ≤ 1 is −ω(v): at y = u² it falls short by (2sy − 1)²/(4y),
     s = √(1/v² + ¼), for y ≥ ⅓, and is −1 for v ≤ 1/√2, as identities in exact fractions.
 
-    Not covered: that ln 𝓔_n/ln n has this maximum as its limit.
+    Not covered: that ln 𝓔_n/ln n has this maximum as its limit; on which side of ⅓ the largest value
+    lies, which is a derivative in the proof.
     """
 
     def bracket(y, s):

@@ -134,7 +134,7 @@ def checked(row: Entry) -> list[str]:
     folded = f"<details><summary>Source and test</summary>{row['source']}. `{test}`</details>"
     found = certificate(row["id"])
     first = _first_cells(row, claim, f"*Assumes: {assumptions}.*", folded + found)
-    first[2] += " · certified" if found else ""
+    first[2] += " · certificate" if found else ""
     return [*first, str(row["instances"]), slack, twin, str(count(id=row["id"]))]
 
 
@@ -146,7 +146,7 @@ def certificate(id: str) -> str:
     row = table.where(id=id).columns.items()
     one = {name: str(column[0]).replace("*", r"\*") for name, column in row}
     text = (
-        f"On {one['on']}. *Certain:* {one['covers']} *Found:* {one['value']}. "
+        f"For {one['on']}. *Certain:* {one['covers']} *Found:* {one['value']}. "
         f"*Not covered:* {one['leaves']}"
     )
     return f"<details><summary>Certificate</summary>{text}</details>"
