@@ -15,8 +15,9 @@ def deviation(factor: Fraction) -> str:
     """E|Y − EY| ≤ 4/(3√3) m² for all of them, by branch and bound over the mean and the variance,
     with the parabola of the proof checked as an identity.
 
-    Not covered: that the mean of a parabola depends on the mean and the variance alone, and that
-    e ≤ 1 − p² (Bhatia–Davis), which are two lines of the proof.
+    Not covered: four lines of the proof, namely the chord above a convex function, that the mean of
+    a parabola depends on the mean and the variance alone, e ≤ 1 − p² (Bhatia–Davis), and that
+    τ(1 − τ)/(1 + τ) increases up to √2 − 1.
     """
     # h(δ) of the proof is −(1 − γ)(δ + α)(δ − the other root), times (α² + e)² on both sides.
     require(
