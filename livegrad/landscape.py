@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from livegrad.arrays import (
     LARGE,
@@ -25,15 +25,18 @@ from livegrad.foreign import converted
 from livegrad.model.contract import require_weights
 from livegrad.model.given_gradient import require_gradient
 from livegrad.model.weights import layout
-from livegrad.training import Data
+from livegrad.path import M
+from livegrad.training import Data, Model, Point
+
+Floats = NDArray[np.float64]
 
 
 def random_direction(
-    model: Any,
+    model: Point,
     seed: int = 0,
     only: str | Iterable[str] | None = None,
     normalize: str | None = "filter",
-) -> Any:
+) -> Point:
     """A direction with independent standard normal entries, a point of the model's class.
 
     Raises TypeError if model is none; ValueError if ``normalize`` is none of these, or a name is
@@ -70,7 +73,7 @@ def random_direction(
     return direction * (moving.norm() / direction.norm()) if normalize == "whole" else direction
 
 
-def direction(model: Any, vector: ArrayLike) -> Any:
+def direction(model: Point, vector: ArrayLike) -> Point:
     """A vector (P,) as a point of the model's class, in the order of ``model.arrays()``: an
     eigenvector, for example.
 
@@ -101,24 +104,24 @@ def _filled(model, names, vector):
 
 
 @dataclass(frozen=True, eq=False)
-class Slice:
+class Slice(Generic[M]):
     """The loss on the plane θ + a u + b v: ``loss[i, j]`` at (a_j, b_i)."""
 
-    model: Any
+    model: M
     data: Any
-    u: Any
-    v: Any
-    a: np.ndarray
-    b: np.ndarray
-    loss: np.ndarray
+    u: M
+    v: M
+    a: Floats
+    b: Floats
+    loss: Floats
 
-    def at(self, a: float, b: float) -> Any:
+    def at(self, a: float, b: float) -> M:
         """The model θ + a u + b v."""
         require_number("a", a)
         require_number("b", b)
         return self.model + float(a) * self.u + float(b) * self.v
 
-    def derivatives(self, a: float, b: float) -> tuple[float, np.ndarray, np.ndarray]:
+    def derivatives(self, a: float, b: float) -> tuple[float, Floats, Floats]:
         """Loss, gradient (2,) and Hessian (2, 2) of the slice at (a, b), by the model's own
         formulas."""
         here, (X, y) = self.at(a, b), _arrays(self.model, self.data)
@@ -133,7 +136,7 @@ class Slice:
             (hessian + hessian.T) / 2,
         )
 
-    def coordinates(self, model: Any) -> np.ndarray:
+    def coordinates(self, model: M) -> Floats:
         """The point (a, b) of the plane that is nearest to a model, by least squares."""
         _require_like("model", model, self.model)
         off = model - self.model
@@ -145,8 +148,8 @@ class Slice:
 
 
 def slice(
-    model: Any, data: Data, u: Any, v: Any, radius: float = 1.0, resolution: int = 41
-) -> Slice:
+    model: Point, data: Data, u: Point, v: Point, radius: float = 1.0, resolution: int = 41
+) -> Slice[Point]:
     """The loss on the square of half-width ``radius`` around a model, spanned by two directions.
 
     Raises TypeError or ValueError if a direction is none of this model's, if u and v are parallel
@@ -194,7 +197,7 @@ def slice(
     return Slice(model, data, u, v, at, at, loss)
 
 
-def hessian(model: Any, data: Data, only: str | Iterable[str] | None = None) -> np.ndarray:
+def hessian(model: Model, data: Data, only: str | Iterable[str] | None = None) -> Floats:
     """The full Hessian (P, P) of a small model's loss, by one product for each of the P parameters
     that move.
 
@@ -215,12 +218,12 @@ def hessian(model: Any, data: Data, only: str | Iterable[str] | None = None) -> 
     return (H + H.T) / 2
 
 
-class Spectrum(NamedTuple):
+class Spectrum(NamedTuple, Generic[M]):
     """Both ends of a Hessian's spectrum: eigenvalues in rising order, and for each its eigenvector,
     a model."""
 
-    values: np.ndarray
-    directions: tuple[Any, ...]
+    values: Floats
+    directions: tuple[M, ...]
 
 
 SMALL = 128
@@ -228,14 +231,14 @@ SMALL = 128
 
 
 def spectrum(
-    model: Any,
+    model: Point,
     data: Data,
     count: int = 1,
     only: str | Iterable[str] | None = None,
     seed: int = 0,
     tol: float | None = None,
     maxiter: int = 300,
-) -> Spectrum:
+) -> Spectrum[Point]:
     """The ``count`` smallest and the ``count`` largest eigenvalues of the Hessian of a model's
     loss.
 
@@ -407,8 +410,8 @@ def _on_vectors(model, data, only):
 
 
 def interpolation(
-    first: Any, second: Any, data: Data, resolution: int = 41
-) -> tuple[np.ndarray, np.ndarray]:
+    first: Point, second: Point, data: Data, resolution: int = 41
+) -> tuple[Floats, Floats]:
     """The loss on the straight line from one model to another: shares (resolution,) of the way, and
     losses.
 

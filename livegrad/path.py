@@ -22,7 +22,7 @@ else:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RunState:
+class RunState(Generic[M]):
     """Where a run stands: all that ``train(…, resume=path)`` needs to go on.
 
     ``k`` is the number of steps taken, ``model`` the model after them, and ``memory`` what the rule
@@ -32,7 +32,7 @@ class RunState:
     """
 
     k: int
-    model: Any
+    model: M
     memory: Any
     first_loss: float | None
     recipe: dict[str, Any]
@@ -85,11 +85,11 @@ class Path(Generic[M]):
     ((2,), (6,))
     """
 
-    steps: np.ndarray
+    steps: NDArray[np.int64]
     models: tuple[M, ...]
     curves: dict[str, NDArray[np.float64]]
     stopped: str | None = None
-    state: RunState | None = None
+    state: RunState[M] | None = None
 
     def __getattr__(self, name: str) -> NDArray[np.float64]:
         # Copying and unpickling ask for attributes of an object that has no fields yet: plain

@@ -30,7 +30,8 @@ from livegrad.model.weights import weights
 from livegrad.optim import ENTRYWISE, GradientDescent, Rule
 from livegrad.optim.clipping import name_of
 from livegrad.own_rule import fingerprint, on_models, require_steady
-from livegrad.path import Path, Records, RunState
+from livegrad.path import Path as Path  # read from here, too
+from livegrad.path import Records, RunState
 from livegrad.recipe import recipe, resumed
 from livegrad.stopping import BY_CALLBACK
 from livegrad.vouched import is_vouched

@@ -27,6 +27,7 @@ from livegrad.live.spec import FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.model.weights import attributes, probe, with_attributes
 from livegrad.optim.rules import Rule
+from livegrad.path import M
 from livegrad.training import Path, recorded_steps, train
 
 LONGEST = 1_000_000
@@ -36,15 +37,15 @@ ROOM = 2_000_000
 
 
 def figure(
-    start: Any,
+    start: M,
     data: Any,
     rule: Rule,
     steps: int = 500,
     controls: Mapping[str, Sequence[Any]] | None = None,
-    curves: Mapping[str, Callable[[Any, Any], Any]] | None = None,
+    curves: Mapping[str, Callable[[M, Any], Any]] | None = None,
     title: str = "A model, live",
     tries: Mapping[str, Mapping[str, Any]] | None = None,
-) -> LiveFigure:
+) -> LiveFigure[M]:
     """A live figure of any model whose loss is written in numpy: the page trains it, by the same
     formulas.
 

@@ -12,7 +12,7 @@ from html import escape
 from mimetypes import guess_type
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import plotly.graph_objects as go
 import traitlets
@@ -24,6 +24,7 @@ from livegrad.console import printed
 from livegrad.live.modules import widget_module
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.pages import book_is_asked
+from livegrad.path import M
 
 if TYPE_CHECKING:
 
@@ -164,7 +165,7 @@ class Widget(Shown):
 
 
 @printed
-class LiveFigure(Widget):
+class LiveFigure(Widget, Generic[M]):
     """A figure that trains where it is read. Made by ``live.figure`` and its siblings.
 
     ``controls`` names what can be moved; ``values`` is where the controls stand, in Python as in
@@ -197,7 +198,7 @@ class LiveFigure(Widget):
         values = ", ".join(f"{name} = {value}" for name, value in self.values.items())
         return f"LiveFigure({self._description.title}: {values})"
 
-    def path(self, /, **values: Any) -> training.Path:
+    def path(self, /, **values: Any) -> training.Path[M]:
         """The ``Path`` of the figure's run by Python, for the controls as they stand, or for other
         values.
 

@@ -16,7 +16,7 @@ ENTRY = Path(__file__).with_suffix(".js")
 """The JavaScript of a figure of the multi-head classifier."""
 
 
-def heads(data: Dataset, steps: int = 500) -> LiveFigure:
+def heads(data: Dataset, steps: int = 500) -> LiveFigure[MultiHeadAttention]:
     """A live figure: the number of heads, the step size and the update rule, from zero, on
     ``data``.
 

@@ -17,41 +17,89 @@ data = mha.data.tokenized_mixture(n=8)
 model = mha.MultiHeadAttention.zeros(H=1, T=10, d=8)
 rule = mha.GradientDescent(lr=mha.Cosine(0.1, steps=5))
 """
-OWN = """
+RESEARCH = """# pyright: strict
 from dataclasses import dataclass
 from typing import assert_type
+
+import livegrad as lg
+import mhalib as mha
 import numpy as np
 from numpy.typing import NDArray
-import livegrad as lg
 
 Floats = NDArray[np.float64]
 
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Mine(lg.Vector):
+class TwoLayers(lg.Vector):
+    V: Floats
     w: Floats
+    temperature: float = 1.0
+
+    def __call__(self, X: Floats) -> Floats:
+        A = mha.softmax(X @ X.mT / self.temperature)
+        return np.tanh((A @ X).mean(axis=1) @ self.V) @ self.w
 
     def loss(self, X: Floats, y: Floats) -> np.float64:
-        return np.logaddexp(0, -y * (X.mean(axis=1) @ self.w)).mean()
+        return np.logaddexp(0, -y * self(X)).mean()
+
 
 class Signs:
-    def start(self, theta: Mine) -> None:
+    def start(self, theta: TwoLayers) -> None:
         return None
 
-    def step(self, theta: Mine, grad: Mine, state: None, k: int) -> tuple[Mine, None]:
+    def step(self, theta: TwoLayers, grad: TwoLayers, state: None, k: int) -> tuple[TwoLayers, None]:
         return theta - 0.1 * grad.map(np.sign), state
+
 
 def last(path: lg.Path) -> float:
     return float(path.loss[-1])
 
-part, test = data.split(test=0.25)
-assert_type(part[:3], mha.Dataset)
-composed: mha.Rule = mha.clip(norm=1.0) | mha.Adam(mha.Warmup(1.0, 5) * mha.Cosine(0.1, 50))
-for each in (composed, Signs()):
-    run = mha.train(Mine(np.zeros(8)), part, each, steps=5, test=test)
-    assert_type(run, mha.Path[Mine])
-    assert_type(run[-1] - 0.1 * run[0], Mine)
-    assert_type(run.loss, Floats)
-    print(last(run))
+
+def stop(path: mha.Path[TwoLayers]) -> bool:
+    return last(path) < 0.01
+
+
+def run(seed: int, rule: mha.Rule, data: mha.Dataset) -> mha.Path[mha.MultiHeadAttention]:
+    start = mha.MultiHeadAttention.random(H=2, T=10, d=8, scale=0.3, seed=seed)
+    return mha.train(start, data, rule, steps=20)
+
+
+data, test = mha.data.tokenized_mixture(n=40).split(test=0.25)
+assert_type(data[:3], mha.Dataset)
+rng = np.random.default_rng(0)
+model = TwoLayers(rng.standard_normal((8, 3)), rng.standard_normal(3))
+loss, grad = model.loss_and_grad(data.X, data.y)
+assert_type(model - 0.1 * model.hvp(data.X, data.y, grad), TwoLayers)
+mha.check_gradient(model, data)
+
+rule: mha.Rule = mha.clip(norm=1.0) | mha.Adam(mha.Warmup(0.1, 5) * mha.Cosine(1.0, 40))
+path = mha.train(model, data, rule, steps=20, test=test, callback=stop)
+path.save("run.npz")
+saved: mha.Path[TwoLayers] = mha.load("run.npz", like=model)
+path = mha.train(model, data, rule, steps=40, test=test, resume=saved)
+signs = mha.train(model, data, Signs(), steps=10)
+assert_type(signs, mha.Path[TwoLayers])
+assert_type(signs[-1] - path[0], TwoLayers)
+assert_type(path.test_loss, Floats)
+assert_type(path.steps, NDArray[np.int64])
+assert path.state is not None
+assert_type(path.state.model, TwoLayers)
+
+ends = mha.landscape.spectrum(path[-1], data, count=2)
+assert_type(ends.values, Floats)
+assert_type(ends.directions[-1], TwoLayers)
+u = mha.landscape.random_direction(path[-1], seed=1)
+plane = mha.landscape.slice(path[-1], data, u, ends.directions[-1], resolution=5)
+assert_type(plane.loss, Floats)
+assert_type(plane.at(0.1, 0.2), TwoLayers)
+assert_type(mha.landscape.interpolation(signs[-1], path[-1], data), tuple[Floats, Floats])
+
+runs = [run(seed, rule, data) for seed in range(3)]
+bands = mha.plots.bands(runs[0].steps, {"Adam": [each.loss for each in runs]})
+print(bands, mha.plots.training(runs[0]), path.stopped)
+live = mha.live.figure(model, data, mha.Adam(0.01), steps=20, controls={"lr": [0.01, 0.1]})
+assert_type(live.path(lr=0.1)[-1], TwoLayers)
+live.save("figure.html")
 """
 RIGHT = "path = mha.train(model - 0.1 * model, data, rule, steps=5, record=[0, 5])\nprint(path.loss, path[-1].W)\n"
 WRONG = {
@@ -82,11 +130,11 @@ def checked(*arguments, more=ROOT):
 def test_calls_that_do_not_fit_are_refused_and_others_are_not(tmp_path):
     (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}', "utf-8")
     (tmp_path / "right.py").write_text(START + RIGHT, "utf-8")
-    (tmp_path / "own.py").write_text(f"# pyright: strict\n{START}{OWN}", "utf-8")
+    (tmp_path / "research.py").write_text(RESEARCH, "utf-8")
     for k, (line, _) in enumerate(WRONG.values()):
         (tmp_path / f"wrong_{k}.py").write_text(f"{START}{line}\n", "utf-8")
     said = checked("-p", tmp_path, "--pythonpath", sys.executable).stdout
-    assert "right.py" not in said and "own.py" not in said, said
+    assert "right.py" not in said and "research.py" not in said, said
     for k, (line, rule) in enumerate(WRONG.values()):
         part = said.split(f"wrong_{k}.py\n")[-1].split(".py\n")[0]
         assert rule in part, f"{line}: {said}"
