@@ -23,10 +23,16 @@ def label_statements(app, env):
             std.labels[label] = page, label, statement.title
 
 
+AS_IT_IS = re.compile(
+    r"(?ms)``.+?``|`.+?`|^ *>>> .*?(?=^ *$|\Z)|^ *\.\. math::.*?(?=^ *$|\Z)|(?P<bar>\|)"
+)
+"""What keeps its bars: code, examples and formulas; elsewhere a bar would begin a substitution."""
+
+
 def read_docstring(app, what, name, obj, options, lines):
-    """Read `name : words` as a description, not a type; `Raises …` and `Source: …` as sections; |
-    as mathematics."""
-    text = "\n".join(lines).replace("|", r"\|")
+    """Read `name : words` as a description, not a type; `Raises …` and `Source: …` as sections; a
+    bar as itself."""
+    text = AS_IT_IS.sub(lambda part: r"\|" if part["bar"] else part[0], "\n".join(lines))
     text = re.sub(r"(?m)^([\w, ]+) : ", r"\1\n    ", text)
     text = re.sub(r"(?m)(^|  )Source: ", "\n\nSource\n------\n", text)
     raised = re.compile(

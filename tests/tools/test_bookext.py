@@ -189,3 +189,19 @@ def test_no_word_of_a_figure_ends_its_script():
         "<"
         not in context["body"].split('<script type="application/json">')[1].split("</script>")[0]
     )
+
+
+def test_bars_of_formulas_and_code_stay_as_they_are():
+    said = r"""The slope |ℓ′| of ``clip | rule``,
+
+.. math:: L - \tfrac12 \|\nabla L\|^2, \qquad
+          |z| \le 1
+
+where |z| is short.
+
+>>> clip | rule
+clip | rule
+"""
+    lines = said.split("\n")
+    load("book/_ext/reference.py").read_docstring(None, "class", "", None, None, lines)
+    assert "\n".join(lines) == said.replace("|ℓ′|", r"\|ℓ′\|").replace("where |z|", r"where \|z\|")
