@@ -15,7 +15,7 @@ from functools import cache, partial
 from math import cos, inf, isclose, isfinite, log10
 from numbers import Real
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard, Union
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard, TypeVar, Union
 
 import numpy as np
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = Union[np.ndarray, "torch.Tensor"]
 """A numpy array or a torch tensor; all arrays of one call belong to the same library."""
+Given = TypeVar("Given", bound=Array)
+"""The type of an array that a function gives back as it came."""
 
 PERMITTED = (
     "abs",

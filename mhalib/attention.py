@@ -4,7 +4,7 @@ its pullback."""
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from livegrad.arrays import Array, is_positive, namespace, shown
+from livegrad.arrays import Array, Given, is_positive, namespace, shown
 
 
 class Kernel(Protocol):
@@ -29,7 +29,7 @@ class Softmax:
     normalized = True
     """Whether the weights of a row sum to 1, so that an output is a mean of values."""
 
-    def __call__(self, S: Array) -> Array:
+    def __call__(self, S: Given) -> Given:
         """Weights A (…, q, k) from scores S (…, q, k); a row's largest score is subtracted first,
         so no overflow.
 
@@ -112,7 +112,7 @@ class Gaussian:
     normalized = False
     """Whether the weights of a row sum to 1; here each key acts alone."""
 
-    def __call__(self, S: Array) -> Array:
+    def __call__(self, S: Given) -> Given:
         """Weights A = exp(S) (…, q, k) from scores S ≤ 0.
 
         Examples
@@ -196,7 +196,7 @@ class NormalizedGaussian(Gaussian):
 
     normalized = True
 
-    def __call__(self, S: Array) -> Array:
+    def __call__(self, S: Given) -> Given:
         """Weights A (…, q, k) of scores S (…, q, k), as softmax has them."""
         return softmax(S)
 

@@ -1,6 +1,6 @@
 """Losses: value and derivatives with respect to the model's output, elementwise."""
 
-from livegrad.arrays import Array, namespace
+from livegrad.arrays import Array, Given, namespace
 
 
 class Logistic:
@@ -9,7 +9,7 @@ class Logistic:
     Its derivatives are bounded by itself: |ℓ′| ≤ min(1, ℓ) and 0 ≤ ℓ″ ≤ min(¼, |ℓ′|) ≤ ℓ, which Part I leans on.
     """
 
-    def __call__(self, z: Array) -> Array:
+    def __call__(self, z: Given) -> Given:
         """ℓ(z) = log(1 + e^{−z}), finite wherever z is.
 
         Examples

@@ -70,6 +70,7 @@ rng = np.random.default_rng(0)
 model = TwoLayers(rng.standard_normal((8, 3)), rng.standard_normal(3))
 loss, grad = model.loss_and_grad(data.X, data.y)
 assert_type(model - 0.1 * model.hvp(data.X, data.y, grad), TwoLayers)
+assert_type(mha.losses.logistic(mha.softmax(model.V)), Floats)
 mha.check_gradient(model, data)
 
 rule: mha.Rule = mha.clip(norm=1.0) | mha.Adam(mha.Warmup(0.1, 5) * mha.Cosine(1.0, 40))
