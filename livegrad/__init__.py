@@ -31,6 +31,7 @@ from livegrad.training import Model, train
 if TYPE_CHECKING:
     from livegrad import live, plots
     from livegrad.explorer import explore
+    from livegrad.network import NetworkPoint
     from livegrad.record import primitive
 
 __version__ = "0.3.0"
@@ -43,6 +44,7 @@ __all__ = [
     "InverseRoot",
     "Model",
     "Momentum",
+    "NetworkPoint",
     "OneCycle",
     "Path",
     "Rule",
@@ -61,9 +63,16 @@ __all__ = [
 ]
 
 # Figures need plotly and widgets, which take longer to import than everything else together; and
-# many a reader needs no compiler.
+# many a reader needs no compiler and no torch.
 __getattr__: Getattr = later(
-    "livegrad", {"explore": "explorer", "live": "live", "plots": "plots", "primitive": "record"}
+    "livegrad",
+    {
+        "NetworkPoint": "network",
+        "explore": "explorer",
+        "live": "live",
+        "plots": "plots",
+        "primitive": "record",
+    },
 )
 
 

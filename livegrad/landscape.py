@@ -22,7 +22,7 @@ from livegrad.arrays import (
     to_numpy,
 )
 from livegrad.foreign import converted
-from livegrad.model.contract import require_weights
+from livegrad.model.contract import cure_of_module, require_weights
 from livegrad.model.given_gradient import require_gradient
 from livegrad.model.weights import layout
 from livegrad.path import M
@@ -437,7 +437,7 @@ def _require_model(name, model):
     ):
         raise TypeError(
             f"{name}: expected a model such as MultiHeadAttention.zeros(H, T, d), got "
-            f"{shown(model)}"
+            f"{shown(model)}{cure_of_module(model)}"
         )
     require_weights(name, model)
 

@@ -23,7 +23,7 @@ from livegrad.arrays import (
     require_values,
     shown,
 )
-from livegrad.model.contract import require_dataset, require_weights
+from livegrad.model.contract import cure_of_module, require_dataset, require_weights
 from livegrad.model.given_gradient import require_end, require_gradient, require_samples
 from livegrad.model.vector import Vector
 from livegrad.model.weights import weights
@@ -362,7 +362,7 @@ def _require_parts(model, optimizer, **datasets):
     if not hasattr(model, "loss_and_grad") or isinstance(model, type):
         raise TypeError(
             "model: expected a model, such as one of a dataclass that extends livegrad.Vector, got "
-            f"{type(model).__name__}"
+            f"{type(model).__name__}{cure_of_module(model)}"
         )
     for name, data in datasets.items():
         require_dataset(name, data)

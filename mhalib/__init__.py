@@ -33,6 +33,7 @@ from mhalib.optim import (
 
 if TYPE_CHECKING:
     from livegrad.explorer import explore
+    from livegrad.network import NetworkPoint
     from mhalib import live, native, plots
 
 __version__ = "0.3.0"
@@ -49,6 +50,7 @@ __all__ = [
     "Model",
     "Momentum",
     "MultiHeadAttention",
+    "NetworkPoint",
     "OneCycle",
     "Path",
     "Preconditioned",
@@ -74,9 +76,16 @@ __all__ = [
 
 
 # Figures need plotly and widgets, which take longer to import than everything else together; and
-# many a reader needs no compiler.
+# many a reader needs no compiler and no torch.
 __getattr__: Getattr = later(
-    "mhalib", {"explore": "livegrad.explorer", "live": "live", "native": "native", "plots": "plots"}
+    "mhalib",
+    {
+        "NetworkPoint": "livegrad.network",
+        "explore": "livegrad.explorer",
+        "live": "live",
+        "native": "native",
+        "plots": "plots",
+    },
 )
 
 

@@ -16,7 +16,7 @@ import torch
 import mhalib as mha
 from mhabook.c08_digits import PatchTransformer, TextTransformer, text, train_network
 from mhabook.c08_digits.network_training import read, summary
-from mhabook.c15_landscapes.network import NetworkPoint
+from livegrad.network import NetworkPoint
 from mhabook.studies import write_tables
 
 KERNELS = {

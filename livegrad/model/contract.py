@@ -80,6 +80,12 @@ def require_weights(name: str, model: Any) -> None:
         _require_apart(moving)
 
 
+def cure_of_module(model: Any) -> str:
+    """What a torch module becomes a model by, as the end of a message; nothing of other objects."""
+    is_module = not isinstance(model, type) and hasattr(model, "named_parameters")
+    return "; livegrad.NetworkPoint.of(network, loss) makes one of a torch module" * is_module
+
+
 def require_dataset(name: str, data: Any) -> None:
     """Check that data have arrays X and y; TypeError if not."""
     if not (hasattr(data, "X") and hasattr(data, "y")):

@@ -11,8 +11,8 @@ import mhalib as mha
 from checks import assert_close, assert_refused
 from livegrad import landscape
 from livegrad.landscape import random_direction
+from livegrad.network import NetworkPoint
 from mhabook.c08_digits import PatchTransformer, TextTransformer
-from mhabook.c15_landscapes.network import NetworkPoint
 from mhabook.c15_landscapes.smoothness import differences
 from points import layer, network
 
@@ -131,7 +131,7 @@ BAD = {
     "a network without a loss": (
         lambda: NetworkPoint.of(torch.nn.Linear(2, 2)),
         TypeError,
-        ["network:", "Linear"],
+        ["loss:", "Linear"],
     ),
     "a direction that is none": (
         lambda: NetworkPoint.of(network()[0]).hvp(None, None, layer()[0]),

@@ -41,7 +41,7 @@ def network(kernel=mha.softmax):
 
 def point_of(model):
     """A network as a point of a landscape."""
-    from mhabook.c15_landscapes.network import NetworkPoint
+    from livegrad.network import NetworkPoint
 
     return NetworkPoint.of(model)
 

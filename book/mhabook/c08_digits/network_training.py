@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from livegrad.arrays import derivatives_on, require_count, require_seed
+from livegrad.network import chosen
 from livegrad.training import Path, Records, minibatches, recorded_steps
 from mhalib.losses import logistic
 from mhalib.optim import Adam, AdamW, GradientDescent, Momentum, rate
@@ -101,35 +102,6 @@ def summary(model: Any, data: Any, rows: Any = slice(None)) -> dict[str, float]:
 def read(data: Any) -> np.ndarray:
     """What a network reads of a dataset: word numbers (n, L), or tokens (n, L, width)."""
     return data.tokens if hasattr(data, "tokens") else data.X
-
-
-def chosen(network: Any, only: str | Iterable[str]) -> list[str]:
-    """The names of the parameters that one name or several stand for, in the order of the network.
-
-    A name is that of a part that the network knows, with the parameters ``network.parts()[name]``:
-    "WQ" of a ``TextTransformer`` is the query maps of all layers. Or else it is a piece of the
-    dotted names of parameters: "attention.out" chooses layers.0.attention.out.weight and three
-    more.
-
-    Raises ValueError or TypeError naming what there is, if a name is none of them.
-    """
-    only = tuple(only) if isinstance(only, Iterable) and not isinstance(only, str) else (only,)
-    if not all(isinstance(name, str) for name in only):
-        raise TypeError(f"only: expected names of parameters, got {list(only)!r:.80}")
-    parts = network.parts() if hasattr(network, "parts") else {}
-    names = [name for name, _ in network.named_parameters()]
-    found = set()
-    for wanted in only:
-        # Dots around both, so that only whole pieces of a name match.
-        own = parts.get(wanted) or [name for name in names if f".{wanted}." in f".{name}."]
-        if not own:
-            raise ValueError(
-                f"only: expected names among {', '.join([*parts, *names])}, got {wanted!r}"
-            )
-        found |= set(own)
-    if not found:
-        raise ValueError("only: expected the name of a parameter, got none")
-    return [name for name in names if name in found]
 
 
 def _spaced(n, measured):
