@@ -14,9 +14,9 @@ import numpy as np
 import torch
 
 import mhalib as mha
+from livegrad.network import NetworkPoint
 from mhabook.c08_digits import PatchTransformer, TextTransformer, text, train_network
 from mhabook.c08_digits.network_training import read, summary
-from livegrad.network import NetworkPoint
 from mhabook.studies import write_tables
 
 KERNELS = {
