@@ -7,6 +7,8 @@ has a twin for dark pages (livegrad/live/colors.css).
 
 from collections.abc import Mapping
 from numbers import Real
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
+from livegrad import still
 from livegrad.arrays import require_flag, require_number, shown, to_numpy
 from livegrad.foreign import converted
 from livegrad.pages import book_is_asked
@@ -37,6 +40,7 @@ __all__ = [
     "finish",
     "grid",
     "matrix",
+    "save",
     "slices",
     "titled",
     "transparent",
@@ -87,6 +91,66 @@ def transparent(
         legend={"orientation": "h", "yanchor": "top", "y": -0.2},
     )
     return figure
+
+
+def save(figure: go.Figure, file: str | PathLike[str]) -> None:
+    """Write a figure as a picture, for which no browser is needed: SVG, or PNG where ``resvg-py`` is
+    installed, as its name ends.
+
+    Of a live figure, ``save(live.figure(lr=0.3), "run.svg")`` writes the run with these values.
+
+    Raises TypeError if it is no figure of plotly; ValueError if the name of the file ends otherwise,
+    or the figure has what this drawing does not know, which the message names; FileNotFoundError if
+    there is no such folder; ImportError or RuntimeError that says what to install, if a PNG needs it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     lg.plots.save(lg.plots.curves([1, 2], {"loss": [1.0, 0.5]}), Path(folder) / "run.svg")
+    ...     (Path(folder) / "run.svg").read_text()[:4]
+    '<svg'
+    """
+    from livegrad.record._files import whole_file  # loads what a bare import leaves out
+
+    if not isinstance(figure, go.Figure):
+        raise TypeError(
+            f"figure: expected a figure of plotly, got {shown(figure)}; of a live figure take "
+            "live.figure()"
+        )
+    if not isinstance(file, (str, PathLike)):
+        raise TypeError(f"file: expected the name of a file, got {shown(file)}")
+    path = Path(file).expanduser()
+    if path.suffix not in (".svg", ".png"):
+        raise ValueError(f"file: expected a name that ends in .svg or .png, got {path.name!r}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"file: expected a folder that is there, got {str(path.parent)!r}; make it first"
+        )
+    text = still.picture(figure.to_plotly_json())
+    picture = _dots(text) if path.suffix == ".png" else text.encode("utf-8", "replace")
+    with whole_file(path) as out:
+        out.write(picture)
+
+
+def _dots(svg):
+    """The picture as a PNG, three dots for a pixel of a page."""
+    try:
+        from resvg_py import svg_to_bytes
+    except ImportError as error:
+        raise ImportError(
+            "livegrad.plots.save needs resvg-py for a PNG: pip install resvg-py; a file that ends in "
+            ".svg needs nothing"
+        ) from error
+    # Where there is no font, letters would be left out without a word.
+    word = svg[: svg.index(">") + 1] + '<text y="50">{}</text></svg>'
+    if svg_to_bytes(svg_string=word.format("a")) == svg_to_bytes(svg_string=word.format("")):
+        raise RuntimeError(
+            "livegrad.plots.save needs a font for a PNG, such as DejaVu Sans: on Debian, "
+            "apt install fonts-dejavu-core; a file that ends in .svg needs nothing"
+        )
+    return bytes(svg_to_bytes(svg_string=svg, zoom=3))
 
 
 def at_the_left(figure: go.Figure) -> go.Figure:

@@ -271,7 +271,8 @@ def _write(file, content):
         raise ValueError(f"file: expected the name of a file, got {str(file)!r}, which is none")
     if guess_type(there.name)[0] not in (None, "text/html"):
         raise ValueError(
-            f"file: expected a name in .html, for save writes a page; got {str(file)!r}"
+            f"file: expected a name in .html, for save writes a page; got {str(file)!r}; "
+            "livegrad.plots.save(figure.figure(), …) writes a picture"
         )
     if not there.parent.is_dir():
         raise FileNotFoundError(f"file: expected a folder that is there, got {str(there.parent)!r}")

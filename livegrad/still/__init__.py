@@ -18,23 +18,33 @@ import plotly.colors
 from livegrad.still.known import require_known
 from livegrad.still.plot import Plot
 from livegrad.still.traces import INK
-from livegrad.still.words import SIZE
+from livegrad.still.words import SIZE, written
 
-FONTS = "Open Sans, verdana, arial, sans-serif"  # plotly's own
+FONTS = "Open Sans, verdana, arial, DejaVu Sans, sans-serif"  # plotly's own, and what Linux has
 # Those of a figure that names none.
 COLORS = plotly.colors.DEFAULT_PLOTLY_COLORS
 LOOK = f'font-size="{SIZE}" fill="{INK}"'
+LARGE = 17  # of the letters of a figure's title
 WIDTH = 700  # pixels, as wide as the text of a page at a desk
 
 
 def picture(figure: Mapping[str, Any]) -> str:
     """A figure, given as plotly's dict, as the text of an SVG file; raises as ``contents``."""
     inside, high = contents(figure, "panel")
+    inside += _title(figure["layout"])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {high:g}" width="{WIDTH}" '
         f'height="{high:g}" font-family="{FONTS}" {LOOK}>'
         f'<rect width="100%" height="100%" fill="white"/>{inside}</svg>'
     )
+
+
+def _title(layout):
+    """The title of a figure where plotly writes it: in the middle of the margin at the top."""
+    title = layout.get("title") or ""
+    words = title if isinstance(title, str) else title.get("text") or ""
+    margin = (layout.get("margin") or {}).get("t", 100)
+    return written(words, 0.05 * WIDTH, margin / 2 + 0.35 * LARGE, "start", LARGE)
 
 
 def contents(figure: Mapping[str, Any], name: str) -> tuple[str, float]:

@@ -4,6 +4,8 @@ maps in panels."""
 import base64
 import io
 import re
+import sys
+from functools import partial
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,7 +13,7 @@ import plotly.graph_objects as go
 import pytest
 from PIL import Image
 
-from livegrad import still
+from livegrad import plots, still
 from livegrad.live.frames import panels
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -145,3 +147,51 @@ def test_words_are_never_markup():
     root = drawn(go.Figure(go.Scatter(x=[1], y=[1], name="<b>a</b> < b & c", showlegend=True)))
     assert "a < b & c" in written(root)
     assert "&lt;script&gt;&quot;" in still.image(go.Figure().to_plotly_json(), '<script>"')
+
+
+def test_a_title_stands_in_the_margin_above():
+    root = drawn(go.Figure(layout={"title": "<i>of</i> mine", "margin": {"t": 50}}))
+    (text,) = [each for each in root.iter(f"{SVG}text") if "".join(each.itertext()) == "of mine"]
+    assert 17 < float(text.get("y")) < 50 and text.get("text-anchor") is None
+
+
+MINE = plots.matrix([[0, 1], [2, 3]], title="mine")
+
+
+def test_a_figure_is_saved_as_a_picture(tmp_path):
+    pytest.importorskip("resvg_py")
+    plots.save(MINE, tmp_path / "run.svg")
+    assert (tmp_path / "run.svg").read_text("utf-8") == still.picture(MINE.to_plotly_json())
+    plots.save(MINE, str(tmp_path / "run.png"))
+    dots = np.asarray(Image.open(tmp_path / "run.png").convert("L")).astype(int)
+    assert dots.shape == (3 * 380, 3 * 700)
+    cell = dots[dots.shape[0] // 2 - 90, 500:800]
+    assert np.ptp(cell) == 0, "the cells of a heat map have one color each, and no shades between"
+    assert dots[:150, :600].min() < 128, "its title is written"
+
+
+def test_a_png_without_letters_is_refused(tmp_path, monkeypatch):
+    resvg = pytest.importorskip("resvg_py")
+    bare = partial(resvg.svg_to_bytes, skip_system_fonts=True)
+    monkeypatch.setattr(resvg, "svg_to_bytes", bare)
+    with pytest.raises(RuntimeError, match="needs a font for a PNG"):
+        plots.save(MINE, tmp_path / "run.png")
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(ImportError, match="pip install resvg-py"):
+        plots.save(MINE, tmp_path / "run.png")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("figure", "file", "error", "said"),
+    [
+        ("mine", "run.svg", TypeError, "figure: expected a figure of plotly"),
+        (MINE, 3, TypeError, "file: expected the name"),
+        (MINE, "run.pdf", ValueError, "file: .* in .svg or .png, got 'run.pdf'"),
+        (MINE, "nowhere/run.svg", FileNotFoundError, "file: expected a folder"),
+    ],
+    ids=["no figure", "no name", "another ending", "no folder"],
+)
+def test_what_cannot_be_saved_is_named(figure, file, error, said):
+    with pytest.raises(error, match=said):
+        plots.save(figure, file)

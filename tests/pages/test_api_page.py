@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from xml.etree import ElementTree
 
 import joblib
 import numpy as np
@@ -106,7 +107,7 @@ def test_every_name_of_their_modules_is_shown(module):
 
 def test_the_padded_model_sees_the_tokens_that_are_there():
     names = {"dataclass": dataclass, "livegrad": livegrad, "mha": mha, "np": np}
-    (block,) = re.findall(r"```python\n(@dataclass.*?class Padded.*?)```", PAGES, re.DOTALL)
+    (block,) = re.findall(r"```python\n(@dataclass[^`]*?class Padded.*?)```", PAGES, re.DOTALL)
     exec(block, names)
     whole = mha.MultiHeadAttention.random(H=2, T=5, d=4, scale=0.5, seed=1)
     padded = names["Padded"](whole.W, whole.U)
@@ -115,6 +116,27 @@ def test_the_padded_model_sees_the_tokens_that_are_there():
         X[:, there:] = 0
         short = mha.MultiHeadAttention(whole.W, whole.U[:, :there])
         np.testing.assert_allclose(padded(X), short(X[:, :there, :4]), rtol=1e-12)
+
+
+def test_two_models_are_compared_on_my_data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = mha.data.tokenized_mixture(n=80)
+    data = mha.data.from_arrays(given.X, given.y)
+    names = {"dataclass": dataclass, "livegrad": livegrad, "mha": mha, "np": np, "data": data}
+    (block,) = re.findall(
+        r"```python\n(@dataclass[^`]*?class MeanOfTokens.*?)```", PAGES, re.DOTALL
+    )
+    exec(block, names)
+    model = mha.MultiHeadAttention.random(H=4, T=10, d=8, scale=0.3, seed=0)
+    train, test = data.split(test=0.25, seed=0)
+    path = mha.train(model, train, names["rule"], steps=500, test=test)
+    row, other = names["rows"]
+    right = (path[-1].margins(test.X, test.y) > 0).mean()
+    assert (row["model"], row["loss"], row["test"]) == ("attention", path.test_loss[-1], right)
+    assert other["train"] == (names["path"][-1](train.X) * train.y > 0).mean() > 0.5
+    assert len(names["figure"].data) == 4
+    words = "".join(ElementTree.parse("compared.svg").getroot().itertext())
+    assert "Two models on my data" in words and "mean of tokens, test" in words
 
 
 def test_several_runs_make_bands():
