@@ -132,8 +132,8 @@ def test_two_models_are_compared_on_my_data(tmp_path, monkeypatch):
     path = mha.train(model, train, names["rule"], steps=500, test=test)
     row, other = names["rows"]
     right = (path[-1].margins(test.X, test.y) > 0).mean()
-    assert (row["model"], row["loss"], row["test"]) == ("attention", path.test_loss[-1], right)
-    assert other["train"] == (names["path"][-1](train.X) * train.y > 0).mean() > 0.5
+    assert list(row.values()) == ["attention", path.test_loss[-1], right, None]
+    assert other["right"] == (names["path"][-1](test.X) * test.y > 0).mean()
     assert len(names["figure"].data) == 4
     words = "".join(ElementTree.parse("compared.svg").getroot().itertext())
     assert "Two models on my data" in words and "mean of tokens, test" in words
