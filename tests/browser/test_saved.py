@@ -37,7 +37,7 @@ MADE = FIGURES | {"heads": heads, "names that would be programs": strange}
 def test_a_saved_figure_trains_from_a_disk_without_a_network(chromium, tmp_path, make):
     figure, file, complaints = make(), tmp_path / "figure.html", []
     figure.save(file)
-    assert file.stat().st_size < 1.8e6
+    assert file.stat().st_size < 0.95e6
     context = chromium.new_context(offline=True)
     page = context.new_page()
     page.on("pageerror", lambda error: complaints.append(str(error)))
