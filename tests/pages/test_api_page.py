@@ -11,6 +11,9 @@ from xml.etree import ElementTree
 import joblib
 import numpy as np
 import pytest
+import torch
+from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import livegrad
 import mhabook
@@ -105,17 +108,55 @@ def test_every_name_of_their_modules_is_shown(module):
     assert not missing, f"the pages do not show, of {module.__name__}: {', '.join(missing)}"
 
 
-def test_the_padded_model_sees_the_tokens_that_are_there():
+def padded_model(whole):
+    """The class of the page, with the weights of a model."""
     names = {"dataclass": dataclass, "livegrad": livegrad, "mha": mha, "np": np}
     (block,) = re.findall(r"```python\n(@dataclass[^`]*?class Padded.*?)```", PAGES, re.DOTALL)
     exec(block, names)
+    return names["Padded"](whole.W, whole.U)
+
+
+def test_the_padded_model_sees_the_tokens_that_are_there():
     whole = mha.MultiHeadAttention.random(H=2, T=5, d=4, scale=0.5, seed=1)
-    padded = names["Padded"](whole.W, whole.U)
+    padded = padded_model(whole)
     X = np.concatenate([mha.data.planted(n=6, T=5, d=4).X, np.ones((6, 5, 1))], axis=2)
     for there in (5, 3):
         X[:, there:] = 0
         short = mha.MultiHeadAttention(whole.W, whole.U[:, :there])
         np.testing.assert_allclose(padded(X), short(X[:, :there, :4]), rtol=1e-12)
+
+
+def test_derivatives_of_the_padded_model_are_torchs_with_a_mask_of_keys():
+    n, T, d, H = 6, 5, 4, 2
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, T, d)), np.sign(rng.standard_normal(n))
+    there = (np.arange(T) < rng.integers(1, T + 1, n)[:, None]).astype(float)
+    assert 0 in there
+    model = padded_model(mha.MultiHeadAttention.random(H=H, T=T, d=d, scale=0.5, seed=1))
+    data = mha.data.from_arrays(np.concatenate([X, there[:, :, None]], axis=2), y)
+    Xt, yt, mask = torch.as_tensor(X)[:, None], torch.as_tensor(y), torch.as_tensor(there)[:, None]
+
+    def loss(W, U):
+        K = Xt.expand(n, H, T, d)
+        read = functional.scaled_dot_product_attention(
+            Xt @ W, K, K, mask[:, :, None].bool().expand(n, H, T, T), scale=1.0
+        )
+        logits = (mask * (read * U).sum(dim=-1)).sum(dim=(1, 2)) / H**0.5
+        return functional.softplus(-yt * logits).mean()
+
+    V = livegrad.landscape.random_direction(model, seed=2)
+    at, along = (tuple(torch.as_tensor(a) for a in each.arrays().values()) for each in (model, V))
+    with sdpa_kernel(SDPBackend.MATH):
+        found, image = torch.autograd.functional.hvp(loss, at, along)
+        slopes = torch.autograd.functional.jacobian(loss, at)
+    value, grad = model.loss_and_grad(data.X, y)
+    np.testing.assert_allclose(value, found.item(), rtol=1e-13)
+    for mine, theirs in ((grad, slopes), (model.hvp(data.X, y, V), image)):
+        for a, b in zip(mine.arrays().values(), theirs, strict=True):
+            np.testing.assert_allclose(a, b.numpy(), rtol=1e-9, atol=1e-14)
+    X[there == 0] = 7.0  # what stands in the padding counts for nothing
+    other = np.concatenate([X, there[:, :, None]], axis=2)
+    assert (model.loss_and_grad(other, y)[1] - grad).norm() == 0
 
 
 def test_two_models_are_compared_on_my_data(tmp_path, monkeypatch):
