@@ -31,7 +31,7 @@ from livegrad.training import Model, train
 if TYPE_CHECKING:
     from livegrad import live, plots
     from livegrad.explorer import explore
-    from livegrad.network import NetworkPoint
+    from livegrad.network import NetworkPoint as NetworkPoint
     from livegrad.record import primitive
 
 __version__ = "0.3.0"
@@ -44,7 +44,6 @@ __all__ = [
     "InverseRoot",
     "Model",
     "Momentum",
-    "NetworkPoint",
     "OneCycle",
     "Path",
     "Rule",
@@ -77,4 +76,5 @@ __getattr__: Getattr = later(
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # not in __all__, because "import *" is not to need torch
+    return sorted({*globals(), *__all__, "NetworkPoint"})

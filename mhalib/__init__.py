@@ -33,7 +33,7 @@ from mhalib.optim import (
 
 if TYPE_CHECKING:
     from livegrad.explorer import explore
-    from livegrad.network import NetworkPoint
+    from livegrad.network import NetworkPoint as NetworkPoint
     from mhalib import live, native, plots
 
 __version__ = "0.3.0"
@@ -50,7 +50,6 @@ __all__ = [
     "Model",
     "Momentum",
     "MultiHeadAttention",
-    "NetworkPoint",
     "OneCycle",
     "Path",
     "Preconditioned",
@@ -90,4 +89,5 @@ __getattr__: Getattr = later(
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # not in __all__, because "import *" is not to need torch
+    return sorted({*globals(), *__all__, "NetworkPoint"})

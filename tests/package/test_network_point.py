@@ -11,12 +11,13 @@ import mhalib as mha
 from checks import assert_close, assert_refused
 from optional import torch
 
+functional = torch.nn.functional
 RNG = np.random.default_rng(0)
 DATA = lg.Samples(RNG.standard_normal((12, 5, 4)), RNG.integers(0, 3, 12))
 
 
 def cross_entropy(output, y):
-    return torch.nn.functional.cross_entropy(output, y.long())
+    return functional.cross_entropy(output, y.long())
 
 
 def transformer():
@@ -131,7 +132,11 @@ BAD = {
         TypeError,
         ["model: ", "got a Linear", "livegrad.NetworkPoint.of(network, loss)"],
     ),
-    "no module": (lambda: mha.NetworkPoint.of(3, cross_entropy), TypeError, ["network: ", "int"]),
+    "no module": (
+        lambda: mha.NetworkPoint.of(torch.nn.Linear, cross_entropy),
+        TypeError,
+        ["network: ", "got type"],
+    ),
     "no loss": (
         lambda: mha.NetworkPoint.of(torch.nn.Linear(4, 3)),
         TypeError,
