@@ -2,8 +2,8 @@
 ones: `make kernel`.
 
 Their source is formulas, recorded and printed: those of update rules
-(livegrad/live/rule_formulas.py), of models (mhalib/live/formulas.py), and of a figure of the book
-(book/mhabook/*/formulas*.py, beside which program*.js is written). The compiler
+(livegrad/live/rule_formulas.py), of models (mhalib/live/formulas.py and book/mhabook/live/formulas.py),
+and of a figure of one chapter (book/mhabook/*/formulas*.py, beside which program*.js is written). The compiler
 is the pinned wheel `ziglang`, the same clang on every system: the same source gives the same bytes.
 """
 
@@ -21,6 +21,7 @@ WARNINGS = ["-Wall", "-Werror"]
 sys.path[:0] = [str(ROOT), str(BOOK.parent)]
 from livegrad.live import rule_formulas  # noqa: E402
 from livegrad.record import webassembly  # noqa: E402
+from mhabook.live import formulas as of_the_book  # noqa: E402
 from mhalib.live import formulas  # noqa: E402
 
 HEAD = "// Made by `make kernel` from {}.py.\n"
@@ -50,7 +51,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog=".ci/kernel.py", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only compare with the committed one")
     check, made = parser.parse_args().check, {}
-    for module in (rule_formulas, formulas):
+    for module in (rule_formulas, formulas, of_the_book):
         source = Path(module.__file__)
         head = HEAD.format(source.relative_to(ROOT).with_suffix("").as_posix())
         folder = source.with_name("programs")
@@ -58,10 +59,10 @@ if __name__ == "__main__":
             program = make()
             made[folder / f"{name}.wasm"] = compiled(program.text())
             made[folder / f"{name}.js"] = (head + program.javascript()).encode()
-        for name, (make, kinds) in module.PLAIN.items():
+        for name, (make, kinds) in getattr(module, "PLAIN", {}).items():
             given = f"export const numbers = {json.dumps(rule_formulas.numbers(kinds))};\n"
             made[folder / f"{name}.js"] = (head + make().javascript() + given).encode()
-    for file in sorted(BOOK.glob("*/formulas*.py")):
+    for file in sorted({*BOOK.glob("*/formulas*.py")} - {Path(of_the_book.__file__)}):
         name = f"mhabook/{file.parent.name}/{file.stem}"
         text = HEAD.format(name) + import_module(name.replace("/", ".")).program().javascript()
         made[file.with_name(file.stem.replace("formulas", "program") + ".js")] = text.encode()

@@ -2,20 +2,8 @@
 its pullback."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from livegrad.arrays import Array, Given, is_positive, namespace, shown
-
-
-class Kernel(Protocol):
-    """What a network of torch asks of its attention, in the book: scores of queries and keys, and
-    weights of scores."""
-
-    def scores(self, Q: Any, K: Any, /) -> Any:
-        """Scores S (…, q, k)."""
-
-    def __call__(self, S: Any, /) -> Any:
-        """Weights (…, q, k)."""
 
 
 @dataclass(frozen=True)

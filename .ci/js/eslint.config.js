@@ -11,7 +11,7 @@ const rules = {
 const named = { ...globals.browser, linked: "readonly" };
 
 export default [
-  { ignores: ["**/vendor/**", "{livegrad,mhalib}/live/programs/**", "book/mhabook/*/program*.js", "**/_build/**", ".venv/**"] },
+  { ignores: ["**/vendor/**", "{livegrad,mhalib,book/mhabook}/live/programs/**", "book/mhabook/*/program*.js", "**/_build/**", ".venv/**"] },
   { files: ["{livegrad,mhalib}/**/*.js", "book/mhabook/**/*.js"], languageOptions: { sourceType: "module", globals: named }, rules },
   { files: ["book/_static/*.js"], languageOptions: { sourceType: "script", globals: { ...globals.browser, Plotly: "readonly", Reveal: "readonly", RevealNotes: "readonly" } }, rules },
 ];

@@ -11,7 +11,7 @@ from py_mini_racer import MiniRacer
 import mhabook
 import mhalib as mha
 from checks import assert_refused
-from engines import ATTENTION, exposed, with_bug
+from engines import BOOK, exposed, with_bug
 from figures import stopped_at
 from laboratory import LAB, LIVE, SCRIPT, SMALL, asked, asked_run, machine, whole
 from mhabook.c17_laboratory import panels
@@ -369,7 +369,7 @@ def test_values_can_be_set_from_python():
 @pytest.mark.parametrize(("shape", "rows"), [((5, 7), 5), ((7, 5), 5), ((1, 3), 1)])
 def test_singular_values_say_that_they_are_at_work(shape, rows):
     v8, A = MiniRacer(), np.random.default_rng(0).standard_normal(shape)
-    v8.eval(exposed(ATTENTION / "engine" / "singular.js"))
+    v8.eval(exposed(BOOK / "live" / "engine" / "singular.js"))
     v8.eval("var told = 0; globalThis.alive = () => { told++; }; 0")
     found = asked(v8, f"singularValues({A.ravel().tolist()}, {shape[0]}, {shape[1]})")
     np.testing.assert_allclose(found, np.linalg.svd(A)[1], rtol=1e-12)

@@ -8,13 +8,14 @@ import pytest
 from py_mini_racer import MiniRacer
 
 from checks import assert_close
-from engines import ATTENTION, LIVE, exposed
-from executors import RUN, flat, plain
+from engines import LIVE, exposed
+from executors import PROGRAMS as MAKERS
+from executors import RUN, committed, flat, plain
 from livegrad.record import Program
 from livegrad.record.trace import Untraceable, recorded
-from mhalib.live import formulas
+from mhabook.live import formulas
 
-PROGRAMS = {name: make() for name, make in formulas.PROGRAMS.items()}
+PROGRAMS = {name: make() for name, make in MAKERS.items()}
 # Others than those that a formula is recorded at; with odd ones, so that the last register is not
 # full.
 OTHERS = (13, 5, 7, 2, 3, 11, 0.6), (2, 3, 11, 7, 5, 1, 1.7), (1, 1, 2, 1, 1, 1, 0.5)
@@ -36,7 +37,7 @@ def compiled(name):
     """A V8 with the committed program of WebAssembly."""
     v8 = MiniRacer()
     v8.eval(exposed(LIVE / "programs.js") + RUN)
-    content = list((ATTENTION / "programs" / f"{name}.wasm").read_bytes())
+    content = list(committed(f"{name}.wasm").read_bytes())
     v8.eval(f"const made = makeProgram(Uint8Array.from({content}));")
     return v8
 
@@ -68,7 +69,7 @@ def test_a_committed_program_is_the_formula_at_other_sizes(name):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_plain_program_is_the_formula_at_other_sizes(name):
-    text = (ATTENTION / "programs" / f"{name}.js").read_text("utf-8")
+    text = committed(f"{name}.js").read_text("utf-8")
     assert text.endswith(PROGRAMS[name].javascript())
     assert_is_the_formula(plain(text), PROGRAMS[name])
 
@@ -92,7 +93,7 @@ def test_a_planted_bug_is_seen(right, wrong):
 
 def test_a_regression_in_several_blocks_of_queries_is_refused(monkeypatch):
     monkeypatch.setattr("mhalib.models.regression.ENTRIES", 20)
-    with pytest.raises(Untraceable, match=r"regression.py, line \d+"):
+    with pytest.raises(Untraceable, match=r"formulas.py, line \d+: the number 6 is 4 with other sizes"):
         _ = formulas.regression().record
 
 

@@ -245,6 +245,7 @@ def test_the_committed_programs_are_what_their_source_compiles_to_and_another_is
     files = [
         *folder.iterdir(),
         *(copy / "livegrad/live/programs").iterdir(),
+        *(copy / "book/mhabook/live/programs").iterdir(),
         *copy.glob("book/mhabook/*/program*.js"),
     ]
     built = folder / "heads.wasm"

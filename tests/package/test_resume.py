@@ -725,7 +725,7 @@ def test_a_class_is_not_imported_by_its_name(saved):
         {"_class__": 1},
         {"array": ["none", []]},
         {"object": ["os.system", {}]},
-        {"object": ["mhalib.attention.Kernel", {}]},
+        {"object": ["mhalib.losses.Logistic", {}]},
         {"array": 1, "number": 2},
         {"tuple": 3},
     ],

@@ -10,15 +10,17 @@ from py_mini_racer import MiniRacer
 from scipy.special import erf
 
 import mhalib as mha
-from engines import ATTENTION, LIVE, exposed
+from engines import ATTENTION, BOOK, LIVE, exposed
 from livegrad.arrays import torch_gradient
 from livegrad.model.compiled_gradient import Compiled
 from livegrad.model.derived import Derived
 from livegrad.record import native
-from mhalib.live.formulas import PROGRAMS
+from mhabook.live import formulas as of_the_book
+from mhalib.live import formulas
 from mhalib.models.compiled_workspace import compiled_workspace
 from optional import torch
 
+PROGRAMS = formulas.PROGRAMS | of_the_book.PROGRAMS
 RUN = """
 const run = (program, given, entry) => {
   for (const [name, values] of Object.entries(given)) program[name].set(values);
@@ -187,6 +189,12 @@ def _name(model):
     return {mha.MultiHeadAttention: "heads", mha.AttentionRegression: "regression"}[type(model)]
 
 
+def committed(file):
+    """The file of a program of a page, which the package has, or the book."""
+    folder = ATTENTION if file.partition(".")[0] in formulas.PROGRAMS else BOOK / "live"
+    return folder / "programs" / file
+
+
 @cache
 def program(name):
     """The program of a page."""
@@ -197,14 +205,14 @@ def program(name):
 def _assembled(name):
     v8 = MiniRacer()
     v8.eval(exposed(LIVE / "programs.js") + RUN)
-    content = list((ATTENTION / "programs" / f"{name}.wasm").read_bytes())
+    content = list(committed(f"{name}.wasm").read_bytes())
     v8.eval(f"const made = makeProgram(Uint8Array.from({content}));")
     return v8
 
 
 @cache
 def _plain(name):
-    return plain((ATTENTION / "programs" / f"{name}.js").read_text("utf-8"))
+    return plain(committed(f"{name}.js").read_text("utf-8"))
 
 
 def plain(text):

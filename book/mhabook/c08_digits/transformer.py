@@ -7,7 +7,7 @@ differentiate by formula.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -15,10 +15,20 @@ from torch import nn
 from torch.nn import functional
 
 from livegrad.arrays import require_count, require_seed
-from mhalib.attention import Kernel, softmax
+from mhalib.attention import softmax
 
 WEIGHTS = {"WQ": "Q", "WK": "K", "WV": "V", "WO": "out"}
 """Names of weights in ``AttentionLayer``, and which part of a ``MultiHead`` each is."""
+
+
+class Kernel(Protocol):
+    """What a network asks of its attention: scores of queries and keys, and weights of scores."""
+
+    def scores(self, Q: Any, K: Any, /) -> Any:
+        """Scores S (…, q, k)."""
+
+    def __call__(self, S: Any, /) -> Any:
+        """Weights (…, q, k)."""
 
 
 class MultiHead(nn.Module):

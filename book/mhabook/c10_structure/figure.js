@@ -1,6 +1,6 @@
 import { filled } from "livegrad/live/engine/models.js";
-import { regression, regressionData } from "mhalib/live/engine/regression.js";
-import { coordinates, whiteningOf } from "mhalib/live/engine/structured.js";
+import { regression, regressionData } from "mhabook/live/engine/regression.js";
+import { coordinates, whiteningOf } from "mhabook/live/engine/structured.js";
 import { liveFigure } from "livegrad/live/figure.js";
 import { sideBySide, sideBySideStart } from "./side_by_side.js";
 

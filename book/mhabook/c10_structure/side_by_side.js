@@ -1,6 +1,6 @@
 import { mean } from "livegrad/live/engine/matrices.js";
-import { regressionStart } from "mhalib/live/engine/regression.js";
-import { structured } from "mhalib/live/engine/structured.js";
+import { regressionStart } from "mhabook/live/engine/regression.js";
+import { structured } from "mhabook/live/engine/structured.js";
 
 // Several runs of a regression side by side: θ holds the parameters of one after the other.
 

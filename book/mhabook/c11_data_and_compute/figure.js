@@ -1,6 +1,6 @@
 import { sideBySide, sideBySideStart } from "mhabook/c10_structure/side_by_side.js";
 import { dot, mean } from "livegrad/live/engine/matrices.js";
-import { firstTokens, population, regression, regressionData } from "mhalib/live/engine/regression.js";
+import { firstTokens, population, regression, regressionData } from "mhabook/live/engine/regression.js";
 import { liveFigure } from "livegrad/live/figure.js";
 
 // For every instance the same run on its first tokens, for several numbers n of them, and for some instances in the

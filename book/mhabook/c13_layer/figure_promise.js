@@ -1,4 +1,4 @@
-import { AttentionLayer } from "mhalib/live/engine/layer.js";
+import { AttentionLayer } from "mhabook/live/engine/layer.js";
 import { dot, norm } from "livegrad/live/engine/matrices.js";
 import { liveFigure } from "livegrad/live/figure.js";
 import { valueConstants } from "./start.js";

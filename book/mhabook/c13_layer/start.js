@@ -1,4 +1,4 @@
-import { singularValues } from "mhalib/live/engine/singular.js";
+import { singularValues } from "mhabook/live/engine/singular.js";
 
 // A layer at its start, and what the theorem on the values says of it.
 

@@ -1,4 +1,4 @@
-import { AttentionLayer } from "mhalib/live/engine/layer.js";
+import { AttentionLayer } from "mhabook/live/engine/layer.js";
 import { mean } from "livegrad/live/engine/matrices.js";
 import { defaultRng } from "livegrad/live/engine/numpy_random.js";
 import { optimizers } from "livegrad/live/engine/optimizers.js";

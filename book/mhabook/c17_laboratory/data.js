@@ -1,8 +1,8 @@
 import { assembled, mixtureDraws } from "mhalib/live/engine/data.js";
 import { dot, norm, productWithTransposed } from "livegrad/live/engine/matrices.js";
 import { defaultRng } from "livegrad/live/engine/numpy_random.js";
-import { instance, withTokens } from "mhalib/live/engine/regression.js";
-import { times } from "mhalib/live/engine/symmetric.js";
+import { instance, withTokens } from "mhabook/live/engine/regression.js";
+import { times } from "mhabook/live/engine/symmetric.js";
 
 // The data of the laboratory, from the values of its controls.
 

@@ -1,4 +1,4 @@
-// Made by `make kernel` from mhalib/live/formulas.py.
+// Made by `make kernel` from book/mhabook/live/formulas.py.
 const root = Math.sqrt;
 const logaddexp = (a, b) =>
   a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
