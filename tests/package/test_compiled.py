@@ -93,7 +93,9 @@ def test_a_planted_bug_is_seen(right, wrong):
 
 def test_a_regression_in_several_blocks_of_queries_is_refused(monkeypatch):
     monkeypatch.setattr("mhalib.models.regression.ENTRIES", 20)
-    with pytest.raises(Untraceable, match=r"formulas.py, line \d+: the number 6 is 4 with other sizes"):
+    with pytest.raises(
+        Untraceable, match=r"formulas.py, line \d+: the number 6 is 4 with other sizes"
+    ):
         _ = formulas.regression().record
 
 
