@@ -230,8 +230,8 @@ class LiveFigure(Widget, Generic[M]):
         It opens from a disk and trains there, without a kernel and without the network, from where
         the controls stand. If it cannot be written, what was there stays as it was.
 
-        Raises TypeError or ValueError if ``file`` is the name of no file, or of one that is no
-        page, such as figure.png; OSError if it cannot be written.
+        Raises TypeError or ValueError if ``file`` is the name of no file, or does not end as that
+        of a page, in .html; OSError if it cannot be written.
         """
         text = alone(self.spec, self.values, self._esm, self.fallback())
         _write(file, text.encode())
@@ -282,7 +282,7 @@ def _write(file, content):
     there = Path(file).resolve()
     if there.exists() and not there.is_file():
         raise ValueError(f"file: expected the name of a file, got {str(file)!r}, which is none")
-    if guess_type(there.name)[0] not in (None, "text/html"):
+    if guess_type(there.name)[0] != "text/html":
         raise ValueError(
             f"file: expected a name in .html, for save writes a page; got {str(file)!r}; "
             "livegrad.plots.save(figure.figure(), …) writes a picture"

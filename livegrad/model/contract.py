@@ -1,6 +1,5 @@
 """What a reader's model must be: its own arrays move, and nothing else may depend on them."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from itertools import combinations
@@ -9,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from livegrad.arrays import (
-    is_array,
-    is_tensor,
-    require_detached,
-    require_own_meaning,
-    share_memory,
-    shown,
-)
+from livegrad.arrays import is_array, share_memory
 from livegrad.model.algebra import Algebra
 from livegrad.model.vector import Vector
-from livegrad.model.weights import attributes, field_names, remembered, weights
+from livegrad.model.weights import (
+    attributes,
+    field_names,
+    remembered,
+    require_array_where_said,
+    require_moving,
+    weights,
+)
 from livegrad.vouched import is_vouched
 
 DEPTH = 5
@@ -69,13 +68,8 @@ def require_weights(name: str, model: Any) -> None:
                 "arrays, which would not be trained; give each array a field of its own, or say "
                 f'fixed = ("{attribute}",) in the class {kind.__name__} if they are to stay as they are'
             )
-        _require_array_where_said(kind, attribute, value)
-    if not moving:
-        raise TypeError(
-            f"{name}: expected a model with weights that are arrays; {kind.__name__} has none"
-        )
-    for weight, a in moving.items():
-        _require_moving(weight, a)
+        require_array_where_said(kind, attribute, value)
+    require_moving(name, model)
     if not is_vouched(kind):  # whose fields are two weights, also where they begin alike
         _require_apart(moving)
 
@@ -105,24 +99,6 @@ def _require_apart(moving):
                 f"Write {other}.copy() if they are two weights; if they are one, give it one field "
                 "and use it twice"
             )
-
-
-ARRAY = re.compile(r"(\w+\.)*(ndarray|NDArray|ArrayLike|Array|Tensor)(\[.*\])?")
-"""How the type of an array is written."""
-
-
-def _require_array_where_said(kind, attribute, value):
-    """Check that a field that is to be an array is none that only can become one: it would stay as
-    it is."""
-    types = {f.name: f.type for f in fields(kind)} if is_dataclass(kind) else {}
-    said = getattr(types.get(attribute), "__name__", str(types.get(attribute)))
-    parts = set(said.replace(" ", "").split("|")) - {"None"}
-    is_meant = parts and value is not None and all(map(ARRAY.fullmatch, parts))
-    if is_meant or (hasattr(value, "__array__") and not isinstance(value, np.generic)):
-        raise TypeError(
-            f"{attribute}: expected an array, got {shown(value)}, which would not be trained; write "
-            f"np.array({attribute}, dtype=float)"
-        )
 
 
 def _require_own_gradient(kind):
@@ -265,16 +241,3 @@ def _arrays_in(value: Any, depth: int = DEPTH) -> Iterator[Any]:
     if depth:
         for part in parts:
             yield from _arrays_in(part, depth - 1)
-
-
-def _require_moving(name, a):
-    """Check that a weight is one that steps can move."""
-    kind = str(a.dtype).removeprefix("torch.")
-    if not kind.startswith(("float", "bfloat")):
-        raise TypeError(
-            f"{name}: expected weights that are floating-point numbers, got {kind} of shape "
-            f"{tuple(a.shape)}; write {name}.{'double()' if is_tensor(a) else 'astype(float)'}"
-        )
-    if isinstance(a, np.ndarray):
-        require_own_meaning(name, a)
-    require_detached(name, a)

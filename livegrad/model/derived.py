@@ -11,7 +11,14 @@ import numpy as np
 from livegrad.arrays import Array, derivable, is_tensor, torch_gradient, torch_hvp
 from livegrad.model.algebra import Algebra
 from livegrad.model.compiled_gradient import TOLERANCE, Compiled, Executor, compiled_or
-from livegrad.model.weights import attributes, layout, probe, require_left
+from livegrad.model.weights import (
+    attributes,
+    layout,
+    probe,
+    require_array_where_said,
+    require_left,
+    require_moving,
+)
 from livegrad.model.workspace import Workspace
 from livegrad.record.derivatives import gradient
 from livegrad.record.native import Unusable
@@ -364,6 +371,10 @@ def _input(name, a):
 
 def _inputs(prefix, model):
     """Recorded arrays in place of the weights, by the weights' names."""
+    for attribute, value in attributes(model).items():
+        if attribute not in (*model.arrays(), *getattr(model, "fixed", ())):
+            require_array_where_said(type(model), attribute, value)
+    require_moving("model", model)
     return {name: array(f"{prefix}_{name}", a.shape) for name, a in model.arrays().items()}
 
 

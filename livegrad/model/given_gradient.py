@@ -225,9 +225,9 @@ def check_gradient(model: Any, data: Any, entries: int = 200) -> dict[str, Slope
     >>> found["w"].relative < 1e-8
     True
     """
-    require_count(entries=entries)
-    require_dataset("data", data)
     require_weights("model", model)
+    require_dataset("data", data)
+    require_count(entries=entries)
     loss, grad = model.loss_and_grad(data.X, data.y)
     if not np.isfinite(float(loss)):
         raise ValueError(f"model: expected one whose loss is finite, got {float(loss)}")

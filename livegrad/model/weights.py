@@ -1,5 +1,6 @@
 """What a model holds: its attributes, and those of them that are its weights."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property
@@ -8,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from livegrad.arrays import Array, is_array, shown
+from livegrad.arrays import (
+    Array,
+    is_array,
+    is_tensor,
+    require_detached,
+    require_own_meaning,
+    shown,
+)
 
 
 def attributes(model: Any) -> dict[str, Any]:
@@ -118,3 +126,44 @@ def require_left(
                 f"{shown(was)} before a call and {shown(now)} after it; a step moves the weights "
                 f"alone, so keep what {method} counts or remembers outside of the model"
             )
+
+
+ARRAY = re.compile(r"(\w+\.)*(ndarray|NDArray|ArrayLike|Array|Tensor)(\[.*\])?")
+"""How the type of an array is written."""
+
+
+def require_array_where_said(kind: type, attribute: str, value: Any) -> None:
+    """Check that a field that is to be an array is none that only can become one: it would stay as
+    it is."""
+    types = {f.name: f.type for f in fields(kind)} if is_dataclass(kind) else {}
+    said = getattr(types.get(attribute), "__name__", str(types.get(attribute)))
+    parts = set(said.replace(" ", "").split("|")) - {"None"}
+    is_meant = parts and value is not None and all(map(ARRAY.fullmatch, parts))
+    if is_meant or (hasattr(value, "__array__") and not isinstance(value, np.generic)):
+        raise TypeError(
+            f"{attribute}: expected an array, got {shown(value)}, which would not be trained; write "
+            f"np.array({attribute}, dtype=float)"
+        )
+
+
+def require_moving(name: str, model: Any) -> None:
+    """Check that a model has weights, and that they are arrays that steps can move.
+
+    Raises TypeError naming the weight; the argument ``name`` if there is none.
+    """
+    moving = weights(model)
+    if not moving:
+        raise TypeError(
+            f"{name}: expected a model with weights that are arrays; {type(model).__name__} has "
+            "none"
+        )
+    for name, a in moving.items():
+        dtype = str(a.dtype).removeprefix("torch.")
+        if not dtype.startswith(("float", "bfloat")):
+            raise TypeError(
+                f"{name}: expected weights that are floating-point numbers, got {dtype} of shape "
+                f"{tuple(a.shape)}; write {name}.{'double()' if is_tensor(a) else 'astype(float)'}"
+            )
+        if isinstance(a, np.ndarray):
+            require_own_meaning(name, a)
+        require_detached(name, a)

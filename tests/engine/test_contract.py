@@ -276,6 +276,40 @@ def test_check_gradient_names_the_entry_that_is_wrong():
     assert wrong.gradient - wrong.difference == pytest.approx(1e-3, rel=1e-3)
 
 
+def test_check_gradient_of_arrays_says_what_it_takes():
+    with pytest.raises(
+        TypeError, match=r"data: expected a dataset .* got ndarray; .*Samples\(X, y\)"
+    ):
+        lg.check_gradient(Line(START), X, DATA.y)
+
+
+@model
+class Offset(lg.Vector):
+    b: float = 0.0
+
+    def loss(self, X, y):
+        return ((y - self.b) ** 2).mean()
+
+
+@pytest.mark.parametrize(
+    "made, words",
+    [
+        (Line(np.zeros(3, int)), r"w: .*floating-point numbers, got int64 .*w\.astype\(float\)"),
+        (Line([0.0, 0.0, 0.0]), r"w: expected an array, got .*np\.array\(w, dtype=float\)"),
+        (Offset(), "model: expected a model with weights that are arrays; Offset has none"),
+    ],
+    ids=["whole numbers", "a list", "a number"],
+)
+def test_a_gradient_asked_by_hand_refuses_weights_as_train_does(made, words):
+    for ask in (
+        lambda: made.loss_and_grad(X, DATA.y),
+        lambda: made.hvp(X, DATA.y, made),
+        lambda: lg.train(made, DATA, STEP, 1),
+    ):
+        with pytest.raises(TypeError, match=words):
+            ask()
+
+
 # --- data
 
 

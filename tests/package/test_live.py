@@ -371,6 +371,7 @@ def test_a_saved_figure_replaces_the_old_one_and_keeps_its_rights(tmp_path):
         (3, TypeError, "file: expected the name of a file, got int"),
         ("", ValueError, "file: expected the name of a file"),
         ("figure.png", ValueError, "file: expected a name in .html, .* got 'figure.png'"),
+        ("figure", ValueError, "file: expected a name in .html, .* got 'figure'"),
         ("/dev/null", ValueError, "file: expected the name of a file, got '/dev/null'"),
         (
             "nowhere/figure.html",
