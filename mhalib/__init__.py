@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from livegrad import landscape
 from livegrad.later import Getattr, later
 from livegrad.model.given_gradient import check_gradient
+from livegrad.model.vector import Vector
 from livegrad.path import Path, load
 from livegrad.training import Model, train
 from mhalib import data, losses, models
@@ -55,6 +56,7 @@ __all__ = [
     "Preconditioned",
     "Rule",
     "StructureAware",
+    "Vector",
     "Warmup",
     "check_gradient",
     "clip",

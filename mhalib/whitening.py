@@ -37,10 +37,11 @@ class Whitening:
         return cls.roots(moment(x, x), f"{len(x)} tokens in {x.shape[1]} dimensions")
 
     @classmethod
-    def roots(cls, moment: Array, whose: str = "a matrix") -> Self:
+    def roots(cls, second_moment: Array, whose: str = "a matrix") -> Self:
         """The roots of a second moment (d, d), refused in words of ``whose`` if it is singular."""
-        require("moment", moment, moment.shape[:1] * 2 if is_array(moment) else ("d", "d"))
-        values, basis = np.linalg.eigh(np.asarray(to_numpy(moment), float))
+        square = second_moment.shape[:1] * 2 if is_array(second_moment) else ("d", "d")
+        require("second_moment", second_moment, square)
+        values, basis = np.linalg.eigh(np.asarray(to_numpy(second_moment), float))
         # eigh sorts in ascending order. NaN fails ``>``, too, and so does 0 > 0 of a zero moment.
         if not values[0] > SINGULAR * values[-1]:
             raise ValueError(

@@ -37,8 +37,8 @@ class Samples(Indexed):
         """
         if not hasattr(self.truth, "sample"):
             raise ValueError(
-                "fresh: expected a dataset made by a generator of mhalib.data, got one from "
-                f"{self._source}, which has no source of new samples"
+                "fresh: expected a dataset whose generator draws more of it, as those of "
+                f"tokenized_mixture do, got {self!r}, which has no source of new samples"
             )
         n = getattr(self.truth, "size", len(self)) if n is None else n
         return self.truth.sample(n, seed).map(lambda a: as_like(a, self.y))
@@ -47,8 +47,8 @@ class Samples(Indexed):
 @printed
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Samples):
-    """Labeled token sequences: X (n, T, d), y (n,) in {−1, +1}, and what is known about where they
-    came from.
+    """Labeled sequences, n samples of T tokens: X (n, T, d), y (n,) in {−1, +1}, and what is known
+    about where they came from.
 
     ``data[kept]`` has some of the samples: ``data[:50]``, ``data[[0, 7]]``, ``data[data.y > 0]``.
     ``relevant`` (n, T) marks the tokens that carry the label, where that is known. ``truth`` is the

@@ -6,6 +6,7 @@ import numpy as np
 
 from livegrad.arrays import LARGE, require_count, require_number, require_seed
 from mhalib.data.dataset import Dataset
+from mhalib.data.regression import rotation
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +70,7 @@ def draw(n: int, T: int, d: int, M: int, seed: tuple[int, ...]) -> MixtureDraws:
 
 def patterns(M: int, d: int, S: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """M + 2 orthogonal vectors of norm S in R^d, uniformly rotated: μ (2, d) and ν (M, d)."""
-    normals = np.random.default_rng([seed, 0]).standard_normal((d, M + 2))
-    Q, triangle = np.linalg.qr(normals)
-    vectors = S * (Q * np.sign(np.diag(triangle))).T  # the sign makes the rotation uniform
+    vectors = S * rotation(np.random.default_rng([seed, 0]), d, M + 2).T
     return vectors[:2], vectors[2:]
 
 

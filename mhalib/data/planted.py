@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from livegrad.arrays import LARGE, require_count, require_number, require_seed
+from mhalib.attention import softmax
 from mhalib.data.dataset import Dataset
 
 REFERENCE = 10_000
@@ -32,10 +33,8 @@ class Planted:
 
     def logits(self, X: np.ndarray) -> np.ndarray:
         """Φ(X_i; U*, W*) = ⟨U*, softmax(X_i W* X_iᵀ) X_i⟩ (n,)."""
-        S = X @ self.W @ X.swapaxes(1, 2)
-        # softmax does not see what all scores have in common, and exp cannot overflow at ≤ 0.
-        E = np.exp(S - S.max(axis=2, keepdims=True))
-        return ((E / E.sum(axis=2, keepdims=True) @ X) * self.U).sum(axis=(1, 2))
+        A = softmax(X @ self.W @ X.mT)
+        return (A @ X * self.U).sum(axis=(1, 2))
 
     def sample(self, n: int, seed: int) -> Dataset:
         """n new samples; no two teachers, and no two seeds, share their draws."""

@@ -231,9 +231,9 @@ def linear_regression(
     return truth.draw(n, (seed, 1))
 
 
-def rotation(rng: np.random.Generator, d: int) -> np.ndarray:
-    """A uniformly distributed orthogonal matrix (d, d)."""
-    Q, R = np.linalg.qr(rng.standard_normal((d, d)))
+def rotation(rng: np.random.Generator, d: int, k: int | None = None) -> np.ndarray:
+    """A uniformly distributed orthogonal matrix (d, d), or k ≤ d columns of one."""
+    Q, R = np.linalg.qr(rng.standard_normal((d, d if k is None else k)))
     # QR is unique only with a positive diagonal of R; without the signs Q is not uniform.
     return Q * np.where(np.diag(R) < 0, -1.0, 1.0)
 

@@ -2,20 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from livegrad.arrays import Array, require, require_count, require_same_dtype, require_seed, shown
-from livegrad.samples import Indexed
+from mhalib.data.dataset import Samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SequenceDataset(Indexed):
-    """N samples of n tokens X (N, n, D) with targets y (N, n, m), one for every token."""
+class SequenceDataset(Samples):
+    """N samples of n tokens X (N, n, D) with targets y (N, n, m), one for every token: n counts
+    tokens here, and samples in the other datasets."""
 
     X: Array
     y: Array
+    truth: ClassVar[Any] = None
 
     def __post_init__(self) -> None:
         require("X", self.X, ("N", "n", "D"))

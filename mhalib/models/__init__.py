@@ -1,4 +1,4 @@
-"""Models: frozen dataclasses that are points of a vector space, one file per paper."""
+"""Models: frozen dataclasses that are points of a vector space, a file each."""
 
 from livegrad.model.vector import Vector
 from mhalib.models.head_groups import HeadGroups

@@ -142,10 +142,7 @@ class HeadsWorkspace(ClassifierWorkspace):
 
     def unpack(self, theta: Array) -> Any:
         """The model of θ."""
-        H, T, d = self.model.sizes
-        rows = theta.reshape(H, -1)
-        W, U = rows[:, : d * d].reshape(H, d, d), rows[:, d * d :].reshape(H, T, d)
-        return self.model.with_arrays(W=W + 0, U=U + 0)
+        return self.model.unravel(theta).map(lambda a: a + 0)  # each array by itself
 
     def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
         """Mean logistic loss and its gradient in the form of θ; the gradient is overwritten by the

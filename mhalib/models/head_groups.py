@@ -52,12 +52,6 @@ class HeadGroups(Vector):
             )
         object.__setattr__(self, "copies", tuple(map(int, counts)) or self.copies)
 
-    @classmethod
-    def of(cls, model: MultiHeadAttention) -> "HeadGroups":
-        """The groups of equal heads of a ``MultiHeadAttention``."""
-        first, member = groups_of_equal_heads(model)
-        return cls(model.W[first], model.U[first], tuple(np.bincount(member).tolist()))
-
     def expand(self) -> MultiHeadAttention:
         """All H heads, one by one."""
         return MultiHeadAttention(
@@ -143,27 +137,28 @@ class HeadGroups(Vector):
 class GroupsWorkspace(ClassifierWorkspace):
     """A workspace of F heads for all H: θ has its form, but holds the (W_f, U_f) of ``HeadGroups``.
 
-    The F heads are asked at ``few``, and each head gets its ``share`` of their gradient: products of
-    θ, and of the gradient, with numbers. ``first`` and ``member`` are as of ``groups_of_equal_heads``.
+    ``inner`` computes with the heads of ``HeadGroups.few``, and each of the H heads gets what
+    ``HeadGroups.share`` says: products of θ, and of the gradient, with numbers. ``first`` and
+    ``group`` are as of ``groups_of_equal_heads``.
     """
 
     def __init__(
         self,
         model: Any,
-        few: ClassifierWorkspace,
+        inner: ClassifierWorkspace,
         copies: Sequence[int],
         first: list[int],
-        member: list[int],
+        group: list[int],
     ) -> None:
-        super().__init__(model, few.X, few.y)
-        self._few, self._first, self._member = few, first, member
-        ones = few.model.map(lambda a: namespace(a).zeros_like(a) + 1)
+        super().__init__(model, inner.X, inner.y)
+        self._inner, self._first, self._group = inner, first, group
+        ones = inner.model.map(lambda a: namespace(a).zeros_like(a) + 1)
         groups = HeadGroups(ones.W, ones.U, tuple(copies))
-        self._length = few.pack(groups.few())
-        self._share = few.pack(ones.with_arrays(**groups.share(ones).arrays()))
-        self._counts = self._length / self._share
-        few.head_share = np.array(copies) / sum(copies)
-        self._seen: tuple[Any, Any] = None, None  # θ, and that of the few heads
+        self._to_few = inner.pack(groups.few())
+        self._to_each = inner.pack(ones.with_arrays(**groups.share(ones).arrays()))
+        self._copies = self._to_few / self._to_each
+        inner.head_share = np.array(copies) / sum(copies)
+        self._seen: tuple[Any, Any] = None, None  # θ, and that of the inner workspace
 
     def pack(self, model: Any) -> Array:
         """θ of a model, one head for each group.
@@ -172,9 +167,9 @@ class GroupsWorkspace(ClassifierWorkspace):
         in this one.
         """
         for a in map(to_numpy, model.arrays().values()):
-            if not np.array_equal(a, a[self._first][self._member], equal_nan=True):
+            if not np.array_equal(a, a[self._first][self._group], equal_nan=True):
                 raise ValueError(
-                    f"model: this workspace counts {len(self._member)} heads as {len(self._first)}, "
+                    f"model: this workspace counts {len(self._group)} heads as {len(self._first)}, "
                     "because the others were copies of them; expected a model with the same copies"
                 )
         return self.pack_unchecked(model)
@@ -183,44 +178,44 @@ class GroupsWorkspace(ClassifierWorkspace):
         """The same of a model or gradient whose copies are equal by construction: the first of a
         group stands for all, though a product may have rounded each by itself."""
         W, U = model.W[self._first], model.U[self._first]
-        return self._few.pack(self._few.model.with_arrays(W=W, U=U))
+        return self._inner.pack(self._inner.model.with_arrays(W=W, U=U))
 
     def unpack(self, theta: Array) -> Any:
         """The model of θ."""
-        few = self._few.unpack(theta)
-        return self.model.with_arrays(W=few.W[self._member], U=few.U[self._member])
+        groups = self._inner.unpack(theta)
+        return self.model.with_arrays(W=groups.W[self._group], U=groups.U[self._group])
 
     def loss_and_grad(self, theta: Array) -> tuple[Any, Array]:
         """Mean logistic loss and its gradient in the form of θ."""
-        few = self._length * theta
+        few = self._to_few * theta
         self._seen = theta, few
-        loss, grad = self._few.loss_and_grad(few)
-        return loss, self._share * grad
+        loss, grad = self._inner.loss_and_grad(few)
+        return loss, self._to_each * grad
 
     def partial(self, theta: Array, rows: Any) -> tuple[Any, Array]:
         """The same of some rows."""
-        loss, grad = self._few.partial(self._length * theta, rows)
-        return loss, self._share * grad
+        loss, grad = self._inner.partial(self._to_few * theta, rows)
+        return loss, self._to_each * grad
 
     def grad_norm(self, grad: Array) -> float:
         """The norm of the gradient of all H heads."""
-        return float((self._counts * grad * grad).sum()) ** 0.5
+        return float((self._copies * grad * grad).sum()) ** 0.5
 
     def summary(self, theta: Array, known: Array | None = None) -> dict[str, float]:
         """As for every classifier, of all heads."""
         # At the very array that ``loss_and_grad`` made, of which nothing is computed again.
-        few = self._seen[1] if theta is self._seen[0] else self._length * theta
-        return self._few.summary(few, known)
+        few = self._seen[1] if theta is self._seen[0] else self._to_few * theta
+        return self._inner.summary(few, known)
 
 
 def groups_of_equal_heads(model: Any) -> tuple[list[int], list[int]]:
     """The index of the first head of each group of equal ones, and for every head the number of its
     group."""
-    groups, member = {}, []
+    number, group = {}, []
     for W, U in zip(to_numpy(model.W), to_numpy(model.U), strict=True):
         # Bytes can be keys: one pass over the heads, and no comparison of all pairs.
-        member.append(groups.setdefault((W.tobytes(), U.tobytes()), len(groups)))
-    return [member.index(group) for group in range(len(groups))], member
+        group.append(number.setdefault((W.tobytes(), U.tobytes()), len(number)))
+    return [group.index(k) for k in range(len(number))], group
 
 
 def equal_heads_once(
@@ -228,8 +223,8 @@ def equal_heads_once(
 ) -> ClassifierWorkspace:
     """A workspace that computes equal heads as one, on what ``workspace`` makes of heads that all
     differ."""
-    first, member = groups_of_equal_heads(model)
-    if len(first) == len(member):
+    first, group = groups_of_equal_heads(model)
+    if len(first) == len(group):
         return workspace(model)
-    few = workspace(model.map(lambda a: a[first]))
-    return GroupsWorkspace(model, few, np.bincount(member).tolist(), first, member)
+    inner = workspace(model.map(lambda a: a[first]))
+    return GroupsWorkspace(model, inner, np.bincount(group).tolist(), first, group)

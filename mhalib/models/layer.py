@@ -28,8 +28,6 @@ from livegrad.model.workspace import Workspace
 from livegrad.vouched import vouched
 from mhalib.attention import Gaussian, Softmax, softmax
 
-WEIGHTS = ("WQ", "WK", "WV", "WO")
-
 
 @vouched
 @dataclass(frozen=True, eq=False, repr=False)

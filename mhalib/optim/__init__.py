@@ -1,4 +1,4 @@
-"""Update rules on anything with ``+ − * / **``; three that are told the data; and schedules of the
+"""Update rules on anything with ``+ − * / **``; two that are told the data; and schedules of the
 step size."""
 
 from livegrad.optim import (

@@ -470,6 +470,11 @@ DATASETS = {
         ValueError,
         ["teacher: expected targets (N, n, m) of tokens (2, 3, 2)", "X: expected shape (N, n, 5)"],
     ),
+    "random sequences of which there are no more": (
+        lambda: mha.data.random_sequences().fresh(),
+        ValueError,
+        ["fresh: expected", "got SequenceDataset(N=8, n=4"],
+    ),
     "a sample that is none": (
         lambda: DATA[[9]],
         ValueError,

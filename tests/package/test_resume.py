@@ -537,7 +537,7 @@ MODELS = {
     "a Gaussian layer": mha.AttentionLayer.random(D=4, d=3, m=2, kernel=mha.gaussian),
     "a wider Gaussian": mha.AttentionLayer.random(D=4, d=3, m=2, kernel=type(mha.gaussian)(0.2)),
     "a regression": PLACES["regression"][0],
-    "groups of heads": mha.models.HeadGroups.of(PLACES["equal heads"][0]),
+    "groups of heads": mha.models.HeadGroups(np.ones((2, 5, 5)), np.ones((2, 4, 5)), (3, 1)),
     "numbers at the edge": mha.MultiHeadAttention.zeros(1, 1, 2)
     .map(lambda a: a + np.nextafter(0, 1))
     .map(lambda a: -a),

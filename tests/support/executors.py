@@ -32,7 +32,7 @@ const run = (program, given, entry) => {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Everything(mha.models.Vector):
+class Everything(mha.Vector):
     """A reader's model with a loss alone, in which every elementwise function occurs, and a mean
     over samples."""
 
