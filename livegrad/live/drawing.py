@@ -27,6 +27,19 @@ def floored(figure: go.Figure) -> go.Figure:
     return figure
 
 
+def placed(figure: go.Figure) -> go.Figure:
+    """The figure without what a logarithmic axis has no place for, such as step 0, where it would
+    widen the other axis: one without a range."""
+    for line in figure.select_traces({"type": "scatter"}):
+        across, up = (
+            figure.layout[f"{letter}axis{(line[f'{letter}axis'] or letter)[1:]}"] for letter in "xy"
+        )
+        if across.type == "log" and up.range is None and line.x is not None and line.y is not None:
+            x, y = (np.asarray(a, dtype=float) for a in (line.x, line.y))
+            line.y = np.where(x > 0, y, np.nan).tolist()  # an array would be written as bytes
+    return figure
+
+
 def places(frame: go.Figure) -> tuple[dict[str, Any], ...]:
     """Where numbers go, by what the traces of a frame say in their ``meta``.
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from livegrad.arrays import matching
 from livegrad.console import printed
-from livegrad.live.drawing import floored, places, put
+from livegrad.live.drawing import floored, placed, places, put
 from livegrad.live.legends import legends_above
 from livegrad.training import Path
 
@@ -239,7 +239,7 @@ class FigureSpec:
                 now = first if values == self.defaults else self.results(values)
             put(figure, place, first if place.get("once") else now)
         return (
-            legends_above(floored(figure))
+            legends_above(placed(floored(figure)))
             .update_traces(meta=None)
             .update_layout(title=None, meta={"alt": self.alt})
         )

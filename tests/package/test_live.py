@@ -603,9 +603,30 @@ def test_a_line_that_leaves_its_axis_is_named(axis, curve, said):
 def test_a_logarithmic_axis_without_a_range_ends_a_trillion_below_the_start():
     made = FIGURES["heads"]()._description
     free = replace(made, frame=made.frame.update_yaxes(range=None, col=1)).figure(made.defaults)
-    top = max(max(line.y) for line in free.data if line.yaxis == "y")
+    top = made.path(made.defaults).loss.max()
     assert free.layout.yaxis.autorangeoptions.clipmin == pytest.approx(1e-12 * top)
     assert free.layout.yaxis2.autorangeoptions.clipmin is None, "it has a range"
+
+
+def test_what_a_logarithmic_axis_does_not_show_widens_no_free_axis():
+    made = FIGURES["heads"]()._description
+    figure = replace(made, frame=made.frame.update_yaxes(range=None, col=1)).figure(made.defaults)
+    whole = made.path(made.defaults).loss.tolist()
+    for drawn in figure.data:
+        first = "y" if drawn.yaxis == "y" else "y2"
+        assert drawn.x[0] == 0 and np.isnan(drawn.y[0]) == (first == "y"), "the other has a range"
+        assert drawn.yaxis != "y" or list(drawn.y[1:]) == whole[1:]
+    v8 = MiniRacer()
+    v8.eval(exposed(LIVE / "drawing.js"))
+    for kind, bounds, kept in (
+        ("log", {}, [None, 2]),
+        ("linear", {}, [4, 2]),
+        ("log", [0, 1], [4, 2]),
+    ):
+        layout = {"xaxis2": {"type": kind}, "yaxis2": {"range": bounds} if bounds else {}}
+        trace = {"x": [0, 1], "y": [4, 2], "xaxis": "x2", "yaxis": "y2"}
+        asked = f"JSON.stringify(placed({json.dumps(trace)}, {json.dumps(layout)}).y)"
+        assert json.loads(v8.eval(asked)) == kept
 
 
 def test_far_below_the_end_of_its_axis_a_line_takes_no_room():
