@@ -102,7 +102,9 @@ TRAINED = {
 }
 """Name of a curve of training → its color and dash."""
 ROLES = {"softmax": ATTENTION, "attention": ATTENTION, "Gaussian": GAUSSIAN, "decoder": DECODER}
+"""A word in the name of a line → its color."""
 BOUNDS = re.compile(r"bound|promise|guarante|formula|law\b|slope|derived|limit|^1/")
+"""What the name of a line has that is no measurement: a bound, or what a formula says."""
 OTHERS = ("solid", "dash", "longdash", "dashdot", "longdashdot")
 """The dashes of lines beside which dotted bounds may stand."""
 

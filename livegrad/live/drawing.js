@@ -60,7 +60,9 @@ function fill({ figure, draw, guesses = [] }, result) {
 
 // A logarithmic axis has no place for step 0: what is measured there is not to widen the other axis, where that is free.
 export function placed(trace, layout) {
-  const [across, up] = ["x", "y"].map((letter) => layout[`${letter}axis${(trace[`${letter}axis`] ?? letter).slice(1)}`]);
+  const [across, up] = ["x", "y"].map(
+    (letter) => layout[`${letter}axis${(trace[`${letter}axis`] ?? letter).slice(1)}`],
+  );
   if (across?.type !== "log" || up?.range || !(Array.isArray(trace.x) && Array.isArray(trace.y))) return trace;
   return { ...trace, y: trace.y.map((value, k) => (trace.x[k] > 0 ? value : null)) };
 }
