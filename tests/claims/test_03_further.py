@@ -108,13 +108,6 @@ def test_with_equal_rows_gradients_span_fewer_dimensions_than_there_are_samples_
     assert ranks["first phase"] == 12 + 12**2 and ranks["Gaussian"] == 588
 
 
-@page.after("data")
-def test_the_samples_contain_no_pair_and_have_the_margin_of_samples_that_do(data, zero):
-    right = ntk.mixture_margins(T=10, zeta=0.2, S=2.0, M=5).U
-    assert not ntk.has_a_pair(data)
-    assert ntk_margin(zero, data).margin == pytest.approx(right, rel=1e-9)
-
-
 @page.after("nearest-end")
 def test_the_walk_in_the_hull_closes_in_on_the_largest_margin(least, most, exact):
     assert least < exact < most < 1.001 * least

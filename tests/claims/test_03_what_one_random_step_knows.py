@@ -32,13 +32,24 @@ def test_the_step_tells_every_label_in_both_ways_and_before_it_attention_tells_n
 
 
 @page.after("say-train")
-def test_a_random_decoder_moves_some_logits_the_wrong_way_and_alone_its_attention_has_a_narrow_margin(
-    live, data, step, of_moves
+def test_attention_alone_has_a_narrow_margin_with_a_random_decoder_which_adds_hardly_anything(
+    live, data, step, random_decoder, random_W, alone, of_moves
 ):
-    from_W = ntk_margin(step, data, "W").margin
-    assert signed_points(live, initialization="gaussian")[1].min() < 0
-    assert 0 < 10 * live.path(initialization="gaussian").margin_W[0] < from_W
-    assert from_W > of_moves.W
+    drawn = live.path(initialization="gaussian")
+    assert drawn.margin_W[0] == pytest.approx(random_W, rel=1e-9)
+    assert np.linalg.norm(random_decoder.U) == pytest.approx(np.linalg.norm(step.U))
+    assert 0 < 10 * random_W < alone[1]
+    assert 1 < ntk_margin(random_decoder, data).margin / of_moves.U < 1.01
+
+
+@page.after("say-train")
+def test_the_samples_hold_a_pair_and_slow_ones_are_fast_along_the_other_component(
+    live, data, zero, after, alone, of_moves
+):
+    assert ntk.has_a_pair(data)
+    assert ntk_margin(zero, data).margin == pytest.approx(of_moves.U, rel=1e-9)
+    in_U, in_W = signed_points(live)
+    assert after > np.hypot(*alone) + 0.01 and np.corrcoef(in_U, in_W)[0, 1] < -0.5
 
 
 @page.after("train")
@@ -75,7 +86,7 @@ def test_under_noise_only_the_start_at_zero_loses_its_margin(live):
     assert (zero < random).all() and (random < first).all()
     assert all((np.diff(margins[:5]) < 0).all() for margins in (zero, random, first))
     assert zero[-1] == 0 < random.min()
-    assert random[-1] > random[-2]
+    assert random[-1] > random[-2] and first[-1] > first[-2]
 
 
 @page.after("moves-end")
