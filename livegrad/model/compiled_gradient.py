@@ -71,18 +71,24 @@ def compiled_or(
         return evaluator
 
     def program():
-        seconds = steps * (SECONDS_A_STEP * evaluator.steps + SECONDS_AN_ENTRY * evaluator.entries)
-        if not compiled and seconds <= WORTH:
-            raise Unusable(
-                f"{steps:,} steps take it less than a compiler takes; compiled=True compiles them"
-            )
+        if not compiled:
+            require_worth(evaluator, steps, "steps")
         return _compiled(evaluator, model, X, y)
 
     return chosen(compiled, type(model).__name__, program, lambda: evaluator)
 
 
-def _compiled(evaluator, model, X, y):
-    """The program; Unusable is raised where there is none."""
+def require_worth(evaluator: Evaluator, count: int, what: str) -> None:
+    """Raise Unusable where numpy takes less for so many evaluations than a compiler."""
+    seconds = count * (SECONDS_A_STEP * evaluator.steps + SECONDS_AN_ENTRY * evaluator.entries)
+    if seconds <= WORTH:
+        raise Unusable(
+            f"{count:,} {what} take it less than a compiler takes; compiled=True compiles them"
+        )
+
+
+def require_form(evaluator: Evaluator, model: Any, X: Array, y: Array) -> None:
+    """Raise Unusable for a record, a model or samples that have no program."""
     if evaluator.steps > LONGEST:
         raise Unusable(f"its record has {evaluator.steps:,} steps, too many for a compiler")
     # Truth values and whole numbers become doubles where they are loaded.
@@ -92,6 +98,11 @@ def _compiled(evaluator, model, X, y):
         raise Unusable("X and y have not one row for each sample")
     if any(length > WIDEST for a in model.arrays().values() for length in a.shape):
         raise Unusable(f"of weights with more than {WIDEST} rows its products are faster")
+
+
+def _compiled(evaluator, model, X, y):
+    """The program; Unusable is raised where there is none."""
+    require_form(evaluator, model, X, y)
     own = _program(model, X, y)
     library = native.library(own)
 
@@ -119,32 +130,57 @@ def require_room(library: native.Library, program: Program, sizes: Mapping[str, 
 
 
 def _program(model, X, y):
-    """The program of a model's loss and its derivatives; of its sizes only the number of samples is
-    open."""
+    """The program of a model's loss and its derivatives."""
+
+    def formulas(a):
+        loss, grad = point_of(model, a, "theta_").loss_and_grad(a["X"], a["y"])
+        return {"gradient": {"loss": loss} | parts("dtheta_", grad)}
+
+    return own_program(model, X, y, formulas, {"theta": ""}, {"slope": "d"}, type(model).__name__)
+
+
+def point_of(model: Any, a: Mapping[str, Any], prefix: str) -> Any:
+    """The point whose weights are the arrays of these names."""
+    return model.with_arrays(**{name: a[f"{prefix}{name}"] for name in model.arrays()})
+
+
+def own_program(
+    model: Any,
+    X: Array,
+    y: Array,
+    formulas: Callable[[dict[str, Any]], Mapping[str, Mapping[str, Any]]],
+    reads: Mapping[str, str],
+    writes: Mapping[str, str],
+    name: str,
+) -> Program:
+    """A program of a reader's own model; of its sizes only the number of samples is open.
+
+    ``reads`` and ``writes`` are as in ``programs.program``, of weights that are called
+    ``theta_W``.
+    """
     axes = Axes(
         {f"theta_{name}": sizes_of(a.shape) for name, a in model.arrays().items()},
         {"X": f"n {sizes_of(X.shape[1:])}", "y": f"n {sizes_of(y.shape[1:])}"},
     )
 
-    def formulas(a):
-        point = model.with_arrays(**{name.removeprefix("theta_"): a[name] for name in axes.weights})
-        loss, grad = point.loss_and_grad(a["X"], a["y"])
-        return {"gradient": {"loss": loss} | parts("dtheta_", grad)}
-
     def example(samples, by):
-        """The weights moved a little, and the first samples."""
+        """The weights moved a little, and the first samples; directions are other numbers."""
         beside = model.map(lambda a: a + by * probe(a.shape))
-        return parts("theta_", beside) | {"X": X[:samples], "y": y[:samples]}
+        found = {"X": X[:samples], "y": y[:samples]}
+        for prefix in reads.values():
+            found |= parts(f"{prefix}theta_", beside)
+            beside = model.map(lambda a: probe(a.shape, first=3))
+        return found
 
-    # The number of samples is the one open size: two values of it show that nothing depends on one.
-    examples = [example(9, 0.1), example(4, -0.1)]
     return program(
         axes,
         formulas,
-        {"theta": ""},
-        {"slope": "d"},
-        name=type(model).__name__,
-        examples=examples,
+        reads,
+        writes,
+        name=name,
+        # The number of samples is the one open size: two values of it show that nothing depends on
+        # one.
+        examples=[example(9, 0.1), example(4, -0.1)],
         kinds={"X": kind_of(X), "y": kind_of(y)},
         recorded_at=RECORDED_AT,
     )

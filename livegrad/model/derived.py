@@ -11,6 +11,7 @@ import numpy as np
 from livegrad.arrays import Array, derivable, is_tensor, torch_gradient, torch_hvp
 from livegrad.model.algebra import Algebra
 from livegrad.model.compiled_gradient import TOLERANCE, Compiled, Executor, compiled_or
+from livegrad.model.compiled_hessian import products_or
 from livegrad.model.weights import (
     attributes,
     layout,
@@ -40,32 +41,36 @@ def derived_loss_and_grad(model: Any, X: Array, y: Array) -> tuple[Any, Any]:
     Raises Untraceable (a TypeError) where ``loss`` does what cannot be recorded, ArithmeticError
     where the record is another function than ``loss``.
     """
-    arrays = model.arrays()
-    if any(isinstance(a, Traced) for a in arrays.values()):
-        loss = model.loss(X, y)
-        return loss, model.with_arrays(
-            **dict(zip(arrays, gradient(loss, list(arrays.values())), strict=True))
-        )
+    if _is_recorded(model):
+        loss, *slopes = _recorded_slopes(model, X, y)
+        return loss, model.with_arrays(**dict(zip(model.arrays(), slopes, strict=True)))
     if _on_torch(model):
         return Derived(model, X, y).loss_and_grad(model)
-    loss, *slopes = _recorded_once(model, X, y)(_values("theta", model) | {"X": X, "y": y})
+    found = _recorded_once("gradient", model, X, y, _record_gradient)
+    loss, *slopes = found.derivatives(_values("theta", model) | {"X": X, "y": y})
     return loss, _filled(model, slopes)
+
+
+def _recorded_slopes(model, X, y):
+    """The loss of recorded arrays, and its derivatives."""
+    loss = model.loss(X, y)
+    return [loss, *gradient(loss, list(model.arrays().values()))]
+
+
+class _Recorded(NamedTuple):
+    """What computes derivatives; what the formula gives, too, and is compared with it; and what the
+    model held beside its weights."""
+
+    derivatives: Evaluator
+    formula: Evaluator
+    settings: dict[str, Any]
 
 
 class _Memory(local):
     """What was recorded last, of each class; in each thread by itself."""
 
     def __init__(self) -> None:
-        self.of: WeakKeyDictionary[type, dict[Any, _Recorded]] = WeakKeyDictionary()
-
-
-class _Recorded(NamedTuple):
-    """What computes a loss and its derivatives, and the loss alone; and what the model held beside
-    its weights."""
-
-    gradient: Evaluator
-    loss: Evaluator
-    settings: dict[str, Any]
+        self.of: WeakKeyDictionary[type, dict[str, dict[Any, _Recorded]]] = WeakKeyDictionary()
 
 
 _memory = _Memory()
@@ -73,23 +78,42 @@ REMEMBERED = 4
 """So many records of a class are kept, of other shapes or settings."""
 
 
-def _recorded_once(model, X, y):
-    """What computes the loss and its derivatives: recorded before, if the loss is still the one
-    that was."""
-    arrays = model.arrays()
-    given = {"X": X, "y": y}
-    key = type(model).loss, *((name, a.shape, a.dtype) for name, a in (arrays | given).items())
-    known = _memory.of.setdefault(type(model), {})
-    settings = {name: a for name, a in attributes(model).items() if name not in arrays}
-    for_these = (key, *((name, _value(a)) for name, a in settings.items()))
-    found = known.pop(for_these, None)
-    if found is None or not _is_still(found.loss, model, X, y):
-        loss, *slopes = _loss_and_slopes(model, X, y, _inputs("theta", model))
-        found = _Recorded(Evaluator([loss, *slopes]), Evaluator([loss]), settings)
-    known[for_these] = found  # the last of them
+def _recorded_once(what, model, X, y, record):
+    """What computes some derivatives: recorded before, if the formula is still the one that was."""
+    known = _memory.of.setdefault(type(model), {}).setdefault(what, {})
+    key = _key(model, X, y)
+    found = known.pop(key, None)
+    if found is None or not all(
+        _is_still(found, what, point, X, y) for point in (model, _beside(model))
+    ):
+        found = _Recorded(*map(Evaluator, record(model, X, y)), _settings(model))
+    known[key] = found  # the last of them
     while len(known) > REMEMBERED:
         del known[next(iter(known))]
-    return found.gradient
+    return found
+
+
+def _record_gradient(model, X, y):
+    loss, *slopes = _loss_and_slopes(model, X, y, _inputs("theta", model))
+    return [loss, *slopes], [loss]
+
+
+def _key(model, X, y):
+    """What a record depends on: formulas, shapes and dtypes, and what the model holds beside its
+    weights."""
+    arrays = model.arrays() | {"X": X, "y": y}
+    kind = type(model)
+    return (
+        getattr(kind, "loss", None),
+        kind.loss_and_grad,
+        *((name, a.shape, a.dtype) for name, a in arrays.items()),
+        *((name, _value(a)) for name, a in _settings(model).items()),
+    )
+
+
+def _settings(model):
+    """What a model holds beside its weights."""
+    return {name: a for name, a in attributes(model).items() if name not in model.arrays()}
 
 
 def _value(setting):
@@ -98,49 +122,113 @@ def _value(setting):
     return setting if isinstance(setting, (bool, int, float, str)) else id(setting)
 
 
-def _is_still(loss, model, X, y):
-    """Whether a recorded loss is that of the formula, at the model and beside it, to the last few
-    digits: a variable that it reads may have changed."""
+def _is_still(recorded, what, model, X, y):
+    """Whether the record gives what the formula gives, to the last few digits: a variable that it
+    reads may have changed."""
     rounding = 4096 * max(np.finfo(a.dtype).eps for a in model.arrays().values())
     with np.errstate(all="ignore"):
-        return all(
-            np.isclose(
-                float(loss(_values("theta", point) | {"X": X, "y": y})[0]),
-                float(point.loss(X, y)),
-                rtol=rounding,
-                atol=0.0,
-                equal_nan=True,
-            )
-            for point in (model, _beside(model))
+        found = recorded.formula(_values("theta", model) | {"X": X, "y": y})
+        wanted = (
+            model.loss_and_grad(X, y)[1].arrays().values() if what == CLOSED else [model.loss(X, y)]
         )
+        return all(
+            np.allclose(
+                a, b, rtol=rounding, atol=rounding * np.abs(b).max(initial=0.0), equal_nan=True
+            )
+            for a, b in zip(found, wanted, strict=True)
+        )
+
+
+OF_LOSS, CLOSED = "Hessian", "Hessian of a closed form"
 
 
 def derived_hessian(model: Any, X: Array, y: Array, closed: bool) -> Callable[[Any], Any]:
-    r"""The map V ↦ ∇²L(θ) V at a model: the gradient of ⟨∇L(θ), V⟩, recorded once for many
-    products.
+    r"""The map V ↦ ∇²L(θ) V at a model: the gradient of ⟨∇L(θ), V⟩.
 
     ∇L is the model's ``loss_and_grad`` if that is a ``closed`` form, else the derivative of its
-    ``loss``.
+    ``loss``. Of recorded arrays the product is recorded, too.
 
     Raises as ``derived_loss_and_grad``.
     """
+    return derived_hessians(model, X, y, closed)(model)
+
+
+def derived_hessians(
+    model: Any,
+    X: Array,
+    y: Array,
+    closed: bool,
+    products: int = 0,
+    compiled: bool | None = None,
+) -> Callable[[Any], Callable[[Any], Any]]:
+    """The map θ ↦ (V ↦ ∇²L(θ) V) at a model and others of its class: recorded once, and compiled
+    where so many ``products`` take numpy longer than a compiler.
+
+    Raises as ``derived_loss_and_grad``; RuntimeError where a program is asked for, and there is
+    none.
+    """
+    if _is_recorded(model):
+        return lambda theta: lambda V: _recorded_product(theta, X, y, closed, V)
     if _on_torch(model):
-        return lambda V: model.with_arrays(
-            **torch_hvp(_loss_of(model, X, y), model.arrays(), V.arrays())
+        return lambda theta: (
+            lambda V: theta.with_arrays(
+                **torch_hvp(_loss_of(theta, X, y), theta.arrays(), V.arrays())
+            )
         )
+    what, key = CLOSED if closed else OF_LOSS, _key(model, X, y)
+    recorded = _recorded_once(
+        what, model, X, y, _record_closed_hessian if closed else _record_hessian
+    )
+    product = products_or(recorded.derivatives, model, X, y, products, compiled)
+
+    def at(theta):
+        # Other settings, or a formula that has changed in between, have a record of their own.
+        if theta is not model and not (
+            _key(theta, X, y) == key and _is_still(recorded, what, theta, X, y)
+        ):
+            return derived_hessians(theta, X, y, closed, products, compiled)(theta)
+        known = _values("theta", theta) | {"X": X, "y": y}
+
+        def hessian(V):
+            theta.require_direction(V)
+            return _filled(theta, product(known | _values("along", V)))
+
+        return hessian
+
+    return at
+
+
+def _recorded_product(model, X, y, closed, V):
+    """The product of a Hessian with a direction, both recorded."""
+    slopes = (
+        model.loss_and_grad(X, y)[1].arrays().values()
+        if closed
+        else _recorded_slopes(model, X, y)[1:]
+    )
+    names, theta = zip(*model.arrays().items(), strict=True)
+    return model.with_arrays(
+        **dict(zip(names, _along(slopes, V.arrays().values(), theta), strict=True))
+    )
+
+
+def _along(slopes, direction, theta):
+    """The derivatives of ⟨slopes, direction⟩."""
+    along = sum((slope * v).sum() for slope, v in zip(slopes, direction, strict=True))
+    return gradient(along, list(theta))
+
+
+def _record_hessian(model, X, y):
     theta, direction = _inputs("theta", model), _inputs("along", model)
-    slopes = _closed(model, X, y, theta) if closed else _loss_and_slopes(model, X, y, theta)[1:]
+    loss, *slopes = _loss_and_slopes(model, X, y, theta)
     with strictly():
-        along = sum((slope * v).sum() for slope, v in zip(slopes, direction.values(), strict=True))
-        products = Evaluator(gradient(along, list(theta.values())))
+        return _along(slopes, direction.values(), theta.values()), [loss]
 
-    def hessian(V):
-        model.require_direction(V)
-        return _filled(
-            model, products(_values("theta", model) | _values("along", V) | {"X": X, "y": y})
-        )
 
-    return hessian
+def _record_closed_hessian(model, X, y):
+    theta, direction = _inputs("theta", model), _inputs("along", model)
+    slopes = _closed(model, X, y, theta)
+    with strictly():
+        return _along(slopes, direction.values(), theta.values()), slopes
 
 
 def _closed(model, X, y, theta):
@@ -347,6 +435,10 @@ def _beside(model):
 def _form(space):
     """What a program of some samples takes for granted of others."""
     return [(a.shape[1:], a.dtype) for a in (space.X, space.y)]
+
+
+def _is_recorded(model):
+    return any(isinstance(a, Traced) for a in model.arrays().values())
 
 
 def _on_torch(model):

@@ -12,6 +12,10 @@ from livegrad.model.workspace import Workspace
 # What derives a gradient is imported by the first model that has none of its own.
 
 
+DERIVED_HESSIAN = "hvp", "hessian_operator"
+"""The methods of which a model with another loss has none from a class with its own."""
+
+
 class Vector(Algebra):
     """A model: a point of a vector space, by ``Algebra``, with a loss.
 
@@ -28,7 +32,7 @@ class Vector(Algebra):
                     f"{name}: expected a field with a name of its own, got one that every model "
                     f"has: Vector.{name}; rename the field of {cls.__name__}"
                 )
-        for name in ("hvp", "hessian_operator"):
+        for name in DERIVED_HESSIAN:
             if any(_is_newer(cls, loss, name) for loss in ("loss", "loss_and_grad")):
                 # an inherited one is that of another loss
                 setattr(cls, name, getattr(Vector, name))
@@ -101,6 +105,30 @@ class Vector(Algebra):
         return derived_hessian(
             self, X, y, closed=type(self).loss_and_grad is not Vector.loss_and_grad
         )
+
+    def hessians(
+        self, X: Array, y: Array, products: int, compiled: bool | None = None
+    ) -> Callable[[Self], Callable[[Self], Self]]:
+        """The map θ ↦ (V ↦ ∇²L(θ) V) on a batch, at this model and others of its class: the fastest
+        that there is for so many products.
+
+        A product that is derived is recorded once, and compiled where ``train`` would compile as
+        many steps; ``compiled`` is as there.
+
+        Raises as ``hvp``; RuntimeError where a program is asked for, and there is none.
+        """
+        own = [getattr(type(self), name) for name in DERIVED_HESSIAN]
+        if own == [getattr(Vector, name) for name in DERIVED_HESSIAN]:
+            from livegrad.model.derived import derived_hessians
+
+            closed = type(self).loss_and_grad is not Vector.loss_and_grad
+            return derived_hessians(self, X, y, closed, products, compiled)
+        if compiled:
+            raise RuntimeError(
+                "compiled: expected a Hessian that can be compiled; of models with an hvp of their "
+                "own numpy computes it"
+            )
+        return lambda theta: theta.hessian_operator(X, y)
 
     def workspace(self, X: Array, y: Array) -> Workspace:
         """What ``train`` runs on: the plain formula here, a faster equivalent where a model has

@@ -1,0 +1,227 @@
+"""Second derivatives of a reader's own model: compiled as first ones are, recorded once, and those of
+torch."""
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import mhalib as mha
+from checks import assert_close
+from executors import Everything, TwoLayers, Words
+from livegrad.model import compiled_hessian
+from livegrad.record import native
+from optional import torch
+
+pytestmark = pytest.mark.long
+
+DATA = mha.data.tokenized_mixture(n=37, T=6, d=5, M=2, zeta=1 / 3, seed=37)
+rng = np.random.default_rng(0)
+OWN = TwoLayers(*(0.3 * rng.standard_normal(s) for s in ((5, 5), (5, 5), (5, 5), (6, 5))))
+own = dataclass(frozen=True, eq=False, repr=False)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def fresh(cache, monkeypatch):
+    """Every test as in a new process, with the cache of this file."""
+    monkeypatch.setattr(native, "_folder", lambda: cache)
+    monkeypatch.setattr(native, "_found", {})
+    monkeypatch.setattr(native, "_said", {})
+    monkeypatch.delenv("LIVEGRAD_COMPILED", raising=False)
+
+
+def drawn(model, seed=1):
+    """A direction of a model."""
+    numbers = np.random.default_rng(seed)
+    return model.map(lambda a: numbers.standard_normal(a.shape).astype(a.dtype))
+
+
+def by_torch(theta, X, y):
+    """The loss of ``TwoLayers`` as one writes it in torch."""
+    W, V, Q, U = theta
+    H = X + torch.softmax(X @ W @ X.mT, -1) @ X @ V
+    z = y * (torch.softmax(H @ Q @ H.mT, -1) @ H * U).sum((1, 2))
+    return torch.logaddexp(torch.zeros_like(z), -z).mean()
+
+
+def hessian_of_torch(model, data):
+    """The Hessian (P, P) by two derivatives of torch."""
+    X, y = torch.tensor(data.X), torch.tensor(data.y)
+    shapes = [a.shape for a in model.arrays().values()]
+    flat = torch.tensor(np.concatenate([*model.arrays().values()], axis=None))
+
+    def loss(vector):
+        parts = vector.split([int(np.prod(shape)) for shape in shapes])
+        return by_torch([a.reshape(s) for a, s in zip(parts, shapes, strict=True)], X, y)
+
+    return torch.autograd.functional.hessian(loss, flat).numpy()
+
+
+@own
+class Logistic(mha.models.Vector):
+    """A loss with a closed form of its gradient, and a product that is derived of that."""
+
+    w: np.ndarray
+    b: np.ndarray
+
+    def loss(self, X, y):
+        return np.logaddexp(0.0, -y * (X @ self.w + self.b)).mean()
+
+    def loss_and_grad(self, X, y):
+        z = y * (X @ self.w + self.b)
+        slope = -y / (1 + np.exp(z)) / len(y)
+        return np.logaddexp(0.0, -z).mean(), Logistic(X.T @ slope, slope.sum())
+
+
+def everything():
+    X = rng.standard_normal((19, 3))
+    model = Everything(rng.standard_normal((3, 4)), rng.standard_normal(4), np.array(0.3))
+    return model, SimpleNamespace(X=X, y=np.sign(X[:, 0]))
+
+
+def words():
+    shapes = (5, 4), (3, 4), (4, 4), (3, 3), (4, 5)
+    model = Words(*(rng.standard_normal(shape) for shape in shapes))
+    return model, SimpleNamespace(X=rng.integers(0, 5, (17, 3)), y=rng.integers(0, 5, 17))
+
+
+def logistic():
+    X = rng.standard_normal((21, 4))
+    return Logistic(rng.standard_normal(4), np.array(0.1)), SimpleNamespace(X=X, y=np.sign(X[:, 1]))
+
+
+PAIRS = {
+    "two layers": lambda: (OWN, DATA),
+    "every function": everything,
+    "words": words,
+    "a closed form": logistic,
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_a_compiled_product_is_that_of_numpy(pair):
+    model, data = pair()
+    hessian_at = model.hessians(data.X, data.y, products=1, compiled=True)
+    assert ".hvp " in native.status() and "compiled by" in native.status()
+    for point in (model, 0.5 * model):
+        V = drawn(point)
+        found, wanted = hessian_at(point)(V), point.hvp(data.X, data.y, V)
+        size = wanted.norm()
+        for name, a in found.arrays().items():
+            assert_close(a, wanted.arrays()[name], 1e-12, size)
+            assert a.base is None  # owns its memory
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_product_is_that_of_torchs_hessian(compiled):
+    operator = OWN.hessians(DATA.X, DATA.y, 1, compiled)(OWN)
+    V = drawn(OWN)
+    found, v = (np.concatenate([*m.arrays().values()], axis=None) for m in (operator(V), V))
+    assert_close(found, hessian_of_torch(OWN, DATA) @ v, 1e-12)
+
+
+def test_what_is_compiled_is_decided_by_the_number_of_products():
+    OWN.hessians(DATA.X, DATA.y, products=5)
+    said = "TwoLayers.hvp: numpy: 5 products take it less than a compiler takes; compiled=True"
+    assert native.status().startswith(said)
+    OWN.hessians(DATA.X, DATA.y, products=100_000)
+    assert "TwoLayers.hvp " in native.status() and "compiled by" in native.status()
+
+
+@own
+class Counted(mha.models.Vector):
+    """A loss that counts how often it is recorded, with a setting and a variable of the class."""
+
+    W: np.ndarray
+    power: float = 1.0
+    recorded = 0
+    factor = 1.0
+
+    def loss(self, X, y):
+        Counted.recorded += not isinstance(X, np.ndarray)
+        return Counted.factor * self.power * (self.W**2).sum()
+
+
+def test_a_product_by_hand_is_recorded_once_for_each_shape_and_setting(monkeypatch):
+    def recorded(*models):
+        before = Counted.recorded
+        for model in models:
+            product = model.hvp(DATA.X, DATA.y, drawn(model))
+            assert_close(product.W, 2 * Counted.factor * model.power * drawn(model).W, 1e-12)
+        return Counted.recorded - before
+
+    model = Counted(np.ones((2, 5)))
+    assert recorded(model, 0.5 * model, 0.0 * model, model) == 1
+    assert recorded(replace(model, power=3.0), model) == 1
+    monkeypatch.setattr(Counted, "factor", 7.0)  # nothing of the model, and it is noticed
+    assert recorded(0.0 * model, model) == 1
+
+
+def test_at_other_settings_the_product_is_that_of_the_model_asked_for(monkeypatch):
+    model = Counted(np.ones((2, 5)))
+    for compiled in (True, False):
+        monkeypatch.setattr(Counted, "factor", 1.0)
+        hessian_at = model.hessians(DATA.X, DATA.y, 1, compiled)
+        V, other = drawn(model), replace(model, power=3.0)
+        assert_close(hessian_at(other)(V).W, 6 * V.W, 1e-12)
+        monkeypatch.setattr(Counted, "factor", 7.0)
+        assert_close(hessian_at(2 * model)(V).W, 14 * V.W, 1e-12)
+
+
+@own
+class Gram(mha.models.Vector):
+    """Samples meet each other."""
+
+    w: np.ndarray
+
+    def loss(self, X, y):
+        means = X.mean(axis=1) * self.w
+        return ((means @ means.T) ** 2).sum() / len(y)
+
+
+class LogOfExp(Gram):
+    """A logarithm of an exponential that becomes small."""
+
+    def loss(self, X, y):
+        return -np.log(np.exp(X @ self.w)).mean() + (self.w**2).sum()
+
+
+@pytest.mark.parametrize(
+    "model, data, reason",
+    [
+        (OWN.map(lambda a: a.astype("float32")), DATA, "arrays of numpy in double precision"),
+        (Gram(np.ones(5)), DATA, "samples meet each other"),
+        (Counted(np.ones((130, 2))), DATA, "of weights with more than 128 rows"),
+        (mha.MultiHeadAttention.random(2, 6, 5), DATA, "models with an hvp of their own"),
+    ],
+    ids=["float32", "samples that meet", "a wide weight", "an own product"],
+)
+def test_who_asks_for_a_program_hears_why_there_is_none(model, data, reason):
+    with pytest.raises(RuntimeError, match=f"compiled: expected .*{reason}"):
+        model.hessians(data.X, data.y, 1, compiled=True)
+    operator = model.hessians(data.X, data.y, 10**9)(model)
+    V = drawn(model)
+    assert (operator(V) - model.hvp(data.X, data.y, V)).norm() == 0
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_not_finite_is_numpys_to_say():
+    """Below e^-708 the program's exponential is 0, and numpy's is not yet: infinite, and not NaN."""
+    model = LogOfExp(np.full(5, -0.1))
+    X, y = np.ones((3, 5)), np.ones(3)
+    far, V = 1417.0 * model, drawn(model)
+    found = model.hessians(X, y, 1, True)(far)(V).w
+    assert not np.isnan(found).any()
+    assert np.array_equal(found, far.hvp(X, y, V).w)
+
+
+def test_what_differs_at_all_samples_is_numpys_and_status_says_so(monkeypatch):
+    monkeypatch.setattr(compiled_hessian.Products, "is_right", lambda self: False)
+    OWN.hessians(DATA.X, DATA.y, 10**9)
+    assert "of all 37 samples it gives another product than numpy" in native.status()
