@@ -13,21 +13,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from livegrad.record.buffers import Buffers
 from livegrad.record.derivatives import PARTIALS, PULLBACKS
 from livegrad.record.trace import Index, Node, Traced, topological
 
-Change = Callable[[Any], Any]
-"""A view of an array, a sum over some of its axes, and the like."""
-_doubles: Change = partial(np.asarray, dtype=float)
+
+class Change(NamedTuple):
+    """A view of an array, a sum over some of its axes, and the like; where it makes a large array,
+    the number of the buffer that it writes, as its argument ``out``.
+
+    ``is_view`` says that what comes of it may lie where its argument lies.
+    """
+
+    of: Callable[..., Any]
+    into: int | None = None
+    is_view: bool = True
+
+
+_doubles: Callable[..., Any] = partial(np.asarray, dtype=float)
 
 
 class Step(NamedTuple):
     """What computes a value from those before it: a function of some of them, each by its number
-    and seen through some views, and what becomes of its result."""
+    and seen through some views, and what becomes of its result, which may be written ``into`` a
+    buffer."""
 
     arguments: Sequence[tuple[int, Sequence[Change]]]
     function: Callable[..., Any]
     finish: Sequence[Change]
+    into: int | None = None
 
 
 def _erf(x):
@@ -36,12 +50,29 @@ def _erf(x):
     return special.erf(x) if special else np.vectorize(erf, otypes=[float])(x)
 
 
+def _sum(*parts, out=None):
+    """Every part is padded by zeros to the whole length, so the sum joins them."""
+    if out is None:
+        return sum(parts)
+    np.add(parts[0], 0.0, out=out)
+    for part in parts[1:]:
+        np.add(out, part, out=out)
+    return out
+
+
+def _where(condition, a, b, out=None):
+    if out is None:
+        return np.where(condition != 0, a, b)
+    np.copyto(out, b)
+    np.copyto(out, a, where=condition != 0)
+    return out
+
+
 NUMPY: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in (*PARTIALS, *PULLBACKS) if hasattr(np, name)},
     "id": np.asarray,
-    # Every part is padded by zeros to the whole length, so the sum joins them.
-    "concatenate": lambda *parts: sum(parts),
-    "where": lambda condition, a, b: np.where(condition != 0, a, b),
+    "concatenate": _sum,
+    "where": _where,
     "erf": _erf,
 }
 """Elementwise function → the same of numpy's arrays."""
@@ -66,7 +97,27 @@ class Evaluator:
         self._order = topological(x.node for x in arrays)
         # Value 0 are the inputs by name.
         self._at = {v: k for k, v in enumerate(self._order, start=1)}
-        self._steps = [*map(self._step, self._order), *map(self._result, arrays)]
+        self._buffers = Buffers()
+        # By the number of a value: the buffers that it may lie in.
+        self._lies: list[set[int]] = [set()]
+        self._steps = [
+            *(self._counted(self._step(v)) for v in self._order),
+            *(self._counted(self._result(x)) for x in arrays),
+        ]
+
+    def _counted(self, step: Step) -> Step:
+        """A step, after it is noted which buffers it reads, and in which its value lies."""
+        read = {at for number, _ in step.arguments for at in self._lies[number]}
+        self._buffers.reads(read)
+        views = [view for _, views in step.arguments for view in views]
+        # A function from outside may give back what it is given.
+        is_new = isinstance(step.function, np.ufunc) or step.into is not None
+        lies = {step.into} - {None} if is_new else read | _written(views)
+        for change in step.finish:
+            lies = (lies if change.is_view else set()) | _written([change])
+        self._lies.append(lies)
+        self._buffers.next_step()
+        return step
 
     @property
     def steps(self) -> int:
@@ -84,34 +135,39 @@ class Evaluator:
 
         Raises KeyError for an input that is not given.
         """
-        return self._values(inputs)[len(self._order) + 1 :]
+        buffers = self._buffers.lend()
+        found = self._values(inputs, buffers)[len(self._order) + 1 :]
+        self._buffers.take_back(buffers)
+        return found
 
     def of_nodes(self, inputs: Mapping[str, np.ndarray]) -> dict[Node, np.ndarray]:
         """The values of all steps."""
-        return dict(zip(self._order, self._values(inputs)[1:], strict=False))
+        found = self._values(inputs, self._buffers.apart())
+        return dict(zip(self._order, found[1:], strict=False))
 
-    def _values(self, inputs):
+    def _values(self, inputs, buffers):
         values: list[Any] = [inputs]
-        for arguments, function, finish in self._steps:
+        for arguments, function, finish, into in self._steps:
             found = []
             for at, views in arguments:
                 a = values[at]
-                for view in views:
-                    a = view(a)
+                for view, to, _ in views:
+                    a = view(a) if to is None else view(a, out=buffers[to])
                 found.append(a)
-            a = function(*found)
-            for change in finish:
-                a = change(a)
+            a = function(*found) if into is None else function(*found, out=buffers[into])
+            for change, to, _ in finish:
+                a = change(a) if to is None else change(a, out=buffers[to])
             values.append(a)
         return values
 
     def _step(self, v: Node) -> Step:
         if v.f == "input":
-            return Step([(0, [itemgetter(v.detail)])], _doubles, [_reshape(v.shape)])
+            return Step([(0, [Change(itemgetter(v.detail))])], _doubles, [_reshape(v.shape)])
         if not v.args:
             return Step([], partial(np.asarray, _doubles(v.detail).reshape(v.shape)), [])
         if v.f == "reshape":
-            return Step([(self._at[v.args[0][0]], [])], _reshape(v.shape), [])
+            (arg, _), *_ = v.args
+            return Step([(self._at[arg], [])], np.asarray, [self._merged(arg.shape, v.shape)])
         if v.f == "pick":
             return self._pick(v)
         product = self._product(v) if v.f == "multiply" and v.over == "sum" else None
@@ -124,12 +180,22 @@ class Evaluator:
         views = [_transpose(order), _reshape(x.shape)]
         return Step([(self._at[x.node], views)], methodcaller("copy"), [])
 
+    def _merged(self, shape: Iterable[int], into: Iterable[int]) -> Change:
+        """An array of one shape in another; a copy in a buffer where its numbers do not lie so."""
+        number = self._buffers.new(shape)
+        return _reshape(into) if number is None else Change(_Merged(tuple(into)), number)
+
     def _entrywise(self, v: Node) -> Step:
         """A function of numbers in all loops, and then perhaps a sum or a maximum over some of
         them."""
         every = range(len(v.loops))
-        arguments = [(self._at[arg], _views(arg, index, v, every)) for arg, index in v.args]
-        return Step(arguments, NUMPY[v.f], _finish(v))
+        arguments = [(self._at[arg], self._views(arg, index, v, every)) for arg, index in v.args]
+        known = {loop for _, index in v.args for loop, _ in index}
+        function = NUMPY[v.f]
+        takes_out = isinstance(function, np.ufunc) or function in (_sum, _where)
+        shape = [size if loop in known else 1 for loop, size in enumerate(v.loops)]
+        into = self._buffers.new(shape) if takes_out else None
+        return Step(arguments, function, self._finish(v), into)
 
     def _pick(self, v: Node) -> Step:
         """What is read at places along the first loop, or added up there."""
@@ -160,8 +226,8 @@ class Evaluator:
             return np.repeat(a.reshape(rows, 1, width), at.shape[1], axis=1)
 
         arguments = [
-            (self._at[places], _views(places, along, v, [*step, *inner])),
-            (self._at[arg], _views(arg, index, v, read)),
+            (self._at[places], self._views(places, along, v, [*step, *inner])),
+            (self._at[arg], self._views(arg, index, v, read)),
         ]
         return Step(arguments, picked, _reordered(v, found))
 
@@ -188,14 +254,104 @@ class Evaluator:
         many = [count] if together else []
         orders = [*together, *rows, *summed], [*together, *summed, *columns]
         shapes = [*many, height, depth], [*many, depth, width]
-        factors = [
-            (self._at[arg], [*_views(arg, index, v, loops, is_flat=True), _reshape(shape)])
-            for (arg, index), loops, shape in zip(v.args, orders, shapes, strict=True)
-        ]
+        factors = []
+        for (arg, index), loops, shape in zip(v.args, orders, shapes, strict=True):
+            views = self._views(arg, index, v, loops, is_flat=True)
+            own = [v.loops[loop] for loop in loops]
+            if own != shape:
+                views.append(self._merged(own, shape))
+            factors.append((self._at[arg], views))
         # A product of matrices has its axes in this order, the result in that of `out`.
         found = [*together, *rows, *columns]
         order = [found.index(k) for k in v.out]
-        return Step(factors, np.matmul, [_reshape(v.loops[k] for k in found), _transpose(order)])
+        finish = [_reshape(v.loops[k] for k in found), _transpose(order)]
+        return Step(factors, np.matmul, finish, self._buffers.new([*many, height, width]))
+
+    def _finish(self, v: Node) -> list[Change]:
+        """What becomes of values in all loops of a node: broadcast, reduced, and their axes in
+        order."""
+        known = {loop for _, index in v.args for loop, _ in index}
+        gone = tuple(k for k in range(len(v.loops)) if k not in v.out)
+        kept = sorted(v.out)
+        order = [kept.index(k) for k in v.out]
+        finish = []
+        # A loop that no argument knows counts all the same: a sum over it adds each round.
+        if not known >= set(range(len(v.loops))):
+            finish.append(Change(partial(np.broadcast_to, shape=v.loops)))
+        if gone:
+            over = np.max if v.over == "max" else np.sum
+            into = self._buffers.new(v.loops[k] for k in kept)
+            finish.append(Change(partial(over, axis=gone), into, is_view=False))
+        if order != sorted(order):
+            finish.append(_transpose(order))
+        return [*finish, Change(_doubles)]
+
+    def _views(
+        self, arg: Node, index: Index, v: Node, loops: Sequence[int], *, is_flat: bool = False
+    ) -> list[Change]:
+        """How an argument is read: the views, one of the other, that have its numbers at its index, an
+        axis for each of ``loops``.
+
+        Of a loop that the argument does not know the axis has length 1; with ``is_flat`` there are no
+        such loops.
+        """
+        known = [loop for loop, _ in index if loop is not None]
+        ahead, behind, key = [], [], []
+        for (loop, offset), length in zip(index, arg.shape, strict=True):
+            size = 1 if loop is None else v.loops[loop]
+            ahead.append(max(0, -offset))
+            behind.append(max(0, offset + size - length))
+            # Padding ahead moves all entries by as much: offset + ahead is max(0, offset).
+            first = max(0, offset)
+            key.append(offset + ahead[-1] if loop is None else slice(first, first + size))
+        views: list[Change] = []
+        if any(ahead) or any(behind):
+            padding = list(zip(ahead, behind, strict=True))
+            into = self._buffers.new(
+                a + n + b for (a, b), n in zip(padding, arg.shape, strict=True)
+            )
+            views.append(Change(_Padded(padding), into, is_view=False))
+        if views or key != [slice(0, n) for n in arg.shape]:
+            views.append(Change(itemgetter(tuple(key))))
+        order = [known.index(loop) for loop in loops if loop in known]
+        if order != sorted(order):
+            views.append(_transpose(order))
+        axes = tuple(slice(None) if loop in known else None for loop in loops)
+        if None in axes and not is_flat:
+            views.append(Change(itemgetter(axes)))
+        return views
+
+
+class _Merged:
+    """An array in another shape: itself, or a copy in ``out``."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._shape = shape
+
+    def __call__(self, a: np.ndarray, out: np.ndarray) -> np.ndarray:
+        if not a.flags.c_contiguous:
+            np.copyto(out, a)
+            a = out
+        return a.reshape(self._shape)
+
+
+class _Padded:
+    """An array with zeros around it."""
+
+    def __init__(self, padding: list[tuple[int, int]]) -> None:
+        self._padding = padding
+
+    def __call__(self, a: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        if out is None:
+            return np.pad(a, self._padding)
+        out.fill(0.0)
+        out[
+            tuple(
+                slice(ahead, ahead + n)
+                for (ahead, _), n in zip(self._padding, a.shape, strict=True)
+            )
+        ] = a
+        return out
 
 
 def evaluate(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
@@ -231,11 +387,16 @@ def origin(arrays: Sequence[Traced], inputs: Mapping[str, np.ndarray]) -> str | 
 
 
 def _reshape(shape: Iterable[int]) -> Change:
-    return methodcaller("reshape", tuple(shape))
+    return Change(methodcaller("reshape", tuple(shape)))
 
 
 def _transpose(order: Iterable[int]) -> Change:
-    return methodcaller("transpose", tuple(order))
+    return Change(methodcaller("transpose", tuple(order)))
+
+
+def _written(changes: Iterable[Change]) -> set[int]:
+    """The buffers that changes write."""
+    return {change.into for change in changes if change.into is not None}
 
 
 def _in_range(places: np.ndarray, size: int, v: Node) -> np.ndarray:
@@ -258,55 +419,5 @@ def _reordered(v: Node, loops: Sequence[int]) -> list[Change]:
     kept = [k for k in loops if k in v.out]
     finish = [_reshape(v.loops[k] for k in loops)]
     if gone:
-        finish.append(methodcaller("sum", gone))
+        finish.append(Change(methodcaller("sum", gone), is_view=False))
     return [*finish, _transpose(kept.index(k) for k in v.out)]
-
-
-def _finish(v: Node) -> list[Change]:
-    """What becomes of values in all loops of a node: broadcast, reduced, and their axes in
-    order."""
-    known = {loop for _, index in v.args for loop, _ in index}
-    gone = tuple(k for k in range(len(v.loops)) if k not in v.out)
-    kept = sorted(v.out)
-    order = [kept.index(k) for k in v.out]
-    finish = []
-    # A loop that no argument knows counts all the same: a sum over it adds each round.
-    if not known >= set(range(len(v.loops))):
-        finish.append(partial(np.broadcast_to, shape=v.loops))
-    if gone:
-        finish.append(methodcaller("max" if v.over == "max" else "sum", gone))
-    if order != sorted(order):
-        finish.append(_transpose(order))
-    return [*finish, _doubles]
-
-
-def _views(
-    arg: Node, index: Index, v: Node, loops: Sequence[int], *, is_flat: bool = False
-) -> list[Change]:
-    """How an argument is read: the views, one of the other, that have its numbers at its index, an
-    axis for each of ``loops``.
-
-    Of a loop that the argument does not know the axis has length 1; with ``is_flat`` there are no
-    such loops.
-    """
-    known = [loop for loop, _ in index if loop is not None]
-    ahead, behind, key = [], [], []
-    for (loop, offset), length in zip(index, arg.shape, strict=True):
-        size = 1 if loop is None else v.loops[loop]
-        ahead.append(max(0, -offset))
-        behind.append(max(0, offset + size - length))
-        # Padding ahead moves all entries by as much: offset + ahead is max(0, offset).
-        first = max(0, offset)
-        key.append(offset + ahead[-1] if loop is None else slice(first, first + size))
-    views: list[Change] = []
-    if any(ahead) or any(behind):
-        views.append(partial(np.pad, pad_width=list(zip(ahead, behind, strict=True))))
-    if views or key != [slice(0, n) for n in arg.shape]:
-        views.append(itemgetter(tuple(key)))
-    order = [known.index(loop) for loop in loops if loop in known]
-    if order != sorted(order):
-        views.append(_transpose(order))
-    axes = tuple(slice(None) if loop in known else None for loop in loops)
-    if None in axes and not is_flat:
-        views.append(itemgetter(axes))
-    return views
