@@ -1,6 +1,6 @@
 """Loss landscapes: slices along two directions, and how a loss curves."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -22,11 +22,12 @@ from livegrad.arrays import (
     to_numpy,
 )
 from livegrad.foreign import converted
+from livegrad.lanczos import Lanczos, outermost
 from livegrad.model.contract import cure_of_module, require_weights
 from livegrad.model.given_gradient import require_gradient
 from livegrad.model.weights import layout
-from livegrad.path import M
-from livegrad.training import Data, Model, Point
+from livegrad.path import M, Path
+from livegrad.training import Data, Model, Point, require_compiled
 
 Floats = NDArray[np.float64]
 
@@ -207,20 +208,17 @@ def hessian(model: Model, data: Data, only: str | Iterable[str] | None = None) -
     Raises ValueError if there are more than 2,000 of them, a name is none of the model's, or the
     Hessian is not finite.
     """
-    P, _, product = _on_vectors(model, data, only)
+    _require_model("model", model)
+    P, names = _moving(model, only)
     if P > 2000:
         raise ValueError(f"model: expected at most 2,000 parameters that move, got {P}")
-    H = np.array([product(unit) for unit in np.eye(P)])
-    if not np.isfinite(H).all():
-        raise ValueError("model: expected a finite Hessian, got NaN or infinity among its entries")
-    # Each row is a product of its own, and rounding leaves H asymmetric; ``eigh`` reads one
-    # triangle.
-    return (H + H.T) / 2
+    operator = _hessians(model, data, P, None)(model)
+    return _dense(P, _on_vectors(model, names, operator)[1])
 
 
 class Spectrum(NamedTuple, Generic[M]):
-    """Both ends of a Hessian's spectrum: eigenvalues in rising order, and for each its eigenvector,
-    a model."""
+    """Ends of a Hessian's spectrum: eigenvalues in rising order, and for each its eigenvector, a
+    model."""
 
     values: Floats
     directions: tuple[M, ...]
@@ -228,6 +226,11 @@ class Spectrum(NamedTuple, Generic[M]):
 
 SMALL = 128
 """Up to so many parameters the dense Hessian takes about as many products as Lanczos' method."""
+PRODUCTS = 40
+"""About so many products find an end of a spectrum to rounding, and a quarter of them one that is
+known nearly."""
+ENDS = {"both": (1, 1), "low": (1, 0), "high": (0, 1)}
+"""Which ends of a spectrum → whether there are smallest eigenvalues, and largest ones."""
 
 
 def spectrum(
@@ -238,20 +241,25 @@ def spectrum(
     seed: int = 0,
     tol: float | None = None,
     maxiter: int = 300,
+    *,
+    ends: str = "both",
+    start: Any = None,
+    compiled: bool | None = None,
 ) -> Spectrum[Point]:
     """The ``count`` smallest and the ``count`` largest eigenvalues of the Hessian of a model's
-    loss.
+    loss, or those of one end.
 
-    Lanczos' method (ARPACK) on the model's ``hvp`` keeps some 20 models in memory; the dense
-    Hessian, which is taken up to 128 parameters, is P² numbers. The products run in the dtype of
-    the model's arrays and where they live; ARPACK's own vectors are numpy's, in double precision.
-    An eigenvalue that occurs more than once, as those of equal units do, is counted as often: for
-    ``count`` > 1 what was found is put aside, and the rest searched for more.
+    Lanczos' method on the model's ``hvp`` keeps some 20 models in memory; the dense Hessian, which
+    is taken for both ends of up to 128 parameters, is P² numbers. The products run in the dtype of
+    the model's arrays and where they live; the method's own vectors are numpy's, in double
+    precision. An eigenvalue that occurs more than once, as those of equal units do, is counted as
+    often: for ``count`` > 1 what was found is put aside, and the rest searched for more.
 
-    Raises ValueError if 2 ``count`` eigenvalues are not fewer than the P parameters that move, a
-    name is none of the model's, ``tol`` or ``maxiter`` is not positive, or the Hessian is not
-    finite; RuntimeError if some have not converged after ``maxiter`` restarts; the message says how
-    many have, and what can be done.
+    Raises ValueError if the eigenvalues are not fewer than the P parameters that move, a name is
+    none of the model's or of an end, ``tol`` or ``maxiter`` is not positive, or the Hessian is not
+    finite; TypeError if ``start`` is no point of the model's class; RuntimeError if some have not
+    converged after ``maxiter`` restarts, or a program is asked for, and there is none; the message
+    says how many have, and what can be done.
 
     Parameters
     ----------
@@ -261,8 +269,15 @@ def spectrum(
     seed : fixes the vectors that the method starts from
     tol : how long a residual Hv − λv may be, by the method's own estimate, as a share of the
         largest eigenvalue in size; 32 times the rounding of the model's dtype unless you choose:
-        7e-15, in single precision 4e-6
+        7e-15, in single precision 4e-6. It is asked for after every product, and the error of an
+        eigenvalue is about tol² where no other is near
     maxiter : how many restarts of some 20 products the method may take for it
+    ends : "both", "low" or "high"
+    start : a direction near what is searched for, such as one of the eigenvectors of a model
+        nearby; the method starts there, with a tenth of a random one added. With a large tol it
+        may end there, too, where another eigenvalue has overtaken that one
+    compiled : True for products by a compiled program, False for numpy's; None takes what is faster
+        for about 40 products, as ``train`` does for its steps
 
     Examples
     --------
@@ -271,142 +286,163 @@ def spectrum(
     >>> bool(low < 0 < high)
     True
     """
-    require_count(count=count, maxiter=maxiter)
-    require_seed(seed)
-    if not (tol is None or is_positive(tol)):
-        raise ValueError(f"tol: expected a positive number or None, got {shown(tol)}")
-    P, point, product = _on_vectors(model, data, only)
-    if not 2 * count < P:
+    low, high = _ends(ends, count)
+    _require_search(seed, tol, maxiter, compiled)
+    _require_model("model", model)
+    if start is not None:
+        _require_like("start", start, model)
+    P, names = _moving(model, only)
+    if not low + high < P:
+        said = f"{'2 ' * (ends == 'both')}count"
         raise ValueError(
-            f"count: expected 2 count < {P}, the number of parameters that move, got {count}"
+            f"count: expected {said} < {P}, the number of parameters that move, got {count}"
         )
-    # ARPACK works in doubles, but the products are no more exact than the coarsest dtype.
-    tol = tol or 32 * max(namespace(a).eps(a) for a in model.arrays().values())
-    image = product(np.random.default_rng([seed, 8]).standard_normal(P))
-    if not np.isfinite(image).all():
-        raise ValueError(
-            "model: expected a finite Hessian, got NaN or infinity in a product with it"
-        )
-    # a flat surface, of which ARPACK would only say that its first vector became zero
-    if not image.any():
-        values, vectors = np.zeros(2 * count), np.eye(P, 2 * count)
-    elif P <= SMALL:
-        values, vectors = _outermost(*np.linalg.eigh(hessian(model, data, only)), count)
+    is_dense = P <= SMALL and ends == "both"
+    products = P if is_dense else PRODUCTS * (low + high)
+    point, product = _on_vectors(model, names, _hessians(model, data, products, compiled)(model))
+    if is_dense:
+        values, vectors = outermost(*np.linalg.eigh(_dense(P, product)), low, high)
     else:
-        values, vectors = _Lanczos(P, product, tol, maxiter, seed).ends(count)
+        first = None if start is None else _flat(start, names)
+        if first is not None and not first.any():
+            raise ValueError("start: expected a direction, got zero")
+        method = Lanczos(P, product, tol or _rounding(model), maxiter, seed)
+        values, vectors = method.ends(low, high, first)
     return Spectrum(values, tuple(point(vector) for vector in vectors.T))
 
 
-def _outermost(values, vectors, count):
-    """The ``count`` smallest and largest of some eigenvalues, in rising order, with their vectors,
-    columns."""
-    order = np.argsort(values)
-    chosen = np.concatenate([order[:count], order[len(order) - count :]])
-    return values[chosen], vectors[:, chosen]
+class Sharpness(NamedTuple):
+    """The largest eigenvalue of the Hessian along a run: steps (points,), and the eigenvalues
+    (points,)."""
+
+    steps: np.ndarray
+    values: np.ndarray
 
 
-class _Lanczos:
-    """ARPACK on H/s + 2I, with the spectral norm s of H: all eigenvalues lie between 1 and 3, up to
-    the error of s.
+def sharpness(
+    path: Path[Any],
+    data: Data,
+    points: int = 60,
+    only: str | Iterable[str] | None = None,
+    seed: int = 0,
+    tol: float | None = 1e-3,
+    maxiter: int = 300,
+    compiled: bool | None = None,
+) -> Sharpness:
+    """The largest eigenvalue of the Hessian of the loss at recorded steps of a run: gradient descent
+    with a constant learning rate is stable where it is below 2 / lr.
 
-    So its tolerance, a share of each eigenvalue, is one of s. Rounding of the products is, too: it
-    would never come below a share of an eigenvalue near zero.
+    At each step the search starts from the three outermost directions that it has found at the step
+    before, so that it takes few products, and sees an eigenvalue that overtakes another. Source of
+    the bound: Cohen et al. 2021.
+
+    Raises TypeError if path is none; otherwise as ``spectrum``, with the step.
+
+    Parameters
+    ----------
+    path : what ``train`` gave back
+    data : the samples of the loss, as a rule those that the run was trained on
+    points : at how many of the recorded steps, every so many of them; all if there are fewer
+    only, seed, maxiter : as in ``spectrum``
+    tol : as in ``spectrum``
+    compiled : as in ``spectrum``, for all products together
+
+    Examples
+    --------
+    >>> from livegrad.examples.two_layer_network import start, wave
+    >>> path = lg.train(start(), wave(), lg.GradientDescent(lr=0.1), steps=20)
+    >>> steps, values = lg.landscape.sharpness(path, wave(), points=3)
+    >>> steps
+    array([ 0, 10, 20])
     """
-
-    def __init__(
-        self,
-        P: int,
-        product: Callable[[np.ndarray], np.ndarray],
-        tol: float,
-        maxiter: int,
-        seed: int,
-    ) -> None:
-        self.P, self.product, self.tol, self.maxiter = P, product, tol, maxiter
-        self.rng, self.products = np.random.default_rng([seed, 8]), 0
-        # A rough norm will do: an error of s only moves the ends of [1, 3], which stay off zero.
-        self.scale = abs(self._eigenpairs(self._counted, 1, "LM", 0.1)[0][0])
-
-    def ends(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ``count`` smallest and largest eigenvalues and their vectors; none of a multiple one
-        is left out."""
-        # From one starting vector Lanczos' method sees a single direction of each eigenspace, so
-        # copies of a multiple eigenvalue may be missing, and others further inside have taken their
-        # places.
-        values, vectors = self._beside(np.empty((self.P, 0)), 0.0, count)
-        while count > 1:
-            low, high = values[count - 1 : count + 1]
-            # What was found counts as the middle of the spectrum, which no search of ends finds.
-            more, ways = self._beside(vectors, (low + high) / 2, 1)
-            missed = (more < low - self.tol * self.scale) | (more > high + self.tol * self.scale)
-            if not missed.any():
-                break
-            values, vectors = _outermost(
-                np.append(values, more[missed]), np.hstack([vectors, ways[:, missed]]), count
-            )
-        return values, vectors
-
-    def _beside(self, vectors, middle, count):
-        """Both ends on the complement of orthonormal columns, which count as eigenvectors of
-        ``middle``."""
-
-        def shifted(v):
-            inside = vectors @ (vectors.T @ v)
-            image = self._counted(v - inside)
-            image = image - vectors @ (vectors.T @ image)
-            return (image + middle * inside) / self.scale + 2 * v
-
-        # ARPACK's tolerance is a share of each eigenvalue, and those of H/s + 2I reach 3.
-        values, ways = self._eigenpairs(shifted, 2 * count, "BE", self.tol / 3)
-        return _outermost((values - 2) * self.scale, ways, count)
-
-    def _counted(self, v):
-        self.products += 1
-        return self.product(v)
-
-    def _eigenpairs(self, operator, k, which, tol):
-        from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-
-        wanted = LinearOperator((self.P, self.P), lambda v: operator(v.ravel()), dtype=float)
+    if not (hasattr(path, "steps") and hasattr(path, "models")):
+        raise TypeError(f"path: expected what train gave back, got {shown(path)}")
+    if not len(path):
+        raise ValueError(f"path: expected one that recorded a model, got none: {path.stopped}")
+    require_count(points=points)
+    _require_search(seed, tol, maxiter, compiled)
+    chosen = np.unique(np.linspace(0, len(path) - 1, min(points, len(path))).round().astype(int))
+    first = path[0]
+    _require_model("path", first)
+    P, names = _moving(first, only)
+    hessian_at = _hessians(first, data, len(chosen) * PRODUCTS // 4, compiled)
+    values, near = [], None
+    for k in chosen:
+        _, product = _on_vectors(path[k], names, hessian_at(path[k]))
         try:
-            return eigsh(
-                wanted,
-                k,
-                which=which,
-                v0=self.rng.standard_normal(self.P),
-                tol=tol,
-                maxiter=self.maxiter,
-            )
-        except ArpackNoConvergence as error:
-            raise RuntimeError(
-                f"spectrum: {len(error.eigenvalues)} of {k} eigenvalues have converged to tol = "
-                f"{self.tol:.1e} of the largest after maxiter = {self.maxiter} restarts "
-                f"({self.products:,} Hessian-vector products); take a "
-                "larger tol or maxiter, a smaller count, or model and data in double precision"
-            ) from error
+            value, near = Lanczos(P, product, tol or _rounding(first), maxiter, seed).largest(near)
+        except (ValueError, RuntimeError) as error:
+            raise type(error)(f"step {path.steps[k]}: {error}") from error
+        values.append(value)
+    return Sharpness(np.asarray(path.steps)[chosen], np.array(values))
 
 
-def _on_vectors(model, data, only):
-    """The Hessian in the P weights that move: P, how a vector (P,) becomes a direction, and the
-    product with one."""
-    _require_model("model", model)
-    zero, (X, y) = 0 * model, _arrays(model, data)
-    require_gradient(model, X, y)
+def _ends(ends, count):
+    """How many smallest and largest eigenvalues are asked for."""
+    require_count(count=count)
+    if not (isinstance(ends, str) and ends in ENDS):
+        raise ValueError(f'ends: expected "both", "low" or "high", got {shown(ends)}')
+    low, high = ENDS[ends]
+    return low * count, high * count
+
+
+def _require_search(seed, tol, maxiter, compiled):
+    require_count(maxiter=maxiter)
+    require_compiled(compiled)
+    require_seed(seed)
+    if not (tol is None or is_positive(tol)):
+        raise ValueError(f"tol: expected a positive number or None, got {shown(tol)}")
+
+
+def _rounding(model):
+    """To how much of the largest a product can tell an eigenvalue: it is no more exact than the
+    coarsest dtype."""
+    return 32 * max(namespace(a).eps(a) for a in model.arrays().values())
+
+
+def _dense(P, product):
+    """The matrix of some products."""
+    H = np.array([product(unit) for unit in np.eye(P)])
+    if not np.isfinite(H).all():
+        raise ValueError("model: expected a finite Hessian, got NaN or infinity among its entries")
+    # Each row is a product of its own, and rounding leaves H asymmetric; ``eigh`` reads one
+    # triangle.
+    return (H + H.T) / 2
+
+
+def _moving(model, only):
+    """How many weights move, and the names of their arrays."""
     names = list(model.arrays()) if only is None else model.chosen(only)
-    hvp = (
-        model.hessian_operator(X, y)
-        if hasattr(model, "hessian_operator")
-        else partial(model.hvp, X, y)
-    )
+    return _size(model, names), names
+
+
+def _hessians(model, data, products, compiled):
+    """The map θ ↦ (V ↦ ∇²L(θ) V), for about so many products."""
+    X, y = _arrays(model, data)
+    require_gradient(model, X, y)
+    if hasattr(model, "hessians"):
+        return model.hessians(X, y, products, compiled)
+    if hasattr(model, "hessian_operator"):
+        return lambda theta: theta.hessian_operator(X, y)
+    return lambda theta: partial(theta.hvp, X, y)
+
+
+def _flat(model, names):
+    """Some arrays of a model in one vector."""
+    arrays = model.arrays()
+    return np.concatenate([to_numpy(arrays[name]).ravel() for name in names]).astype(float)
+
+
+def _on_vectors(model, names, operator):
+    """The Hessian in the weights that move: how a vector (P,) becomes a direction, and the product
+    with one."""
+    zero = 0 * model
 
     def point(vector):
         # Based on zero, so that the weights that stay have no part in a direction.
         return _filled(zero, names, vector.ravel())
 
-    def product(vector):
-        image = hvp(point(vector)).arrays()
-        return np.concatenate([to_numpy(image[name]).ravel() for name in names]).astype(float)
-
-    return _size(model, names), point, product
+    return point, lambda vector: _flat(operator(point(vector)), names)
 
 
 def interpolation(

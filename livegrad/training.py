@@ -198,8 +198,7 @@ def run(
 ) -> Path:
     """``train`` without its warning."""
     recorded = set(recorded_steps(steps, record))
-    if compiled is not None and not isinstance(compiled, bool):
-        raise TypeError(f"compiled: expected True, False or None, got {shown(compiled)}")
+    require_compiled(compiled)
     _require_parts(model, optimizer, data=data, **({} if test is None else {"test": test}))
     chosen, optimizer = optimizer, _given_data(optimizer, data)
     recorder = Recorder(model, data, optimizer, test, steps, compiled)
@@ -356,6 +355,12 @@ def _require_apart(optimizer):
             "GradientDescent(lr=0.1), "
             f"got {name_of(optimizer)}, which moves all weights together"
         )
+
+
+def require_compiled(compiled: Any) -> None:
+    """Check that it says whether to compile, or leaves it open."""
+    if compiled is not None and not isinstance(compiled, bool):
+        raise TypeError(f"compiled: expected True, False or None, got {shown(compiled)}")
 
 
 def _require_parts(model, optimizer, **datasets):

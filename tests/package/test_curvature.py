@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import mhalib as mha
-from checks import assert_close
+from checks import assert_close, assert_refused
 from executors import Everything, TwoLayers, Words
+from livegrad.lanczos import Lanczos
 from livegrad.model import compiled_hessian
 from livegrad.record import native
 from optional import torch
@@ -225,3 +226,66 @@ def test_what_differs_at_all_samples_is_numpys_and_status_says_so(monkeypatch):
     monkeypatch.setattr(compiled_hessian.Products, "is_right", lambda self: False)
     OWN.hessians(DATA.X, DATA.y, 10**9)
     assert "of all 37 samples it gives another product than numpy" in native.status()
+
+
+def run(lr=0.3):
+    return mha.train(
+        OWN, DATA, mha.GradientDescent(lr), 120, record=[*range(0, 121, 10)], compiled=False
+    )
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_sharpness_is_the_largest_eigenvalue_of_torchs_hessian(compiled):
+    path = run()
+    found = mha.landscape.sharpness(path, DATA, points=5, compiled=compiled)
+    assert found.steps.tolist() == [0, 30, 60, 90, 120]
+    wanted = [np.linalg.eigvalsh(hessian_of_torch(path[k], DATA))[-1] for k in (0, 3, 6, 9, 12)]
+    np.testing.assert_allclose(found.values, wanted, rtol=1e-4)
+    exact = mha.landscape.sharpness(path, DATA, points=5, tol=None, compiled=compiled)
+    np.testing.assert_allclose(exact.values, wanted, rtol=1e-11)
+    whole = mha.landscape.sharpness(path, DATA, points=10**6, compiled=compiled)
+    assert whole.steps.tolist() == path.steps.tolist()
+    part = mha.landscape.sharpness(path, DATA, points=1, only="Q", tol=None, compiled=compiled)
+    image = mha.landscape.hessian(path[0], DATA, only="Q")
+    np.testing.assert_allclose(part.values, np.linalg.eigvalsh(image)[-1:], rtol=1e-11)
+
+
+def test_a_point_of_sharpness_costs_less_than_a_search_of_its_own(monkeypatch):
+    asked, step = [], Lanczos._next
+    monkeypatch.setattr(Lanczos, "_next", lambda *given: asked.append(1) or step(*given))
+    path = run(lr=0.03)
+    mha.landscape.sharpness(path, DATA, compiled=False)
+    along = len(asked)
+    for model in path:
+        mha.landscape.spectrum(model, DATA, tol=1e-3, ends="high", compiled=False)
+    assert along < 0.9 * (len(asked) - along)
+
+
+@pytest.mark.parametrize("P", [50, 900])
+def test_an_eigenvalue_that_overtakes_another_is_seen(P):
+    """Their vectors are orthogonal, and the search starts from the one that is overtaken."""
+    numbers = np.random.default_rng(0)
+    values, near = numbers.uniform(-0.3, 1.0, P), None
+    for k in range(60):
+        values[:2] = 1.5, 1.2 + 0.01 * k
+        found, near = Lanczos(P, lambda v: values * v, 1e-3, 300, seed=k).largest(near)
+        assert found == pytest.approx(values.max(), rel=1e-3)
+
+
+def test_sharpness_says_at_which_step_it_cannot_be_found():
+    path = run()
+    broken = replace(path, models=(*path.models[:-1], 1e200 * path[-1]))
+    with np.errstate(all="ignore"):
+        assert_refused(
+            lambda: mha.landscape.sharpness(broken, DATA, compiled=False),
+            ValueError,
+            ["step 120: model: expected a finite Hessian"],
+        )
+    assert_refused(
+        lambda: mha.landscape.sharpness(path, DATA, tol=1e-18, maxiter=2, compiled=False),
+        RuntimeError,
+        ["step 0: spectrum: 0 of 1 eigenvalues have converged"],
+    )
+    assert_refused(
+        lambda: mha.landscape.sharpness(OWN, DATA), TypeError, ["path: expected what train gave"]
+    )

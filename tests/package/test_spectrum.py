@@ -123,7 +123,7 @@ def test_each_precision_asks_for_what_its_products_can_give(
 def test_a_small_model_costs_a_product_for_each_parameter(products):
     model, data = heads()
     landscape.spectrum(model, data, only="W")
-    assert len(products) == model.W.size + 1
+    assert len(products) == model.W.size
 
 
 def test_a_larger_tolerance_costs_fewer_products(products):
@@ -134,6 +134,60 @@ def test_a_larger_tolerance_costs_fewer_products(products):
         landscape.spectrum(model, data, 3, tol=tol)
         taken.append(len(products))
     assert taken[1] < taken[0] / 2
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("pair", [heads, regression, lambda: trained_from_zeros("float64")])
+def test_one_end_is_that_end_of_both(pair, count):
+    model, data = pair()
+    wanted = np.linalg.eigvalsh(landscape.hessian(model, data))
+    for ends, part in (("low", wanted[:count]), ("high", wanted[-count:])):
+        found = landscape.spectrum(model, data, count, ends=ends)
+        assert_close(found.values, part, 1e-10, abs(wanted).max())
+        for value, way in zip(found.values, found.directions, strict=True):
+            off = model.hvp(data.X if hasattr(data, "X") else data.x, data.y, way) - value * way
+            assert off.norm() < 1e-7 * abs(wanted).max()
+
+
+def test_one_end_costs_less_the_larger_the_tolerance(products):
+    model, data = trained_from_zeros("float64")
+    taken = []
+    for tol in (None, 1e-6, 1e-3, 1e-1):
+        products.clear()
+        found = landscape.spectrum(model, data, ends="high", tol=tol)
+        taken.append(len(products))
+        off = found.values[0] - eigenvalues("float64")[-1]
+        assert abs(off) <= (tol or 1e-12) * abs(eigenvalues("float64")).max()
+    assert taken == sorted(set(taken), reverse=True)
+
+
+def test_a_search_that_starts_near_costs_less(products):
+    model, data = trained_from_zeros("float64")
+    moved = model + 1e-3 * landscape.random_direction(model, seed=3)
+    near = landscape.spectrum(model, data, ends="low").directions[0]
+    taken, found = [], []
+    for start in (None, near):
+        products.clear()
+        found += [landscape.spectrum(moved, data, ends="low", tol=1e-4, start=start).values[0]]
+        taken.append(len(products))
+    assert taken[1] < taken[0] and found[1] == pytest.approx(found[0], rel=1e-4)
+
+
+def test_where_a_search_starts_is_a_direction_of_the_model():
+    model, data = heads()
+    asked = landscape.spectrum
+    assert_refused(
+        lambda: asked(model, data, ends="high", start=model.U), TypeError, ["start: expected"]
+    )
+    assert_refused(
+        lambda: asked(model, data, ends="high", start=0 * model), ValueError, ["start: expected"]
+    )
+    assert_refused(
+        lambda: asked(model, data, ends="top"), ValueError, ['ends: expected "both", "low"', "top"]
+    )
+    assert_refused(
+        lambda: asked(*regression(), 18, ends="high"), ValueError, ["count: expected count < 18"]
+    )
 
 
 def test_what_does_not_converge_is_said_with_what_was_asked(products):
@@ -176,7 +230,7 @@ def test_a_flat_surface_has_eigenvalues_zero():
     assert flat.loss(data.X, data.y) == 0
     found = landscape.spectrum(flat, data, count=2)
     assert not found.values.any()
-    assert [way.norm() for way in found.directions] == [1.0] * 4
+    assert [way.norm() for way in found.directions] == pytest.approx([1.0] * 4)
 
 
 def test_parts_of_a_network_have_a_spectrum():

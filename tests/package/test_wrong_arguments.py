@@ -212,6 +212,20 @@ CALLS = {
             "seed": 0,
             "tol": 1e-6,
             "maxiter": 30,
+            "ends": "high",
+            "start": V,
+        },
+    ),
+    "landscape.sharpness": (
+        mha.landscape.sharpness,
+        {
+            "path": PATH,
+            "data": DATA,
+            "points": 2,
+            "only": "W",
+            "seed": 0,
+            "tol": 1e-3,
+            "maxiter": 30,
         },
     ),
     "landscape.interpolation": (
