@@ -1,6 +1,6 @@
 """Loss landscapes: slices along two directions, and how a loss curves."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -375,6 +375,88 @@ def sharpness(
             raise type(error)(f"step {path.steps[k]}: {error}") from error
         values.append(value)
     return Sharpness(np.asarray(path.steps)[chosen], np.array(values))
+
+
+class Estimate(NamedTuple):
+    """A number that is estimated from random vectors, and its standard error."""
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """How the eigenvalues λᵢ of a Hessian (P, P) lie, as nodes and weights of a quadrature: one rule
+    (steps,) for each random vector, whose weights add up to 1."""
+
+    P: int
+    nodes: np.ndarray
+    weights: np.ndarray
+
+    def trace(self, f: Callable[[np.ndarray], Any] = lambda values: values) -> Estimate:
+        """tr f(H) = Σ f(λᵢ), of H itself unless you give an f, and the standard error over the
+        vectors; infinite for a single one."""
+        found = self.P * (self.weights * f(self.nodes)).sum(axis=1)
+        count = len(found)
+        spread = float(found.std(ddof=1)) if count > 1 else np.inf
+        return Estimate(float(found.mean()), spread / count**0.5)
+
+    def at(self, values: ArrayLike, width: float) -> np.ndarray:
+        r"""The density (1/P) Σ δ(λ − λᵢ) at some values, each δ a Gaussian whose standard deviation is
+        ``width``; its integral is 1."""
+        require_number("width", width, above=0, below=LARGE)
+        values = np.asarray(values, dtype=float)
+        far = (values[..., None, None] - self.nodes) / width
+        bells = self.weights * np.exp(-(far**2) / 2) / (width * (2 * np.pi) ** 0.5)
+        return bells.sum(axis=(-2, -1)) / len(self.nodes)
+
+
+def density(
+    model: Any,
+    data: Data,
+    probes: int = 10,
+    steps: int = 40,
+    only: str | Iterable[str] | None = None,
+    seed: int = 0,
+    compiled: bool | None = None,
+) -> Density:
+    r"""The spectral density of the Hessian of a model's loss, and traces of its functions, by
+    stochastic Lanczos quadrature: ``probes`` times ``steps`` products.
+
+    For a random unit vector v Lanczos' method gives nodes θₖ and weights τₖ with
+    Σ τₖ f(θₖ) ≈ vᵀ f(H) v, exactly for polynomials f of degree below twice the steps; and
+    P vᵀ f(H) v is tr f(H) in the mean. Source: Ubaru, Chen, Saad 2017.
+
+    Raises ValueError or TypeError if a number is outside of its range, a name is none of the
+    model's, or the Hessian is not finite; RuntimeError if a program is asked for, and there is none.
+
+    Parameters
+    ----------
+    model, data : as in ``slice``; the model has ``hvp``
+    probes : how many random vectors
+    steps : how many products with each, at most the P weights that move
+    only, seed, compiled : as in ``spectrum``
+
+    Examples
+    --------
+    >>> from livegrad.examples.two_layer_network import start, wave
+    >>> found = lg.landscape.density(start(), wave(), probes=20)
+    >>> exact = np.trace(lg.landscape.hessian(start(), wave()))
+    >>> bool(abs(found.trace().value - exact) < 4 * found.trace().error)
+    True
+    """
+    require_count(probes=probes, steps=steps)
+    _require_search(seed, None, 1, compiled)
+    _require_model("model", model)
+    P, names = _moving(model, only)
+    operator = _hessians(model, data, probes * min(steps, P), compiled)(model)
+    method = Lanczos(P, _on_vectors(model, names, operator)[1], seed=seed)
+    nodes, weights = np.zeros((2, probes, min(steps, P)))
+    for k in range(probes):
+        found, own = method.quadrature(steps)
+        # A vector in an invariant subspace has fewer nodes; the others weigh nothing.
+        nodes[k, : len(found)], weights[k, : len(own)] = found, own
+    return Density(P, nodes, weights)
 
 
 def _ends(ends, count):

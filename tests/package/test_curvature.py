@@ -289,3 +289,50 @@ def test_sharpness_says_at_which_step_it_cannot_be_found():
     assert_refused(
         lambda: mha.landscape.sharpness(OWN, DATA), TypeError, ["path: expected what train gave"]
     )
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_trace_is_that_of_torchs_hessian_within_its_error(compiled):
+    found = mha.landscape.density(OWN, DATA, probes=200, steps=12, compiled=compiled)
+    values = np.linalg.eigvalsh(hessian_of_torch(OWN, DATA))
+    assert len(values) == found.P
+    for f in (lambda v: v, np.square, np.exp):
+        value, error = found.trace(f)
+        assert 0 < error < 0.2 * np.linalg.norm(f(values))
+        # Further off by chance once in 10^6.
+        assert abs(value - f(values).sum()) < 4.9 * error
+    again = mha.landscape.density(OWN, DATA, probes=200, steps=12, compiled=compiled)
+    other = mha.landscape.density(OWN, DATA, probes=200, steps=12, seed=1, compiled=compiled)
+    assert np.array_equal(again.nodes, found.nodes) and not np.array_equal(other.nodes, found.nodes)
+
+
+def test_the_density_is_that_of_all_eigenvalues():
+    """With as many steps as parameters the nodes of each vector are the eigenvalues."""
+    only = "Q"
+    values = np.linalg.eigvalsh(mha.landscape.hessian(OWN, DATA, only))
+    found = mha.landscape.density(OWN, DATA, probes=400, steps=10**6, only=only)
+    assert found.nodes.shape == (400, len(values))
+    np.testing.assert_allclose(found.weights.sum(axis=1), 1.0, rtol=1e-12)
+    grid, width = np.linspace(2 * values[0], 2 * values[-1], 2001), 0.1 * values[-1]
+    smooth = found.at(grid, width)
+    bells = np.exp(-(((grid[:, None] - values) / width) ** 2) / 2) / (width * (2 * np.pi) ** 0.5)
+    np.testing.assert_allclose(smooth, bells.mean(axis=1), atol=0.15 * bells.mean(axis=1).max())
+    wide = np.linspace(values[0] - 9 * width, values[-1] + 9 * width, 4001)
+    assert np.trapezoid(found.at(wide, width), wide) == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("steps, P", [(1, 30), (4, 30), (30, 30)])
+def test_quadrature_is_exact_for_polynomials_of_twice_its_nodes(steps, P):
+    values = np.random.default_rng(1).uniform(-1.0, 2.0, P)
+    nodes, weights = Lanczos(P, lambda v: values * v, seed=5).quadrature(steps)
+    v = np.random.default_rng([5, 8]).standard_normal(P)
+    share = v**2 / (v @ v)
+    for power in range(min(2 * steps, 40)):
+        wanted = (share * values**power).sum()
+        assert (weights * nodes**power).sum() == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+
+
+def test_a_vector_in_an_invariant_subspace_has_fewer_nodes():
+    nodes, weights = Lanczos(40, lambda v: np.repeat([2.0, 5.0], 20) * v, seed=0).quadrature(9)
+    np.testing.assert_allclose(nodes, [2.0, 5.0], rtol=1e-12)
+    assert weights.sum() == pytest.approx(1.0)

@@ -228,6 +228,10 @@ CALLS = {
             "maxiter": 30,
         },
     ),
+    "landscape.density": (
+        mha.landscape.density,
+        {"model": MODEL, "data": DATA, "probes": 2, "steps": 3, "only": "W", "seed": 0},
+    ),
     "landscape.interpolation": (
         mha.landscape.interpolation,
         {"first": MODEL, "second": U, "data": DATA, "resolution": 2},
