@@ -100,7 +100,7 @@ def main():
     print(f"{'size':8}{'dtype':9}{'H':>3}" + "".join(f"{name:>22}" for name in makers))
     if "torch eager" in makers:
         # it holds torch to one thread; all of its competitors are torch's
-        from benchmarks import curvature
+        from benchmarks import curvature, own
     for size in SIZES:
         for dtype in ("float32", "float64"):
             for H in (1, 4, 16, 64):
@@ -109,6 +109,7 @@ def main():
         others = [name for name in ("torch eager", "jax scan") if name in makers]
         training.table(problem, others, max(3, options.rounds // 3))
         curvature.table(options.rounds)
+        own.table(max(3, options.rounds // 3))
 
 
 if __name__ == "__main__":

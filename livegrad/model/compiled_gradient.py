@@ -166,7 +166,7 @@ def own_program(
     def example(samples, by):
         """The weights moved a little, and the first samples; directions are other numbers."""
         beside = model.map(lambda a: a + by * probe(a.shape))
-        found = {"X": X[:samples], "y": y[:samples]}
+        found = {"X": X[:samples].copy(), "y": y[:samples].copy()}
         for prefix in reads.values():
             found |= parts(f"{prefix}theta_", beside)
             beside = model.map(lambda a: probe(a.shape, first=3))

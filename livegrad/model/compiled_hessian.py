@@ -4,6 +4,7 @@ the gradient is, and refused where that is."""
 from collections.abc import Mapping
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from livegrad.model.compiled_gradient import (
 )
 from livegrad.model.programs import parts
 from livegrad.model.weights import layout, probe
-from livegrad.record import native
+from livegrad.record import Program, native
 from livegrad.record.numeric import Evaluator
 
 
@@ -55,22 +56,33 @@ def _name(model):
     return f"{type(model).__name__}.hvp"
 
 
+_programs: WeakKeyDictionary[Evaluator, Program] = WeakKeyDictionary()
+"""The program of each record that is remembered: to print one takes as long as many products."""
+
+
 def _compiled(evaluator, model, X, y):
     """The program; Unusable is raised where there is none."""
     require_form(evaluator, model, X, y)
-
-    def formulas(a):
-        theta, along = (point_of(model, a, prefix) for prefix in ("theta_", "along_theta_"))
-        return {"product": parts("dtheta_", theta.hvp(a["X"], a["y"], along))}
-
-    reads = {"theta": "", "along": "along_"}
-    own = own_program(model, X, y, formulas, reads, {"image": "d"}, _name(model))
+    own = _programs.get(evaluator)
+    if own is None:
+        own = _programs[evaluator] = _program(model, X, y)
     library = native.library(own)
     require_room(library, own, {"n": len(X)})
     found = Products(native.Arena(library, own, {"n": len(X)}), evaluator, model, X, y)
     if not found.is_right():
         native.refuse(own, f"of all {len(X)} samples it gives another product than numpy")
     return found
+
+
+def _program(model, X, y):
+    """The program of ∇²L(θ) V."""
+
+    def formulas(a):
+        theta, along = (point_of(model, a, prefix) for prefix in ("theta_", "along_theta_"))
+        return {"product": parts("dtheta_", theta.hvp(a["X"], a["y"], along))}
+
+    reads = {"theta": "", "along": "along_"}
+    return own_program(model, X, y, formulas, reads, {"image": "d"}, _name(model))
 
 
 class Products:
