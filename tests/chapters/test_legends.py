@@ -168,29 +168,28 @@ def downward(made, path, first, H, lr, scale):
     def downward_of(of):
         return each(of, lambda model: -mha.landscape.spectrum(model, data).values[0])
 
-    loss, bend, usual = losses(path, data), downward_of(path), downward_of(first)
-    bound = each(path, lambda model: curvature_constant(model, data, token_radius(data.X))) * loss
+    def bounds_of(of):
+        return each(of, lambda model: curvature_constant(model, data, token_radius(data.X)))
+
+    loss, usual = losses(path, data), losses(first, data)
+    bend, bound = downward_of(path), bounds_of(path)
     return {
-        "step by step": Panel(
-            "log step",
-            "log",
-            {"loss": loss, "negative curvature": bend, "its bound (B/√H) L": bound},
-            path.steps,
-        ),
-        "against the loss": Panel(
+        "negative curvature / loss": Panel(
             "log loss",
             "log",
-            {
-                "negative curvature, initial settings": (losses(first, data), usual),
-                "negative curvature": (loss, bend),
-                "its bound (B/√H) L": (loss, bound),
-            },
+            {"initial settings": (usual, downward_of(first) / usual), "the run": (loss, bend / loss)},
+        ),
+        "its bound: B/√H": Panel(
+            "log loss",
+            "log",
+            {"initial settings": (usual, bounds_of(first)), "its bound": (loss, bound)},
         ),
     }, [
         ("Heads: {}. With step size {} and initialization scale {}", H, lr, scale),
         ("the loss goes from {} to {}", loss[0], loss[-1]),
         ("negative curvature from {} to {}", bend[0], bend[-1]),
-        ("The final bound is {}", bound[-1]),
+        ("At the end it is {} times the loss", bend[-1] / loss[-1]),
+        ("its bound {} times the loss", bound[-1]),
     ]
 
 

@@ -62,16 +62,15 @@ def downward(
     return LiveFigure(
         FigureSpec(
             title="How negative is the curvature?",
-            alt=f"On logarithmic axes, over {steps} steps of one run from a random "
-            "initialization. Left, step by step, the loss, its negative curvature, and the bound "
-            "on it. All three fall together, with the curvature below the loss and the bound "
-            "above it. Right, the negative curvature against the loss, a nearly straight line of "
-            "slope one, and the bound, a line two orders of magnitude above it.",
+            alt=f"On logarithmic axes, against the loss, {steps} steps of one run from a random "
+            "initialization. Left, the negative curvature divided by the loss, a nearly level line "
+            "at about 0.1 while the loss falls by more than two orders of magnitude. Right, the "
+            "bound on this ratio, a nearly level line between 10 and 30.",
             model="multihead",
             data=arrays(data),
             record=tuple(record),
             fixed={"optimizer": "gd"},
-            curves=("loss", "negative_curvature", "weak_convexity_bound"),
+            curves=("loss", "negative_curvature", "curvature_share", "weak_convexity_constant"),
             # As long as the most heads of the slider need: fewer take the beginning of the stream.
             start={"kind": "normal", "stream": normals(heads[-1] * (d * d + T * d), seed).tolist()},
             controls=(
@@ -80,54 +79,29 @@ def downward(
                 Control("scale", "initialization scale", with_value(SCALES, scale), scale),
             ),
             tries=tries,
-            frame=_downward_frame(steps),
+            frame=_downward_frame(),
             summary="Heads: {H}. With step size {lr} and initialization scale {scale}, the loss "
             "goes from {first_loss} to {loss} in {steps} steps, and its negative curvature from "
-            "{first_negative_curvature} to {negative_curvature}. The final bound is "
-            "{weak_convexity_bound}.",
+            "{first_negative_curvature} to {negative_curvature}. At the end it is "
+            "{curvature_share} times the loss, and its bound {weak_convexity_constant} times the "
+            "loss.",
             train=lambda values: _random_run(data, values, record, seed),
         ),
         __file__,
     )
 
 
-def _downward_frame(steps):
-    frame = panels("step by step", "against the loss")
-    line(frame, "loss", 1, shows="loss", color=INK)
-    line(frame, "negative curvature", 1, shows="negative_curvature", color=INK, dash="dash")
-    line(frame, "its bound (B/√H) L", 1, shows="weak_convexity_bound", color=INK, dash="dot")
-    line(
-        frame,
-        "negative curvature, initial settings",
-        2,
-        shows="negative_curvature",
-        over="loss",
-        once=True,
-        legend=True,
-    )
-    line(
-        frame,
-        "negative curvature",
-        2,
-        shows="negative_curvature",
-        over="loss",
-        color=INK,
-        dash="dash",
-    )
-    line(
-        frame,
-        "its bound (B/√H) L",
-        2,
-        shows="weak_convexity_bound",
-        over="loss",
-        color=INK,
-        dash="dot",
-    )
-    step_axis(frame, steps, col=1)
-    frame.update_xaxes(
-        title="loss", type="log", range=[-5, 1], dtick=1, exponentformat="power", col=2
-    )
-    return frame.update_yaxes(type="log", range=[-6, 3.2], dtick=2, exponentformat="power")
+def _downward_frame():
+    frame = panels("negative curvature / loss", "its bound: B/√H")
+    for column, name in enumerate(("curvature_share", "weak_convexity_constant"), 1):
+        usual = {"over": "loss", "shows": name, "once": True, "legend": column == 1}
+        line(frame, "initial settings", column, **usual)
+        line(frame, ("the run", "its bound")[column - 1], column, shows=name, over="loss")
+    frame.update_xaxes(title="loss", type="log", range=[-4, 1], dtick=1, exponentformat="power")
+    frame.update_yaxes(type="log", dtick=1, exponentformat="power")
+    # As many decades on the left as on the right: a factor is as long there as here.
+    frame.update_yaxes(range=[-1.95, 0.15], col=1)
+    return frame.update_yaxes(range=[0.3, 2.4], col=2)
 
 
 def _random_run(data, values, record, seed):
@@ -219,7 +193,9 @@ def _spectrum_ends(path, data, lr):
     return {
         "sharpness": ends[:, 1],
         "negative_curvature": -ends[:, 0],
+        "curvature_share": -ends[:, 0] / path.loss,
         "edge": np.full(len(path), 2 / lr),
         "smoothness_bound": np.array([smoothness_constant(model, R) for model in path.models]),
+        "weak_convexity_constant": kappa,
         "weak_convexity_bound": kappa * path.loss,
     }

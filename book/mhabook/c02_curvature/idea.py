@@ -10,7 +10,7 @@ from mhabook.drawing import Panel, picture
 MARGINS = (-1.4, 2.6)
 """Where the loss is high and steep, and where it is low and flat."""
 DOWNWARD = "7 4"
-"""Dashes where something curves downward, as in the live figure."""
+"""Dashes where something curves downward."""
 BEND, LIMIT = 0.08, 0.36
 """Second derivatives of the logit as it is drawn, and of the curve that bends as much as it could."""
 

@@ -1,18 +1,14 @@
 import { optimizers, rate } from "./optimizers.js";
-import { spectrumEnds } from "./spectrum.js";
+import { endsOf } from "./spectrum.js";
 
 // What livegrad.train does, to be taken in slices.
 
 // Measures that any model with a `hessian` has, and those of the step size alone.
 const common = {
-  sharpness: (now) => ends(now)[1],
-  negative_curvature: (now) => -ends(now)[0],
+  sharpness: (now) => endsOf(now)[1],
+  negative_curvature: (now) => -endsOf(now)[0],
   edge: (now) => 2 / now.lr,
 };
-
-function ends(now) {
-  return (now.ends ??= spectrumEnds(now.model.hessian(), now.model.size));
-}
 
 // A control may choose between several data, starts or records: {by: control, choices: {value: …}}.
 const chosen = (part, values) => (part.choices ? part.choices[values[part.by]] : part);

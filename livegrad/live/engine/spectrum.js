@@ -65,3 +65,6 @@ export function spectrumEnds(multiply, size, wanted = [0, 1], precision = 1e-11)
   }
   return [tridiagonalEigenvalue(a, b, 0), tridiagonalEigenvalue(a, b, a.length - 1)];
 }
+
+// Of the Hessian at a recorded model, once for all curves that read them.
+export const endsOf = (now) => (now.ends ??= spectrumEnds(now.model.hessian(), now.model.size));
