@@ -312,6 +312,13 @@ def mark(
     return figure
 
 
+def low(figure: go.Figure, height: int) -> go.Figure:
+    """A figure of one panel with the height given, in pixels, so that a chapter's first screen has
+    room for it: names stand above the panel, and its axes end where their numbers do."""
+    legend = {"y": 1, "yanchor": "bottom"}
+    return figure.update_layout(height=height, margin={"t": 30, "b": 40}, legend=legend)
+
+
 def images(
     X: Sequence[ArrayLike] | np.ndarray,
     names: Sequence[str],
