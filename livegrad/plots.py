@@ -5,6 +5,7 @@ what it shows; pass ``alt=`` to say it better. Colors are told apart by color-bl
 has a twin for dark pages (livegrad/live/colors.css).
 """
 
+import math
 from collections.abc import Mapping
 from numbers import Real
 from os import PathLike
@@ -153,6 +154,39 @@ def _dots(svg):
     return bytes(svg_to_bytes(svg_string=svg, zoom=3))
 
 
+def decades(figure: go.Figure) -> go.Figure:
+    """The figure, whose logarithmic axes without a range name decades, at most ``nticks`` or 5.
+
+    An axis of less than two decades names 1, 2 and 5 of each as well, all written in full; one of
+    less than a single decade has numbers evenly apart, as plotly chooses them. drawing.js does the
+    same with what is drawn later.
+    """
+    for letter in "xy":
+        for axis in figure.select_xaxes() if letter == "x" else figure.select_yaxes():
+            if axis.type == "log" and axis.range is None and axis.dtick is None:
+                named = f"{letter}{axis.plotly_name[5:]}"
+                lines = [
+                    np.asarray(line[letter], dtype=float)
+                    for line in figure.data
+                    if (line[f"{letter}axis"] or letter) == named and line[letter] is not None
+                ]
+                axis.nticks = axis.nticks or 5  # which tells drawing.js that it is such an axis
+                axis.update(_ticks(np.concatenate(lines) if lines else np.empty(0), axis.nticks))
+    return figure
+
+
+def _ticks(values, most):
+    logs = np.log10(values[np.isfinite(values) & (values > 0)])
+    span = np.ptp(logs) if len(logs) else 0.0
+    if span < 1:
+        return {"exponentformat": "power"}
+    if span >= 2 or logs.min() < -4 or logs.max() > 4:
+        return {"dtick": math.ceil(span / most), "exponentformat": "power"}
+    powers = range(math.floor(logs.min()), math.ceil(logs.max()) + 1)
+    at = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
+    return {"tickvals": at, "ticktext": [f"{value:g}" for value in at]}
+
+
 def at_the_left(figure: go.Figure) -> go.Figure:
     """A figure of panels with the title of each where its axis begins."""
     for k, title in enumerate(figure.layout.annotations):
@@ -206,9 +240,8 @@ def curves(
             line={"color": COLORS[k % 6], "dash": DASHES[k % 6]},
         )
     figure.update_xaxes(title=xlabel, type="log" if log_x else "linear")
-    figure.update_yaxes(
-        title=ylabel, type="log" if log_y else "linear", nticks=4 * log_y, exponentformat="power"
-    )
+    figure.update_yaxes(title=ylabel, type="log" if log_y else "linear")
+    decades(figure)
     words = "; ".join(in_words(name, line.y) for name, line in zip(named, figure.data, strict=True))
     return finish(figure, alt or titled(title, f"over {xlabel}, {words}."), title)
 

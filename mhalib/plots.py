@@ -33,6 +33,7 @@ from livegrad.plots import (
     SPURIOUS,
     START,
     aloud,
+    decades,
     drawable,
     finish,
     grid,
@@ -213,7 +214,8 @@ def training(path: Path, title: str | None = None, alt: str | None = None) -> go
             col=1 if is_loss else 2,
         )
     figure.update_xaxes(title="step", type="log", exponentformat="power", dtick=1)
-    figure.update_yaxes(type="log", nticks=4, exponentformat="power", col=1)
+    figure.update_yaxes(type="log", col=1)
+    decades(figure)
     figure.update_yaxes(range=[0, 1.03], col=2)
     drawn = path.steps > 0  # step 0 has no place on a log axis
     words = "; ".join(in_words(name, values[drawn]) for name, values in lines.items())

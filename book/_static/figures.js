@@ -59,7 +59,7 @@
   function told(figure) {
     const drawing = JSON.parse(figure.querySelector("script").textContent);
     for (const axis of Object.values(drawing.layout))
-      if (axis?.exponentformat === "power") axis.tickfont = { size: 9.6 };
+      if (axis?.exponentformat === "power" && axis.dtick) axis.tickfont = { size: 9.6 };
     return drawing;
   }
   const arranged = (figure, narrow = PHONE.matches) => (narrow ? stacked(told(figure)) : told(figure));

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 from plotly.subplots import make_subplots
 
+from livegrad.plots import decades
 from mhalib.plots import (
     DASHES,
     GRAY,
@@ -217,7 +218,8 @@ def dots(
     figure.add_scatter(
         x=values, y=at, mode="markers", marker={"color": INK, "size": 9}, showlegend=False
     )
-    figure.update_xaxes(title=xlabel, type="log", exponentformat="power")
+    figure.update_xaxes(title=xlabel, type="log")
+    decades(figure)
     figure.update_yaxes(tickvals=at.tolist(), ticktext=names, automargin=True, zeroline=False)
     words = "; ".join(f"{name} {aloud(value, 2)}" for name, value in named.items())
     return finish(figure, alt or titled(title, f"{xlabel}: {words}."), title, 120 + 26 * len(names))

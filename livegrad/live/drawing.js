@@ -247,7 +247,34 @@ function hold(layout) {
   layout.dragmode = false;
   for (const key of Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key))) {
     layout[key].fixedrange = true;
-    if (layout[key].exponentformat === "power") layout[key].tickfont = { size: 0.8 * (layout.font?.size ?? 12) };
+    if (layout[key].exponentformat === "power") layout[key].tickfont = powers(layout);
+  }
+}
+
+const powers = ({ font }) => ({ size: 0.8 * (font?.size ?? 12) });
+
+// The numbers at logarithmic axes without a range, for what is drawn now: as `decades` of livegrad/plots.py chooses them.
+export function decades(layout, data) {
+  for (const key of Object.keys(layout).filter((key) => layout[key]?.type === "log" && layout[key].nticks)) {
+    const axis = layout[key],
+      [letter] = key,
+      least = axis.autorangeoptions?.clipmin ?? 0,
+      drawn = data.filter((trace) => (trace[`${letter}axis`] ?? letter) === key.replace("axis", "")),
+      logs = drawn.flatMap((trace) => (trace.visible === false ? [] : [...(trace[letter] ?? [])])),
+      seen = logs.filter((value) => value > 0 && value >= least).map(Math.log10);
+    Object.assign(axis, { tickmode: "auto", dtick: undefined, tickvals: undefined, tickfont: undefined });
+    if (!seen.length) continue;
+    const [low, high] = [Math.min(...seen), Math.max(...seen)],
+      first = Math.floor(low);
+    if (high - low < 1) continue;
+    if (high - low >= 2 || low < -4 || high > 4) {
+      const dtick = Math.ceil((high - low) / axis.nticks);
+      Object.assign(axis, { tickmode: "linear", dtick, exponentformat: "power", tickfont: powers(layout) });
+      continue;
+    }
+    const all = Array.from({ length: Math.ceil(high) - first + 1 }, (_, k) => [1, 2, 5].map((n) => `${n}e${first + k}`));
+    const tickvals = all.flat().map(Number);
+    Object.assign(axis, { tickmode: "array", tickvals, ticktext: tickvals.map(String) });
   }
 }
 
@@ -298,6 +325,7 @@ export class Drawer {
       box.closest(".mha-live").style.setProperty("--mha-kept", kept ? `${layout.height}px` : "0px");
     }
     lower(this.layout, data);
+    decades(this.layout, data);
     return Plotly.react(box, data, this.layout, CONFIG);
   }
 

@@ -12,6 +12,7 @@ from livegrad.arrays import matching
 from livegrad.console import printed
 from livegrad.live.drawing import floored, placed, places, put
 from livegrad.live.legends import legends_above
+from livegrad.plots import decades
 from livegrad.training import Path
 
 
@@ -239,7 +240,7 @@ class FigureSpec:
                 now = first if values == self.defaults else self.results(values)
             put(figure, place, first if place.get("once") else now)
         return (
-            legends_above(placed(floored(figure)))
+            legends_above(decades(placed(floored(figure))))
             .update_traces(meta=None)
             .update_layout(title=None, meta={"alt": self.alt})
         )

@@ -177,7 +177,10 @@ def downward(made, path, first, H, lr, scale):
         "negative curvature / loss": Panel(
             "log loss",
             "log",
-            {"initial settings": (usual, downward_of(first) / usual), "the run": (loss, bend / loss)},
+            {
+                "initial settings": (usual, downward_of(first) / usual),
+                "the run": (loss, bend / loss),
+            },
         ),
         "its bound: B/√H": Panel(
             "log loss",

@@ -23,6 +23,7 @@ from livegrad.live.drawing import places
 from livegrad.live.frames import line, panels
 from livegrad.live.spec import Control
 from livegrad.live.widget import PLOTLY
+from livegrad.plots import decades
 from mhabook.c01_model import figure as c01
 from mhabook.c02_curvature import figure as c02
 from mhabook.c08_digits import figure as c08
@@ -627,6 +628,37 @@ def test_what_a_logarithmic_axis_does_not_show_widens_no_free_axis():
         trace = {"x": [0, 1], "y": [4, 2], "xaxis": "x2", "yaxis": "y2"}
         asked = f"JSON.stringify(placed({json.dumps(trace)}, {json.dumps(layout)}).y)"
         assert json.loads(v8.eval(asked)) == kept
+
+
+@pytest.mark.parametrize(
+    ("drawn", "numbers"),
+    [
+        ([0.05, 3.0], [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50]),
+        ([1e-6, 3e-5], 1),
+        ([1e-9, 1.0], 2),
+        ([0.3, 0.9], None),
+        ([], None),
+    ],
+)
+def test_python_and_the_page_choose_the_same_numbers_of_a_logarithmic_axis(drawn, numbers):
+    figure = go.Figure(go.Scatter(x=drawn, y=[*drawn, 0.0])).update_yaxes(type="log")
+    axis = decades(figure).layout.yaxis.to_plotly_json()
+    chosen = numbers if isinstance(numbers, list) else None
+    assert axis.get("tickvals") == chosen
+    assert axis.get("ticktext") == (chosen and [f"{number:g}" for number in chosen])
+    assert axis.get("dtick") == (None if chosen else numbers)
+    v8 = MiniRacer()
+    v8.eval(exposed(LIVE / "drawing.js"))
+    said = json.loads(
+        v8.eval(f"""
+        const layout = {{ yaxis: {{ type: "log", nticks: {axis["nticks"]} }} }};
+        decades(layout, [{{ y: {json.dumps(drawn)} }}]);
+        JSON.stringify(layout.yaxis)""")
+    )
+    for part in ("tickvals", "ticktext", "dtick"):
+        assert said.get(part) == axis.get(part)
+    # plotly enlarges powers alone
+    assert ("tickfont" in said) == ("dtick" in axis)
 
 
 def test_far_below_the_end_of_its_axis_a_line_takes_no_room():
