@@ -99,10 +99,16 @@ TRAINED = {
     "training accuracy": (INK, "solid"),
     "test loss": (INK, "dash"),
     "test accuracy": (INK, "dash"),
-    "attention score": (ATTENTION, "solid"),
+    "weight on relevant token": (ATTENTION, "solid"),
 }
 """Name of a curve of training → its color and dash."""
-ROLES = {"softmax": ATTENTION, "attention": ATTENTION, "Gaussian": GAUSSIAN, "decoder": DECODER}
+ROLES = {
+    "softmax": ATTENTION,
+    "attention": ATTENTION,
+    "weight on": ATTENTION,
+    "Gaussian": GAUSSIAN,
+    "decoder": DECODER,
+}
 """A word in the name of a line → its color."""
 BOUNDS = re.compile(r"bound|promise|guarante|formula|law\b|slope|derived|limit|^1/")
 """What the name of a line has that is no measurement: a bound, or what a formula says."""
@@ -179,7 +185,8 @@ def bands(
 
 
 def training(path: Path, title: str | None = None, alt: str | None = None) -> go.Figure:
-    """Losses of a ``Path``, and beside them whatever lies in [0, 1]: attention score, accuracies.
+    """Losses of a ``Path``, and beside them whatever lies in [0, 1]: the weight on the
+    relevant token, accuracies.
 
     Steps are on a log axis from step 1 on, so that the first ten take as much room as the last
     thousand.
@@ -197,7 +204,7 @@ def training(path: Path, title: str | None = None, alt: str | None = None) -> go
     named = {
         "training loss": "loss",
         "test loss": "test_loss",
-        "attention score": "attention_score",
+        "weight on relevant token": "attention_score",
         "training accuracy": "accuracy",
         "test accuracy": "test_accuracy",
     }

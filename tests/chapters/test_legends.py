@@ -459,8 +459,11 @@ def attention_scores_of_groups(path, data):
 
 def step_sizes(made, path, first, H, lr, scaling, optimizer):
     data, zero = mha.data.tokenized_mixture(), mha.MultiHeadAttention.zeros(1, 10, 8)
-    adam = mha.train(zero, data, mha.Adam(0.01), 2000, record=first.steps)
-    runs = {"one head, gradient descent, 0.3": first, "one head, Adam, 0.01": adam}
+    rules = {"gradient descent, 0.3": mha.GradientDescent(0.3), "Adam, 0.01": mha.Adam(0.01)}
+    runs = {
+        f"one head, {name}": mha.train(zero, data, rule, 2000, record=first.steps)
+        for name, rule in rules.items()
+    }
     curves = {name: (losses(run, data), attention_scores(run, data)) for name, run in runs.items()}
     now = losses(path, data), attention_scores(path, data)
     own = ("loss of H heads", "attention of H heads")

@@ -48,7 +48,7 @@ def test_the_lines_of_a_run_are_named_by_what_they_show():
     assert {(line.yaxis, line.name): line.y.tolist() for line in figure.data} == {
         ("y", "training loss"): path.loss.tolist(),
         ("y", "test loss"): path.test_loss.tolist(),
-        ("y2", "attention score"): path.attention_score.tolist(),
+        ("y2", "weight on relevant token"): path.attention_score.tolist(),
         ("y2", "training accuracy"): path.accuracy.tolist(),
         ("y2", "test accuracy"): path.test_accuracy.tolist(),
     }

@@ -105,7 +105,7 @@ FIGURES = {
     "book/multihead/05_more_heads_slower_or_faster.html": (
         lambda: c05.step_sizes(
             mha.data.tokenized_mixture(),
-            mha.MultiHeadAttention.zeros(1, 10, 8),
+            mha.MultiHeadAttention.zeros(64, 10, 8),
             mha.GradientDescent(0.3),
         ),
         lambda: two_steps(

@@ -10,7 +10,7 @@ from mhalib.optim import GradientDescent
 CURVES = {
     "training accuracy": "accuracy",
     "test accuracy": "test_accuracy",
-    "attention score": "attention_score",
+    "weight on relevant token": "attention_score",
 }
 
 
@@ -23,5 +23,5 @@ def noisy(sigma: float) -> Path:
 
 
 def ends(paths: Iterable[Path]) -> dict[str, list[float]]:
-    """Where both accuracies and the attention score of each path end."""
+    """Where both accuracies and the weight on the relevant token end, of each path."""
     return {name: [path.curves[curve][-1] for path in paths] for name, curve in CURVES.items()}

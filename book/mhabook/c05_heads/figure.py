@@ -96,10 +96,10 @@ def step_sizes(
                 rule_control(optimizer),
             ),
             tries={
-                "1 head": {"H": 1},
                 "64 heads, same step size": {"H": 64},
                 "64 heads, step size × √64": {"H": 64, "scaling": "root"},
                 "64 heads, Adam": {"H": 64, "optimizer": "adam", "lr": float(of_adam.lr)},
+                "1 head": {"H": 1},
             },
             frame=_two_panels(steps, record, one_head),
             summary="Heads: {H}. Optimizer: {optimizer}. Step size: {scaling} with η = {lr}. "

@@ -61,7 +61,7 @@ def surface(steps: int = 60) -> LiveFigure:
             final=tuple(MEASURES),
             controls=(
                 Control("lr", "step size η", STEP_SIZES, 1.8),
-                Control("low", "second curvature λ₂", CURVATURES, 0.05),
+                Control("low", "curvature λ₂", CURVATURES, 0.05),
                 Control(
                     "angle",
                     "angle of λ₁, φ",
