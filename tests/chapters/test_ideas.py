@@ -567,7 +567,7 @@ def test_the_curve_of_one_cost_touches_that_of_one_error_at_the_cheapest_pair(bu
     error, cost = buy.one("line", width=2.5).places, buy.one("line", dashed=True).places
     K = np.linspace(13.2, 60, 300)
     n = PHI / (0.003 - A * RHO**K)
-    shown = (n > 0) & (n < 470)
+    shown = (n > 0) & (n < 400)
     plane = frame(error, pairs(K, n)[shown], alike=False)
     near(plane.zero, [buy.all("line")[1].start[0], buy.all("line")[0].start[1]])
     best, n = plane.read(buy.one("star").start)

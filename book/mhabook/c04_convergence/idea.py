@@ -14,7 +14,7 @@ HERE, THERE = 1.0, 0.1
 """The loss where the run is, and that of the good model."""
 NEAR, FAR = 2.0, 5.0
 """How far away the good model is in the first two panels."""
-LEFT, BOTTOM, ACROSS, UP = 36, 156, 40, 116
+LEFT, BOTTOM, ACROSS, UP = 42, 156, 38, 116
 """Where distance 0 and loss 0 are drawn, and how long their units are."""
 
 
@@ -30,8 +30,8 @@ def downhill_leads_there() -> HTML:
     near.arrow(_at(0.25, _sloping(0.25) - 0.12), _at(1.1, _sloping(1.1) - 0.12), width=2)
     far = _axis(Panel("Far away: it can"), FAR).words((136, 177), "distance")
     far.curve(_points(_reaching, FAR), width=2.5)
-    far.words((46, 104), "a flat start", anchor="start")
-    far.words((46, 122), "ends low enough", anchor="start")
+    far.words((52, 112), "a flat start", anchor="start")
+    far.words((52, 130), "ends low enough", anchor="start")
     return picture(
         "downhill-leads-there",
         "Three panels. Left, the loss over the distance from the run: a dot at a high loss, and near "
@@ -73,17 +73,19 @@ def _points(loss, end):
 def _axis(panel, end):
     """Distance to the right, loss upward; the run as a dot and the good model as a star."""
     panel.line(_at(0, 0), _at(5.4, 0), opacity=0.6).line(_at(0, 0), _at(0, 1.05), opacity=0.6)
-    panel.words((17, _at(0, 1)[1] + 5), "1").words((17, _at(0, THERE)[1] + 5), "0.1")
+    panel.words((34, _at(0, 1)[1] + 5), "1", anchor="end").words(
+        (34, _at(0, THERE)[1] + 5), "0.1", anchor="end"
+    )
     panel.words((_at(0, 0)[0], 177), "0").words((_at(end, 0)[0], 177), f"{end:g}")
-    panel.words((15, 100), "loss")
+    panel.words((34, 100), "loss", anchor="end")
     return panel.dot(_at(0, HERE)).star(_at(end, THERE))
 
 
 def _steps():
     """A run that comes nearer to the star, by long steps where its loss is high."""
-    panel, center = Panel("So the distance falls"), (150, 94)
+    panel, center = Panel("So the distance falls"), (130, 99)
     # Where the loss is proportional to the squared distance, every step takes the same share of it.
-    distances = [68 * 0.5 ** (k / 2) for k in range(5)]
+    distances = [64 * 0.5 ** (k / 2) for k in range(5)]
     for radius in distances[::2]:
         panel.circle(center, radius, dash="3 4", opacity=0.5)
     panel.star(center)

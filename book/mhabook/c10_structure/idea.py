@@ -133,7 +133,7 @@ def _axes(panel):
 
 def _valleys():
     panel = _axes(Panel("Two valleys and a saddle"))
-    panel.words((254, CENTER[1] + 3), "u", anchor="start").words((CENTER[0], 23), "v")
+    panel.words((254, CENTER[1] + 3), "u", anchor="start").words((CENTER[0], 24), "v")
     for product in (0.4, 1.0, -0.4):
         u = np.geomspace(abs(product) / 1.75, 3, 60)
         for side in (1, -1):

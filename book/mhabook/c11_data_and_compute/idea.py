@@ -66,11 +66,11 @@ def _at(k: float, error: float) -> Point:
     return 22 + 5.0 * float(k), 30 + 52 * float(-1 - np.log10(error))
 
 
-def _axes(panel, across, up, at=(28, 34)):
+def _axes(panel, across, up):
     panel.line((22, 166), (250, 166), width=1, opacity=0.5).line(
         (22, 26), (22, 166), width=1, opacity=0.5
     )
-    return panel.words((252, 183), across, anchor="end").words(at, up, anchor="start")
+    return panel.words((250, 183), across, anchor="end").words((28, 36), up, anchor="start")
 
 
 def _slide(panel):
@@ -95,8 +95,8 @@ def _total(panel, n, width, opacity=1.0):
 
 def _sum():
     panel = _total(_floor(_slide(_axes(Panel("Two parts"), "step", "error")), 160), 160, 2.5)
-    panel.words((254, 130), "lowered by steps", anchor="end")
-    return panel.words((252, 86), "lowered by samples", anchor="end")
+    panel.words((247, 131), "lowered by steps", anchor="end")
+    return panel.words((250, 86), "lowered by samples", anchor="end")
 
 
 def _twice():
@@ -116,11 +116,11 @@ def _place(K: float, n: float) -> Point:
 
 
 def _cheapest():
-    panel = _axes(Panel("What to buy"), "steps K", "samples n", at=(2, 31))
+    panel = _axes(Panel("What to buy"), "steps K", "samples n")
     # From just before the step at which a ρ^K alone meets the target: there n < 0 is left out.
     K = np.linspace(13.2, 60, 300)
     n = LAW.floor / (TARGET - LAW.amplitude * LAW.factor**K)
-    panel.curve([_place(*pair) for pair in zip(K, n, strict=True) if 0 < pair[1] < 470], width=2.5)
+    panel.curve([_place(*pair) for pair in zip(K, n, strict=True) if 0 < pair[1] < 400], width=2.5)
     best_n, best_K, _ = split(TARGET, LAW)
     cost = best_n**2 * best_K
     panel.curve(
@@ -130,4 +130,4 @@ def _cheapest():
     )
     x, y = _place(best_K, best_n)
     panel.star((x, y)).words((x + 6, y - 12), "cheapest", color=FOUND, anchor="start")
-    return panel.words((112, 52), "equal error", anchor="start").words((176, 150), "equal cost")
+    return panel.words((112, 62), "equal error", anchor="start").words((176, 150), "equal cost")

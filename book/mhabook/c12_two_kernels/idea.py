@@ -70,10 +70,10 @@ def _product():
             dash="4 4",
             color=ATTENTION,
         )
-    panel.query((14, 168), towards=(14 + 60 * ALONG[0], 168 + 60 * ALONG[1]))
-    panel.words((27, 176), "query", anchor="start")
+    panel.query((18, 152), towards=(18 + 60 * ALONG[0], 152 + 60 * ALONG[1]))
+    panel.words((31, 161), "query", anchor="start")
     _keys(panel.circle(winner(), 12, color=ATTENTION, fill=0.25))
-    return panel.words((170, 185), "meets a corner")
+    return panel.words((130, 184), "meets a corner")
 
 
 def _distance():
@@ -81,8 +81,9 @@ def _distance():
     near = ((QUERY[0] - MIDDLE[0]) ** 2 + (QUERY[1] - MIDDLE[1]) ** 2) ** 0.5
     for radius in (near, near + 14, near + 28):
         panel.circle(QUERY, radius, color=GAUSSIAN)
-    _keys(panel).query(QUERY).words((62, 98), "query", anchor="end")
-    return panel.words((136, 185), "meets the nearest")
+    _keys(panel).query(QUERY).line((44, 76), (106, 90), width=1)
+    panel.words((40, 80), "query", anchor="end")
+    return panel.words((130, 184), "meets the nearest")
 
 
 def lifted(k: float) -> Point:
@@ -102,4 +103,4 @@ def _bowl():
         panel.line((x, GROUND - 7), (x, y + 7), width=1, dash="4 3", opacity=0.6).key((x, GROUND))
         panel.key((x, y), chosen=k == 0)
     panel.query((30, 84), towards=(30, 132)).words((30, 70), "query")
-    return panel.words((136, 183), "every key a corner")
+    return panel.words((130, 184), "every key a corner")

@@ -66,11 +66,11 @@ def pairs() -> HTML:
     differences = SECOND - FIRST
     # 2.571 is the 0.975 quantile of Student's t for five degrees of freedom.
     middle, reach = differences.mean(), 2.571 * differences.std(ddof=1) / len(differences) ** 0.5
-    apart.line((130, 30), (130, 165), width=1.5, dash="4 4", opacity=0.6).words((130, 182), "0")
+    apart.line((70, 30), (70, 165), width=1.5, dash="4 4", opacity=0.6).words((70, 182), "0")
     for k, difference in enumerate(differences):
         apart.dot((_across(difference), 60 + 12 * k), size=4)
     apart.bar((_across(middle - reach), 148), (_across(middle + reach), 148), width=5)
-    apart.dot((_across(middle), 148), size=7).words((194, 44), "second ahead")
+    apart.dot((_across(middle), 148), size=7).words((78, 44), "second ahead", anchor="start")
     return picture(
         "seed-by-seed",
         "Three panels. Left, the accuracies of two networks for six seeds as two clouds of dots "
@@ -87,4 +87,4 @@ def _height(accuracy):
 
 
 def _across(difference):
-    return 130 + 2400 * difference
+    return 70 + 2400 * difference
