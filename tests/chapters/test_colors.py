@@ -28,7 +28,8 @@ WORDS = {
     ATTENTION: r"attention|softmax|weight|\bW\b|score|align|head",
     DECODER: r"decoder|value|read|mean|\bU\b",
     FOUND: r"good|target|found|hidden|labeled|relevant|optimum|balanced|minim|uv = 1|met",
-    GAUSSIAN: r"Gaussian|the other",  # network, which in chapter 16 is one with Gaussian kernels
+    # the second of two: in chapter 16 a network, one with Gaussian kernels, in chapter 10 a rule
+    GAUSSIAN: r"Gaussian|the other|plain descent",
 }
 """Role → words of which the title of a panel, or the name of what has its color, has one."""
 TWINS = dict(

@@ -143,7 +143,7 @@ def _two_panels(steps, record, one_head):
     line(frame, "loss of H heads", 1, shows="loss")
     line(frame, "attention of H heads", 2, shows="attention_score", color=ATTENTION)
     step_axis(frame, steps)
-    frame.update_yaxes(type="log", range=[-7, 1], dtick=1, exponentformat="power", col=1)
+    frame.update_yaxes(type="log", range=[-6.9, 1], dtick=1, exponentformat="power", col=1)
     return frame.update_yaxes(range=[0, 1.03], col=2)
 
 

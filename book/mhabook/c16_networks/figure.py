@@ -274,10 +274,11 @@ def _frame():
             showlegend=False,
         )
     line(frame, "zero", 2, shows=[0.0, 0.0], over=[1.5, MOST + 0.5], faint=True)
-    line(frame, "mean difference", 2, shows="means", over="count")
+    line(frame, "mean difference", 2, shows="means", over="count", dash="dash")
     frame.data[-1].mode = "lines+markers"
-    line(frame, "95 % interval", 2, shows="lows", over="count", dash="dot")
-    line(frame, "upper end", 2, shows="highs", over="count", dash="dot", legend=False)
+    # Whether zero lies between these two is what the chapter asks.
+    line(frame, "95 % interval", 2, shows="lows", over="count")
+    line(frame, "upper end", 2, shows="highs", over="count", legend=False)
     frame.update_xaxes(range=[-0.5, 1.5], tickvals=[0, 1], ticktext=["softmax", "the other"], col=1)
     frame.update_xaxes(title="seeds so far", range=[1.5, MOST + 0.5], dtick=1, col=2)
     # Above 1, so that a dot there is whole.
