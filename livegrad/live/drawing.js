@@ -247,7 +247,8 @@ function hold(layout) {
   layout.dragmode = false;
   for (const key of Object.keys(layout).filter((key) => /^[xy]axis\d*$/.test(key))) {
     layout[key].fixedrange = true;
-    if (layout[key].exponentformat === "power") layout[key].tickfont = powers(layout);
+    const { type, exponentformat } = layout[key];
+    if (type === "log" && exponentformat === "power") layout[key].tickfont = powers(layout);
   }
 }
 

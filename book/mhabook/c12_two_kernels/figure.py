@@ -203,6 +203,9 @@ def _frame(places, ends):
             marker=CHOSEN_KEY,
             meta={"x": "middle", "drag": {"x": "k"}},
         )
+    # The chapter compares shares of the weight: the line that is none steps back.
+    frame.update_traces(line_width=3, selector={"name": NAMES["between"]})
+    frame.update_traces(line_width=2, selector={"name": NAMES["gauss"]})
     frame.update_xaxes(title="query / stretching factor", zeroline=False, range=[-4.1, 4.1], col=1)
     frame.update_xaxes(title="position of the middle key", zeroline=False, range=[-4.1, 4.1], col=2)
     return frame.update_yaxes(range=[-0.07, 1.05])
