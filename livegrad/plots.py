@@ -177,11 +177,14 @@ def decades(figure: go.Figure) -> go.Figure:
 
 def _ticks(values, most):
     logs = np.log10(values[np.isfinite(values) & (values > 0)])
-    span = np.ptp(logs) if len(logs) else 0.0
-    if span < 1:
+    if not len(logs):
         return {"exponentformat": "power"}
-    if span >= 2 or logs.min() < -4 or logs.max() > 4:
-        return {"dtick": math.ceil(span / most), "exponentformat": "power"}
+    span = np.ptp(logs)
+    # plotly adds some room to a span, and shows two decades around a single number.
+    if 0 < span < 0.9:
+        return {"exponentformat": "power"}
+    if span == 0 or span >= 2 or logs.min() < -4 or logs.max() > 4:
+        return {"dtick": max(math.ceil(span / most), 1), "exponentformat": "power"}
     powers = range(math.floor(logs.min()), math.ceil(logs.max()) + 1)
     at = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
     return {"tickvals": at, "ticktext": [f"{value:g}" for value in at]}

@@ -266,10 +266,11 @@ export function decades(layout, data) {
     Object.assign(axis, { tickmode: "auto", dtick: undefined, tickvals: undefined, tickfont: undefined });
     if (!seen.length) continue;
     const [low, high] = [Math.min(...seen), Math.max(...seen)],
-      first = Math.floor(low);
-    if (high - low < 1) continue;
-    if (high - low >= 2 || low < -4 || high > 4) {
-      const dtick = Math.ceil((high - low) / axis.nticks);
+      first = Math.floor(low),
+      span = high - low;
+    if (span > 0 && span < 0.9) continue;
+    if (span === 0 || span >= 2 || low < -4 || high > 4) {
+      const dtick = Math.max(Math.ceil(span / axis.nticks), 1);
       Object.assign(axis, { tickmode: "linear", dtick, exponentformat: "power", tickfont: powers(layout) });
       continue;
     }

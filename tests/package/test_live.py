@@ -637,6 +637,7 @@ def test_what_a_logarithmic_axis_does_not_show_widens_no_free_axis():
         ([1e-6, 3e-5], 1),
         ([1e-9, 1.0], 2),
         ([0.3, 0.9], None),
+        ([2.0, 2.0], 1),
         ([], None),
     ],
 )
