@@ -294,7 +294,9 @@ def _one_number(loss, at):
 def to_numpy(a: Array) -> np.ndarray:
     """The array as a numpy array, copied from wherever it lives; one that records as it is."""
     if _kind("a", a) == "torch":
-        return a.detach().cpu().numpy()
+        here = a.detach().cpu()
+        # numpy has no such numbers; each is one of single precision, too
+        return (here.float() if str(a.dtype) == "torch.bfloat16" else here).numpy()
     return a if isinstance(a, Recorded) else np.asarray(a)
 
 

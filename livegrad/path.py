@@ -117,6 +117,8 @@ class Path(Generic[M]):
         return len(self.models)
 
     def __getitem__(self, k: int) -> M:
+        if not self.models:
+            raise IndexError(f"path: expected a recorded step, got {self!r}")
         return self.models[k]
 
     def save(self, file: str | PathLike[str]) -> None:

@@ -38,6 +38,10 @@ from livegrad.vouched import is_vouched
 from livegrad.walk import Recorder, Walk, copied
 from livegrad.watching import NOBODY, Watch, watch
 
+CONFIRMED = 200
+"""At so many steps a run asks whether the loss is still the one that it began with, and at each
+that it records."""
+
 
 class Model(Protocol):
     """What ``train`` asks of a model: a point of a vector space that knows its loss. ``Vector`` has
@@ -216,7 +220,9 @@ def run(
     else:
         state = resumed(resume, given, own, steps)
         recorder.records = Records(resume)
-    walk = Walk(ask, step, optimizer, recorder, recorded, watching)
+    # What a loss reads may change between few recorded steps, too, and be as before at each.
+    confirmed = recorded.union(recorded_steps(steps, CONFIRMED))
+    walk = Walk(ask, step, optimizer, recorder, recorded, confirmed, watching)
     path = walk.to(steps, state, samples, space.pack(own))
     if walk.last is not None:
         require_end(path.models[-1], data.X, data.y)
@@ -387,7 +393,9 @@ def _require_one_kind(moving, given):
     numbers of one dtype: a step would turn the weights into others."""
     arrays = {**moving, **given}
     namespace(**arrays)
-    require_same_dtype(**{name: a for name, a in arrays.items() if in_precision(a)})
+    # Half precision is one of weights; of data it is read as whole numbers are.
+    single = {name: a for name, a in moving.items() if a.dtype.itemsize <= 8}
+    require_same_dtype(**single, **{name: a for name, a in given.items() if in_precision(a)})
 
 
 def _require_operators(model, rule):
@@ -434,14 +442,16 @@ def recorded_steps(steps: int, record: int | Iterable[int]) -> Sequence[int]:
         )
     # An array of shape () has ``__iter__`` too, and counts as one number.
     if isinstance(record, Iterable) and getattr(record, "ndim", 1):
-        record = list(record)
-        outside = [
-            k for k in record if not isinstance(k, Real) or not 0 <= k <= steps or k != int(k)
-        ]
-        if outside or not record:
-            found = ", ".join(map(shown, outside[:3])) or "none"
+        inside, outside = [], []
+        for k in record:
+            fits = isinstance(k, Real) and 0 <= k <= steps and k == int(k)
+            (inside if fits else outside).append(k)
+            if len(outside) == 3:
+                break
+        if outside or not inside:
+            found = ", ".join(map(shown, outside)) or "none"
             raise ValueError(f"record: expected whole numbers between 0 and {steps}, got {found}")
-        return [int(k) for k in record]
+        return [int(k) for k in inside]
     if not is_whole(record):
         raise TypeError(
             f"record: expected how many steps to record, or a list of them, got {shown(record)}"

@@ -48,6 +48,7 @@ class Walk:
         optimizer: Rule,
         recorder: "Recorder",
         recorded: set[int],
+        confirmed: set[int],
         watching: Watch,
     ) -> None:
         self.ask = ask
@@ -55,6 +56,8 @@ class Walk:
         self.optimizer = optimizer
         self.recorder = recorder
         self.recorded = recorded
+        # where the loss is compared with the formula
+        self.confirmed = confirmed
         self.watching = watching
         self.entrywise: bool = type(optimizer) in ENTRYWISE
         self.trusted: bool = leaves_all(optimizer)
@@ -143,14 +146,14 @@ class Walk:
             if self.first is None:
                 self.first = loss
             new = k in self.recorded and k not in self.recorder.records.steps[-1:]
-            if new:
-                unknown = np.isnan(self.recorder.add(k, theta, grad))
+            unknown = new and np.isnan(self.recorder.add(k, theta, grad))
+            if k in self.confirmed:
                 self._confirm()
-                # A diverging run may overflow in its gradient a step before its loss: it goes on to
-                # that step, and ends as one that overshot.
-                if unknown and not self._diverging():
-                    self.here = None
-                    return nan_gradient(k, loss, theta, grad, self.recorder.train_space)
+            # A diverging run may overflow in its gradient a step before its loss: it goes on to
+            # that step, and ends as one that overshot.
+            if unknown and not self._diverging():
+                self.here = None
+                return nan_gradient(k, loss, theta, grad, self.recorder.train_space)
             if asked := self.watching.at(k, new, self._so_far):
                 return asked
             if k < steps:

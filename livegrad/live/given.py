@@ -27,6 +27,8 @@ USED = {"loss", "steps", "stopped", "optimizer", "scaling"}
 control."""
 MANY = 500
 """Values that a slider has room for."""
+NAMED = 100
+"""Sliders, and curves, that a figure has room for."""
 WHOLE = 2**53
 """From here on a double is no longer every whole number."""
 
@@ -95,6 +97,7 @@ def controls_of(controls: Any, rule: Any, start: Any) -> dict[str, Control]:
         raise ValueError(
             "controls: expected at least one name; leave controls out for a slider of the step size"
         )
+    _require_room("controls", controls)
     found = {}
     for name, values in _as_python_reads("controls", controls).items():
         value = _number_at_start(name, rule, start)
@@ -219,6 +222,11 @@ def _require_allowed(name, choices, of):
             )
 
 
+def _require_room(argument, named):
+    if len(named) > NAMED:
+        raise ValueError(f"{argument}: expected at most {NAMED} names, got {len(named):,}")
+
+
 def _as_python_reads(argument, named):
     """The same dictionary with its names as Python reads them in a program: the sign µ is the
     letter μ."""
@@ -246,6 +254,7 @@ def curves_of(curves: Any, controls: Collection[str]) -> dict[str, Callable[[Any
             "curves: expected a dictionary, name → function of (model, data), got "
             f"{type(curves).__name__}"
         )
+    _require_room("curves", curves)
     curves = _as_python_reads("curves", curves)
     for name, of in curves.items():
         _require_name("curves", name, "score")
@@ -298,7 +307,9 @@ def require_number(name: str, value: Any) -> None:
         if shape and not isinstance(value, Traced)
         else repr(value)
     )
-    line = f"{value.node.line}: " if isinstance(value, Traced) else ""
+    # An array of model or data itself stands in no line of the formula.
+    of_formula = isinstance(value, Traced) and value.node.f != "input"
+    line = f"{value.node.line}: " if of_formula else ""
     raise Untraceable(
         f"{line}{name}: expected one number that depends on model and data, got {got}"
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from pathlib import Path as File
 from typing import Any
 
@@ -28,12 +29,15 @@ from livegrad.live.widget import LiveFigure
 from livegrad.model.weights import attributes, probe, with_attributes
 from livegrad.optim.rules import Rule
 from livegrad.path import M
+from livegrad.record.trace import topological
 from livegrad.training import Path, recorded_steps, train
 
 LONGEST = 1_000_000
 """Steps of a run that a reader may still wait for."""
 ROOM = 2_000_000
 """How many numbers of data and weights a page carries."""
+LARGEST = 50_000_000
+"""How many numbers an array may have that the page computes on its way."""
 
 
 def figure(
@@ -95,6 +99,7 @@ def figure(
     own = {name: control.values for name, control in moved.items() if name not in numbers_of(rule)}
     data, start = _as_they_are(data, start)
     formulas = Formulas(start, data, curves, {name: float(getattr(start, name)) for name in own})
+    _require_room(formulas)
     program, start_and_check = formulas.program(), _start_and_check(formulas)
     for there in _settings(own, formulas.numbers):
         compare(formulas, there)
@@ -164,6 +169,25 @@ def _as_they_are(data, start):
         Given(data, {name: getattr(data, name).copy() for name in given}),
         with_attributes(start, {name: a.copy() for name, a in own.items()}),
     )
+
+
+def _require_room(formulas):
+    """Check that a page has room for what formulas bring along, and for each array on their way."""
+    every = [x.node for results in formulas.record.values() for x in results.values()]
+    brought = 0
+    for v in topological(every):
+        size = prod(v.shape)
+        brought += size if v.f == "constant" else 0
+        if brought > ROOM:
+            raise ValueError(
+                f"{v.line}: expected at most {ROOM:,} numbers that formulas bring along in a page, "
+                f"got {brought:,}; compute with smaller arrays"
+            )
+        if size > LARGEST:
+            raise ValueError(
+                f"{v.line}: expected at most {LARGEST:,} numbers in one array of a page, got "
+                f"{size:,}; take a part of the samples"
+            )
 
 
 def _settings(own, start):

@@ -208,8 +208,16 @@ class Algebra:
             if function in (np.dot, np.vdot, np.inner) and len(args) == 2:
                 return args[0].dot(args[1])
         said = f"{function.__module__}.{function.__name__}".replace("numpy", "np")
-        raise TypeError(
-            f"{said}: expected arrays, got a {type(self).__name__}; a point has norm(), "
+        raise self._no_array(f"{said}: ")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Refused: of an array that holds the point as one object, ``np.linalg.norm`` would be
+        computed entry by entry."""
+        raise self._no_array("")
+
+    def _no_array(self, said):
+        return TypeError(
+            f"{said}expected arrays, got a {type(self).__name__}; a point has norm(), "
             "dot(other) and map(function), which calls a function for each of its arrays()"
         )
 

@@ -10,6 +10,7 @@ from livegrad.arrays import Array, as_like, is_array, require_count, shown, to_n
 from livegrad.model.contract import require_dataset, require_weights
 from livegrad.model.vector import Vector
 from livegrad.model.weights import attributes, probe, require_left, weights, with_weights
+from livegrad.record.trace import HIDDEN
 from livegrad.vouched import is_vouched
 
 # Well above √ε, so the rounding of a difference, about ε/step, stays far below TOLERANCES.
@@ -33,8 +34,8 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
     """Check that ``loss_and_grad`` gives the loss of ``loss``, and its slope along a direction that
     moves all weights; at the start and beside it.
 
-    At a kink the slope is between those to either side. Models that are ``vouched`` are not asked,
-    nor those that write their loss alone.
+    At a kink, where the slopes to either side differ, it is compared beside it alone. Models that
+    are ``vouched`` are not asked, nor those that write their loss alone.
 
     Raises ArithmeticError that names the class; TypeError as ``require_left``, or if
     ``loss_and_grad`` gives something else than one number and a point of the model's shapes.
@@ -81,32 +82,41 @@ def require_samples(model: Any, X: Array, y: Array, batch: int) -> None:
         return
     order = np.random.default_rng(0).permutation(len(X))
     cure = "put numbers that belong to samples into X or y"
-
-    def loss(rows):
-        with np.errstate(all="ignore"):
-            if hasattr(model, "loss"):  # without recording a gradient
-                return float(model.loss(X[rows], y[rows]))
-            return float(model.loss_and_grad(X[rows], y[rows])[0])
-
-    before, after, part = loss(slice(None)), loss(order), order[:batch]
-    try:
-        loss(part)
-    except (ValueError, IndexError, RuntimeError, TypeError) as error:
-        raise ValueError(
-            f"batch: expected a loss of any {len(part)} samples, got {type(error).__name__}: "
-            f"{error}; {cure}"
-        ) from error
-    if np.isfinite([before, after]).all() and not np.isclose(
-        before, after, rtol=1e-9 if _bytes(model) == 8 else 1e-3, atol=1e-12
-    ):
-        raise ValueError(
-            f"batch: expected the same loss of the samples in another order, got {before:.6g} and "
-            f"{after:.6g}; {cure}"
-        )
+    # Also beside the start, where a weight for each sample may be the same for all. Both are
+    # copies, into which a loss may write.
+    for point in (_beside(model, 0.0), _beside(model)):
+        before, again, after = (_loss(point, X[rows], y[rows]) for rows in (..., ..., order))
+        part = order[:batch]
+        try:
+            _loss(point, X[part], y[part])
+        except (ValueError, IndexError, RuntimeError, TypeError) as error:
+            raise ValueError(
+                f"batch: expected a loss of any {len(part)} samples, got {type(error).__name__}: "
+                f"{error}; {cure}"
+            ) from error
+        close = {"rtol": 1e-9 if _bytes(model) == 8 else 1e-3, "atol": 1e-12}
+        if not np.isfinite([before, again, after]).all():
+            continue
+        if not np.isclose(before, again, **close):
+            raise ValueError(
+                f"batch: expected the same loss of the same samples and weights, got {before:.6g} "
+                f"and {again:.6g}: {HIDDEN}"
+            )
+        if not np.isclose(before, after, **close):
+            raise ValueError(
+                f"batch: expected the same loss of the samples in another order, got {before:.6g} "
+                f"and {after:.6g}; {cure}"
+            )
     if _has_own_gradient(type(model)) and _can_be_compared(model):
         where = f"near the start, of {len(part)} samples,"
         with np.errstate(all="ignore"):
             _require_slope(where, _beside(model), X[part], y[part])
+
+
+def _loss(model, X, y):
+    """The loss as a number, without recording a gradient."""
+    with np.errstate(all="ignore"):
+        return float(model.loss(X, y) if hasattr(model, "loss") else model.loss_and_grad(X, y)[0])
 
 
 def _require_pair(model, found):
@@ -146,9 +156,10 @@ def _bytes(model):
     return min(a.dtype.itemsize for a in weights(model).values())
 
 
-def _beside(model):
+def _beside(model, far=NEAR):
+    """The model with other weights, so far away, in arrays of its own."""
     near = {
-        name: a + NEAR * as_like(probe(tuple(a.shape), first=3), a)
+        name: as_like(to_numpy(a) + far * probe(tuple(a.shape), first=3), a)
         for name, a in weights(model).items()
     }
     return with_weights(model, near)
@@ -182,6 +193,8 @@ def _require_slope(where, model, X, y):
     )
     way = way * (1.0 / float(way.dot(way)) ** 0.5)
     sides = [(float((model + way * by).loss(X, y)) - own) / by for by in (far, -far)]
+    if max(sides) - min(sides) > far**0.5 * max(1.0, abs(own)):
+        return  # a kink, such as that of a ReLU at zeros: beside it the gradient is compared, too
     slope, steepness = float(grad.dot(way)), float(grad.dot(grad)) ** 0.5
     # The second term is the rounding of two losses, magnified by the division by the step.
     off = TOLERANCES[size] * steepness + 20 * rounding * max(1.0, abs(own)) / far
@@ -210,13 +223,15 @@ class SlopeError(NamedTuple):
 
 def check_gradient(model: Any, data: Any, entries: int = 200) -> dict[str, SlopeError]:
     """Compare the gradient of ``loss_and_grad`` with central differences of ``loss``: weight → how
-    far it is from them.
+    far it is from them, at the model or beside it, wherever that is farther: at special weights,
+    such as zeros, a wrong gradient may be right.
 
     Of each weight so many ``entries`` are tried, evenly spaced, or all. A right gradient is off by
     about 1e-9 in double precision, and 1e-3 in single, unless the loss has a kink nearby.
 
-    Raises TypeError as ``require_weights``, or if data have no arrays X and y; ValueError if
-    entries is no whole number ≥ 1, or the loss is not finite.
+    Raises TypeError as ``require_weights``, if data have no arrays X and y, or ``loss_and_grad``
+    gives something else than one number and a point of the model's shapes; ValueError if entries is
+    no whole number ≥ 1, or the loss is not finite.
 
     Examples
     --------
@@ -229,8 +244,21 @@ def check_gradient(model: Any, data: Any, entries: int = 200) -> dict[str, Slope
     require_dataset("data", data)
     require_count(entries=entries)
     loss, grad = model.loss_and_grad(data.X, data.y)
+    _require_pair(model, (loss, grad))
     if not np.isfinite(float(loss)):
         raise ValueError(f"model: expected one whose loss is finite, got {float(loss)}")
+    here = _errors(model, grad, data, entries)
+    with np.errstate(all="ignore"):
+        beside = _beside(model)
+        loss, grad = beside.loss_and_grad(data.X, data.y)
+        there = _errors(beside, grad, data, entries) if np.isfinite(float(loss)) else here
+    return {
+        name: there[name] if there[name].relative > error.relative else error
+        for name, error in here.items()
+    }
+
+
+def _errors(model, grad, data, entries):
     slopes = weights(grad)
     return {
         name: _error(model, data, name, a, to_numpy(slopes[name]), entries)

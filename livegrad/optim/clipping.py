@@ -39,6 +39,8 @@ class clip:
 
     def __call__(self, grad: Any) -> Any:
         """The gradient, or the one of length ``norm`` in its direction."""
+        if callable(getattr(grad, "step", None)) and callable(getattr(grad, "start", None)):
+            raise self._before(grad)
         length = _length(grad)
         # One whose length overflows stays, and its step too: nothing would move along 0 · g, where
         # the run is to end as one that diverges.
@@ -49,6 +51,15 @@ class clip:
 
     def __or__(self, rule: Rule) -> "Clipped":
         return Clipped(self, rule)
+
+    def __ror__(self, rule: Any) -> Any:
+        raise self._before(rule)
+
+    def _before(self, rule):
+        return TypeError(
+            f"clip: expected before a rule, as in clip(norm={self.norm}) | Adam(lr=0.01), got "
+            f"around or behind {shown(rule)}"
+        )
 
 
 @dataclass(frozen=True, repr=False)

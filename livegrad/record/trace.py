@@ -51,6 +51,7 @@ class Untraceable(TypeError):
 class Recording:
     """What is known while a formula is recorded: what was refused in it, which nodes it has, and
     the step whose derivative is being recorded, at whose place the steps of that are said to stand.
+    ``length`` is how many steps the formula has so far, without those of derivatives.
 
     ``asked_by`` is the code that asks for the record: what that calls is the formula.
     """
@@ -60,6 +61,7 @@ class Recording:
         self.refused: list[Untraceable] = []
         self.known: WeakValueDictionary[Any, Node] = WeakValueDictionary()
         self.deriving: Node | None = None
+        self.length: int = 0
 
 
 class _Thread(local):
@@ -234,12 +236,17 @@ def node_of(
         return args[0][0]
     # An output is made after the formula has returned, so it stands where its value does.
     node = Node(f, args, loops, out, over, detail, args[0][0].line if f == "output" else _place())
-    return (
-        node
-        # NumPy abbreviates the repr of a long array: two different constants could look equal.
-        if f in ("input", "constant")
-        else _thread.recording.known.setdefault((f, args, loops, out, over, repr(detail)), node)
-    )
+    recording = _thread.recording
+    # NumPy abbreviates the repr of a long array: two different constants could look equal.
+    if f not in ("input", "constant"):
+        found = recording.known.setdefault((f, args, loops, out, over, repr(detail)), node)
+        if found is not node:
+            return found
+    if recording.asked_by is not None and recording.deriving is None:
+        recording.length += 1
+        if recording.length > LONGEST:
+            refuse(_too_long())
+    return node
 
 
 def beyond(v: Node) -> bool:
@@ -343,6 +350,8 @@ class Traced(Recorded, NDArrayOperatorsMixin):
         arrays = (Traced, np.ndarray, np.generic)
         if any(hasattr(type(x), "__array_ufunc__") and not isinstance(x, arrays) for x in inputs):
             return NotImplemented  # a model knows itself what a number times it is
+        if method == "__call__" and all(map(is_mask, inputs)):
+            _require_precision(ufunc)
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         return _call(f"np.{name}" if hasattr(np, ufunc.__name__) else name, name, inputs, options)
 
@@ -740,6 +749,19 @@ def stored(node: Node) -> Traced:
     return Traced(node, [[k] for k in range(len(node.shape))])
 
 
+def _require_precision(ufunc):
+    """Check that numpy computes a function of masks in double precision, or gives masks."""
+    try:
+        asked = (np.dtype(bool),) * ufunc.nin + (None,) * ufunc.nout
+        found = ufunc.resolve_dtypes(asked)[-1]
+    except TypeError:
+        return  # it has none of masks, and says so itself
+    if found.kind == "f" and found.itemsize < 8:
+        refuse(
+            f"{ufunc.__name__} of a mask, which numpy computes in {found}; write a.astype(float)"
+        )
+
+
 def _numbers(x):
     """A mask as the numbers 0 and 1."""
     return of_kind(x, int) if isinstance(x, Traced) and x.mask else x
@@ -758,8 +780,6 @@ def of_kind(x: Traced, kind: type) -> Traced:
 REFUSED = {
     "bool": "a branch on the values of an array or of a slider, which a program does not have yet; "
     "choose by np.where",
-    "iter": "a loop over the rows of an array; write the formula for the whole array, or loop "
-    "over range(len(…))",
     "float": "float() of a recorded array, which math.exp asks for, too: its numbers come when the "
     "program runs; leave float() out, and write np.exp for math.exp, scipy.special.erf for math.erf",
     "index": "int() of a recorded number, or its use as an index or a size: its value comes when "
@@ -785,8 +805,19 @@ def _refusing(what):
     return refused
 
 
+def _no_iter(x):
+    # np.zeros(x) and axis=x ask a number for its rows before they take it for a size
+    refuse(
+        "a loop over the rows of an array; write the formula for the whole array, or loop over "
+        "range(len(…))"
+        if x.ndim
+        else REFUSED["index"]
+    )
+
+
 for _name, _what in REFUSED.items():
     setattr(Traced, f"__{_name}__", _refusing(_what))
+Traced.__iter__ = _no_iter  # pyright: ignore[reportAttributeAccessIssue]
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 """What a formula may call: numpy's functions of these names."""
@@ -871,8 +902,19 @@ def _applied(name, args, options):
     if name in KEEP_WHOLE and isinstance(found, Traced) and found.kind is float:
         parts = args[0] if isinstance(args[0], (tuple, list)) else args
         if all(kind_of(x) is not float for x in parts if x is not None):
+            _require_wide(parts)
             return of_kind(found, int)
     return found
+
+
+def _require_wide(parts):
+    """Check that whole numbers which a formula brings along are none that wrap around."""
+    for x in parts:
+        if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "iu" and x.dtype != int:
+            refuse(
+                f"whole numbers of {x.dtype} meet masks or whole numbers, and wrap around in numpy; "
+                "write .astype(int) behind them"
+            )
 
 
 def _method(name, x, *args, **options):
@@ -907,6 +949,13 @@ def _call(said, name, args, options):
         return refuse(f"{said} with these arguments: {what}")
 
 
+def _too_long():
+    return (
+        f"the program has more than {LONGEST} steps, because a loop was written out; write the "
+        "formula for whole arrays"
+    )
+
+
 def topological(roots: Iterable[Node]) -> list[Node]:
     """All nodes that the roots need, each after what it needs itself."""
     order: dict[Node, None] = {}
@@ -919,8 +968,5 @@ def topological(roots: Iterable[Node]) -> list[Node]:
         elif node not in order:
             waiting += [(node, True), *((arg, False) for arg, _ in reversed(node.args))]
         if len(order) > LONGEST:
-            raise Untraceable(
-                f"{node.line}: the program has more than {LONGEST} steps, because a loop was "
-                "written out; write the formula for whole arrays"
-            )
+            raise Untraceable(f"{node.line}: {_too_long()}")
     return list(order)

@@ -456,3 +456,204 @@ def test_weights_and_curves_that_are_not_finite_are_said_to_be():
         lg.live.figure(
             Line(START), DATA, STEP, curves={"gap": lambda m, data: np.log(-(m.w**2).sum())}
         )
+
+
+# --- what someone else brought
+
+
+@pytest.mark.parametrize("ask", [np.array, np.asarray, lambda g: np.linalg.norm(np.array(g))])
+def test_a_point_becomes_no_array(ask):
+    with pytest.raises(TypeError, match=r"expected arrays, got a Line; .*norm\(\)"):
+        ask(Line(START))
+
+
+@pytest.mark.parametrize("batch", [None, 10])
+@pytest.mark.parametrize("changed", [range(10, 30), (20,)], ids=["for a while", "in one step"])
+def test_a_loss_that_changes_between_recorded_steps_is_refused(batch, changed):
+    share = {"beta": 0.0}
+    line = own_loss(lambda self, X, y: Line.loss(self, X, y) + share["beta"] * (self.w**2).sum())
+
+    class Pulsed(lg.GradientDescent):
+        def step(self, theta, grad, state, k):
+            share["beta"] = float(k in changed)
+            return super().step(theta, grad, state, k)
+
+    with pytest.raises(ArithmeticError, match="has changed on the way"):
+        lg.train(line, DATA, Pulsed(0.1), 40, batch=batch, record=2)
+
+
+@model
+class Offsets(lg.Vector):
+    """A weight for each sample, all alike at the start."""
+
+    w: np.ndarray
+    u: np.ndarray
+
+    def loss(self, X, y):
+        return ((X @ self.w + self.u[: len(y)] - y) ** 2).mean()
+
+
+@pytest.mark.parametrize("batch", [1, 7, 30])
+def test_weights_of_samples_that_begin_alike_are_refused_in_minibatches(batch):
+    with pytest.raises(ValueError, match="batch: .* in another order"):
+        lg.train(Offsets(np.zeros(3), np.zeros(30)), DATA, STEP, 3, batch=batch)
+
+
+def test_a_first_sample_that_counts_more_is_refused_in_minibatches_from_zeros():
+    line = own_loss(lambda self, X, y: Line.loss(self, X, y) + (X[0] @ self.w) ** 2)
+    with pytest.raises(ValueError, match="batch: .* in another order"):
+        lg.train(replace(line, w=np.zeros(3)), DATA, STEP, 3, batch=10)
+
+
+def test_a_write_in_a_loss_of_minibatches_is_named_and_leaves_the_model():
+    def loss(self, X, y):
+        w = self.w
+        w += 0.1
+        return Line.loss(self, X, y)
+
+    line = own_loss(loss)
+    with pytest.raises(ValueError, match="batch: .* of the same samples .* a write in place"):
+        lg.train(line, DATA, STEP, 3, batch=10)
+    np.testing.assert_array_equal(line.w, START)
+
+
+@pytest.mark.parametrize(
+    "term",
+    [lambda w: 0.5 * (w**2).sum(), lambda w: (w**4).sum(), lambda w: 0.3 * np.abs(w).sum()],
+    ids=["square", "fourth power", "kink"],
+)
+def test_check_gradient_finds_a_term_that_is_flat_at_the_model(term):
+    class Forgotten(Line):
+        def loss(self, X, y):
+            return super().loss(X, y) + term(self.w)
+
+        def loss_and_grad(self, X, y):
+            return self.loss(X, y), replace(self, w=2 * X.T @ (X @ self.w - y) / len(X))
+
+    assert lg.check_gradient(Forgotten(np.zeros(3)), DATA)["w"].relative > 1e-3
+
+
+@pytest.mark.parametrize("slope", [lambda w: w[None], list], ids=["another shape", "a list"])
+def test_check_gradient_refuses_what_train_refuses(slope):
+    class Own(Line):
+        def loss_and_grad(self, X, y):
+            return self.loss(X, y), replace(self, w=slope(2 * X.T @ (X @ self.w - y) / len(X)))
+
+    with pytest.raises(TypeError, match=r"Own\.loss_and_grad: expected"):
+        lg.check_gradient(Own(START), DATA)
+
+
+def test_a_right_gradient_at_a_kink_is_taken():
+    @model
+    class Layer(lg.Vector):
+        A: np.ndarray
+        b: np.ndarray
+
+        def loss(self, X, y):
+            return ((np.maximum(X @ self.A, 0) @ self.b - y) ** 2).mean()
+
+        def loss_and_grad(self, X, y):
+            h = X @ self.A
+            r = 2 * (np.maximum(h, 0) @ self.b - y) / len(X)
+            dA = X.T @ (r[:, None] * self.b * (h > 0) * slope)
+            return self.loss(X, y), replace(self, A=dA, b=np.maximum(h, 0).T @ r)
+
+    start = Layer(np.zeros((3, 4)), np.ones(4))
+    slope = 1.0
+    assert lg.train(start, DATA, STEP, 3).loss[-1] == pytest.approx((DATA.y**2).mean())
+    slope = 2.0
+    with pytest.raises(ArithmeticError, match="near the start the loss rises by"):
+        lg.train(start, DATA, STEP, 3)
+
+
+def test_half_precision_beside_double_is_named():
+    for start in (Offsets(START, np.zeros(30, "f2")), Line(START.astype("f2"))):
+        with pytest.raises(TypeError, match="expected one dtype, got .* has float16"):
+            lg.train(start, DATA, STEP, 3)
+
+
+@pytest.mark.parametrize(
+    ("curve", "words"),
+    [
+        (lambda m, d: np.exp(m.w > 1).mean(), "exp of a mask, which numpy computes in float16"),
+        (lambda m, d: np.logaddexp(m.w > 1, m.w > 2).mean(), "logaddexp of a mask"),
+        (lambda m, d: ((m.w > 1) * np.uint8(200) * 2).mean(), "whole numbers of uint8 meet masks"),
+        (lambda m, d: ((m.w > 1) + np.array([100, 9, 9], "i1")).sum(), "whole numbers of int8"),
+        (lambda m, d: m.w, "^curves: c: expected one number"),
+        (lambda m, d: np.zeros(m.kind).sum() + m.w.sum(), "its use as an index or a size"),
+        (lambda m, d: m.w.sum(axis=m.kind), "its use as an index or a size"),
+    ],
+)
+def test_what_numpy_computes_otherwise_than_a_page_is_refused_in_a_curve(curve, words):
+    with pytest.raises(TypeError, match=words):
+        lg.live.figure(
+            Line(START), DATA, STEP, steps=5, controls={"kind": [1, 2]}, curves={"c": curve}
+        )
+
+
+def _pairs(self, X, y):
+    z = (np.ones((4000, 1)) @ self.w[None]).sum(axis=1)
+    return (np.tanh((z[:, None] - z[None])[:, :, None] * np.ones(9)) ** 2).mean()
+
+
+def _unrolled(self, X, y):
+    z = self.w
+    for _ in range(10**6):
+        z = np.tanh(z)
+    return z.sum()
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (
+            lambda: lg.live.figure(
+                own_loss(lambda self, X, y: (np.eye(2000) * self.w[0]).mean()), DATA, STEP
+            ),
+            "at most 2,000,000 numbers that formulas bring along",
+        ),
+        (
+            lambda: lg.live.figure(own_loss(_pairs), DATA, STEP),
+            "line .*: expected at most 50,000,000 numbers in one array",
+        ),
+        (lambda: lg.train(own_loss(_unrolled), DATA, STEP, 3), "a loop was written out"),
+        (
+            lambda: lg.live.figure(
+                Line(START),
+                DATA,
+                STEP,
+                curves={f"c{k}": lambda m, d: m.w.sum() for k in range(200)},
+            ),
+            "curves: expected at most 100 names, got 200",
+        ),
+        (
+            lambda: lg.live.figure(
+                Line(START), DATA, STEP, controls={f"c{k}": [1.0] for k in range(200)}
+            ),
+            "controls: expected at most 100 names, got 200",
+        ),
+        (
+            lambda: lg.train(Line(START), DATA, STEP, 5, record=range(10**12)),
+            "record: expected whole numbers between 0 and 5, got 6, 7, 8",
+        ),
+    ],
+    ids=["constants", "an array on the way", "a loop", "curves", "sliders", "recorded steps"],
+)
+def test_what_has_no_room_is_refused_at_once(made, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        made()
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda: lg.clip(1.0)(lg.Adam(0.1)), lambda: lg.Adam(0.1) | lg.clip(1.0)]
+)
+def test_clip_says_where_it_stands(wrong):
+    with pytest.raises(TypeError, match=r"clip: expected before a rule, as in clip\(norm=1.0\) \|"):
+        wrong()
+
+
+def test_a_path_that_recorded_nothing_says_why():
+    with pytest.warns(RuntimeWarning):
+        path = lg.train(Line(np.full(3, np.nan)), DATA, STEP, 3)
+    with pytest.raises(IndexError, match="expected a recorded step, got Path.nothing recorded"):
+        path[-1]
