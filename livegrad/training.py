@@ -29,7 +29,7 @@ from livegrad.model.vector import Vector
 from livegrad.model.weights import weights
 from livegrad.optim import ENTRYWISE, GradientDescent, Rule
 from livegrad.optim.clipping import name_of
-from livegrad.own_rule import fingerprint, on_models, require_steady
+from livegrad.own_rule import fingerprint, leaves_all, on_models, require_steady
 from livegrad.path import Path as Path  # read from here, too
 from livegrad.path import Records, RunState
 from livegrad.recipe import recipe, resumed
@@ -39,8 +39,8 @@ from livegrad.walk import Recorder, Walk, copied
 from livegrad.watching import NOBODY, Watch, watch
 
 CONFIRMED = 200
-"""At so many steps a run asks whether the loss is still the one that it began with, and at each
-that it records."""
+"""At so many steps a run that asks the reader's own code in between, and at each that it records,
+compares the loss with the one that it began with."""
 
 
 class Model(Protocol):
@@ -220,8 +220,10 @@ def run(
     else:
         state = resumed(resume, given, own, steps)
         recorder.records = Records(resume)
-    # What a loss reads may change between few recorded steps, too, and be as before at each.
-    confirmed = recorded.union(recorded_steps(steps, CONFIRMED))
+    confirmed = recorded
+    if _asks_others(optimizer):
+        # What a loss reads may change between few recorded steps, too, and be as before at each.
+        confirmed = recorded.union(recorded_steps(steps, CONFIRMED))
     walk = Walk(ask, step, optimizer, recorder, recorded, confirmed, watching)
     path = walk.to(steps, state, samples, space.pack(own))
     if walk.last is not None:
@@ -243,6 +245,13 @@ def _ask_and_step(model, data, optimizer, workspace, only):
             )
         step, ask = _holding(step, workspace, model, only), _restricted(ask, workspace, only)
     return ask, step
+
+
+def _asks_others(optimizer):
+    """Whether a step runs code that may change what a loss reads: a rule of the reader's own, or a
+    step size that is a function."""
+    rule = getattr(optimizer, "rule", optimizer)
+    return not leaves_all(optimizer) or callable(getattr(rule, "lr", None))
 
 
 def _given_data(optimizer, data):

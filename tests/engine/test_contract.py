@@ -473,13 +473,18 @@ def test_a_loss_that_changes_between_recorded_steps_is_refused(batch, changed):
     share = {"beta": 0.0}
     line = own_loss(lambda self, X, y: Line.loss(self, X, y) + share["beta"] * (self.w**2).sum())
 
+    def pulse(k):
+        share["beta"] = float(k in changed)
+        return 0.1
+
     class Pulsed(lg.GradientDescent):
         def step(self, theta, grad, state, k):
-            share["beta"] = float(k in changed)
+            pulse(k)
             return super().step(theta, grad, state, k)
 
-    with pytest.raises(ArithmeticError, match="has changed on the way"):
-        lg.train(line, DATA, Pulsed(0.1), 40, batch=batch, record=2)
+    for rule in (Pulsed(0.1), lg.GradientDescent(pulse), lg.clip(1.0) | lg.GradientDescent(pulse)):
+        with pytest.raises(ArithmeticError, match="has changed on the way"):
+            lg.train(line, DATA, rule, 40, batch=batch, record=2)
 
 
 @model
