@@ -113,6 +113,7 @@ class Samples(Indexed):
                 f"y: expected one number a sample, or several, got a column {tuple(y.shape)}, which "
                 "beside a prediction (n,) would become (n, n); write y[:, 0]"
             )
+        namespace(X=X, y=y)
         for name, a in {"X": X, "y": y}.items():
             require_values(name, a)
             if not namespace(a).isfinite(a).all():

@@ -141,6 +141,11 @@ def _number_at_start(name, rule, start):
         for known, value in (theirs | mine).items()
         if isinstance(value, (int, float)) and not isinstance(value, bool)
     }
+    if name not in numbers and name in mine:
+        raise ValueError(
+            f"controls: expected a number of the model, got {short(name)}, which is "
+            f"{shown(mine[name])}"
+        )
     if name not in numbers:
         raise ValueError(
             f"controls: expected the name of a number of the rule or of the model "

@@ -487,6 +487,19 @@ def test_a_loss_that_changes_between_recorded_steps_is_refused(batch, changed):
             lg.train(line, DATA, rule, 40, batch=batch, record=2)
 
 
+def test_samples_of_two_libraries_are_refused():
+    torch = pytest.importorskip("torch")
+    for parts in ((torch.ones(30, 3), DATA.y), (X, torch.ones(30))):
+        with pytest.raises(TypeError, match="expected all arrays from one library"):
+            lg.Samples(*parts)
+
+
+@pytest.mark.parametrize("value", [True, None, "tanh"])
+def test_a_slider_of_what_is_no_number_says_what_it_is(value):
+    with pytest.raises(ValueError, match="controls: .*'kind', which is "):
+        lg.live.figure(replace(Line(START), kind=value), DATA, STEP, controls={"kind": [1.0, 2.0]})
+
+
 @model
 class Offsets(lg.Vector):
     """A weight for each sample, all alike at the start."""
