@@ -336,9 +336,9 @@ class Derived(Workspace):
         with np.errstate(all="ignore"):
             X, y = (self.X, self.y) if rows is None else (self.X[rows], self.y[rows])
             now = float(self.unpack(theta).loss(X, y))
-        precision = max(
-            np.finfo(str(a.dtype).removeprefix("torch.")).eps for a in self.model.arrays().values()
-        )
+        kinds = {str(a.dtype).removeprefix("torch.") for a in self.model.arrays().values()}
+        # numpy does not know torch's bfloat16, which has eight binary digits
+        precision = max(2.0**-7 if kind == "bfloat16" else np.finfo(kind).eps for kind in kinds)
         if np.isfinite(now) and not np.isclose(loss, now, rtol=precision**0.5, atol=precision):
             raise ArithmeticError(
                 f"the loss at step {k} is {loss} by the formula as it was when the run began, and "

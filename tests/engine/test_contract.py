@@ -2,6 +2,7 @@
 figure, and in both."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -582,6 +583,17 @@ def test_a_right_gradient_at_a_kink_is_taken():
     slope = 2.0
     with pytest.raises(ArithmeticError, match="near the start the loss rises by"):
         lg.train(start, DATA, STEP, 3)
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "float16", "float32"])
+def test_weights_and_data_of_few_digits_are_trained(kind):
+    torch = pytest.importorskip("torch")
+    few = getattr(torch, kind)
+    data = SimpleNamespace(X=torch.tensor(X).to(few), y=torch.tensor(DATA.y).to(few))
+    path = lg.train(Line(torch.tensor(START).to(few)), data, STEP, 12, record=2)
+    right = lg.train(Line(START), DATA, STEP, 12, record=2)
+    assert path[-1].w.dtype == few
+    np.testing.assert_allclose(path[-1].w.float().numpy(), right[-1].w, atol=0.03)
 
 
 def test_half_precision_beside_double_is_named():
