@@ -33,6 +33,8 @@ for _module in (
     "c10_structure.stationary",
     "c10_structure.contraction",
     "c11_data_and_compute.statements",
+    "c11_data_and_compute.finite_data",
+    "c11_data_and_compute.finite_descent",
     "c11_data_and_compute.scaling",
     "c12_two_kernels.statements",
     "c13_layer.statements",

@@ -14,7 +14,7 @@ import mhalib as mha
 from checks import assert_close, assert_refused
 from mhabook.c09_tilting.statements import mean_excess
 from mhabook.c10_structure.population import PopulationRegression
-from mhabook.c11_data_and_compute import runs
+from mhabook.c11_data_and_compute import finite_data, finite_descent, runs
 from mhabook.c11_data_and_compute import statements as theory
 from mhabook.c11_data_and_compute.scaling import Law, fit_law, plan, slope, split
 from mhalib.plots import FOUND, ORDERED
@@ -412,3 +412,37 @@ BAD = {
 @pytest.mark.parametrize("call, error, words", BAD.values(), ids=BAD)
 def test_bad_input_is_named(call, error, words):
     assert_refused(call, error, words)
+
+
+def test_the_gap_of_gradients_is_that_of_the_library_in_whitened_coordinates():
+    instance = mhabook.ledger["lemma-gradient-gap"].random(3)
+    x, y, U, V = (instance[name] for name in ("x", "y", "U", "V"))
+    z = x @ Whitening.of(x).inverse
+    assert_close(z.T @ z / len(z), np.eye(z.shape[1]), rel=1e-12)
+    grad = mha.AttentionRegression(U, V).loss_and_grad(z, y)[1]
+    E = U @ V.T - y.T @ z / len(z)
+    gap = finite_data.gradient_gap(x, y, U, V)
+    assert_close(gap.dU, grad.A - E @ V, rel=1e-10)
+    assert_close(gap.dV, grad.B - E.T @ U, rel=1e-10)
+
+
+@pytest.mark.parametrize("r, finite", [(0.6, True), (0.7, True), (0.71, False), (1.0, False)])
+def test_the_gap_is_bounded_on_balls_below_the_threshold(r, finite):
+    bound = finite_data.gap_bound(
+        1e20, finite_data.Task(2, 3, 0.5, 0.1), finite_data.Ball(0.5, r), 0.1, q=0.999, k=1.001
+    )
+    assert np.isfinite(bound) == finite
+
+
+def test_the_theorem_on_descent_reaches_targets_below_one_half():
+    enough = [finite_descent.enough_samples(s * np.ones(2), 2, 0.1) for s in (0.05, 0.2, 0.35, 0.5)]
+    assert enough == sorted(enough) and np.isfinite(enough[:3]).all() and enough[3] == np.inf
+    # A hundredth of the failure probability takes more samples.
+    assert finite_descent.enough_samples(0.2 * np.ones(2), 2, 0.1, 0.001) > enough[1]
+
+
+def test_expectations_under_a_tilt_of_squares_are_those_of_draws():
+    z = np.random.default_rng(5).standard_normal((400_000, 2))
+    square = (z**2).sum(axis=1)
+    drawn = [(np.exp(0.1 * square) * square**j).mean() for j in range(4)]
+    assert_close(finite_data.tilted_moments(0.1, 2), np.array(drawn), rel=0.03)

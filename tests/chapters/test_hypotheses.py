@@ -171,7 +171,8 @@ STATED = """lemma-margin-distance lemma-symmetrization cor-2-test-loss prop-mean
     prop-conserved
     prop-balance-decays prop-saddles prop-flat-saddles lemma-lift thm-local-rate prop-blind
     prop-blind-variants prop-scale-free
-    prop-late-factor prop-mean-over-starts prop-least-squares prop-plan lemma-same-rank prop-normalized-gaussian
+    prop-late-factor prop-mean-over-starts prop-least-squares thm-finite-gradient prop-plan lemma-same-rank
+    prop-normalized-gaussian
     prop-query-force prop-jacobian-rank prop-flat prop-width prop-inside-hull prop-larger-is-better
     thm-neighborhood prop-star thm-waiting thm-wells prop-rising thm-barrier prop-mean-curvature
     prop-interlacing prop-missed-saddle prop-gaussian-plateau prop-loudness"""

@@ -4,8 +4,9 @@ import numpy as np
 
 import mhalib as mha
 from mhabook.c09_tilting.statements import exponent, mean_excess
-from mhabook.c11_data_and_compute import scaling
+from mhabook.c11_data_and_compute import finite_descent, scaling
 from mhabook.c11_data_and_compute import statements as theory
+from mhabook.c11_data_and_compute.runs import values_of
 from page import Page
 
 page = Page("preconditioning/11_further")
@@ -24,6 +25,20 @@ def test_first_the_samples_hardly_help_and_at_the_end_they_halve(NS, means, stor
     ends = NS * means[:, 50]
     assert ends.max() < 1.35 * ends.min() and ends.argmax() == 1
     assert (500 * stored_runs("SA2", 0.4)[:, 1, 50]).max() > 3
+
+
+@page.after("finite-table")
+def test_the_gap_of_gradients_falls_and_its_bounds_are_far_above_it(found):
+    for r in (0.2, 0.36):
+        measured, from_data, before = np.array([found[r, n] for n in (250, 1000, 4000)]).T
+        assert (measured[1:] < 0.6 * measured[:-1]).all()
+        assert (from_data / measured > 500).all() and (from_data / measured < 2000).all()
+        assert (before > 1000 * from_data).all()
+    assert np.isinf(found[0.36, 250][2])
+    family = values_of(0.1)
+    assert found[0.36, 250][0] > found[0.2, 250][0]
+    assert family[0] ** 0.5 + family[-1] ** 0.5 / 4 < 0.36
+    assert 1e16 < finite_descent.enough_samples(family, 5, 0.1) < 1e17
 
 
 @page.after("figure-starts")

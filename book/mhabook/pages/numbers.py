@@ -29,7 +29,8 @@ IN_CHAPTERS = {
     "prop-balance-decays prop-balanced-stationary prop-saddles prop-flat-saddles lemma-lift "
     "thm-local-rate def-spectral-start prop-scale-free",
     11: "prop-plan prop-late-factor prop-mean-over-starts prop-least-squares "
-    "prop-spectral-excess prop-fitted-noise",
+    "prop-spectral-excess prop-fitted-noise lemma-every-tilt lemma-gradient-gap "
+    "thm-finite-gradient thm-finite-descent",
     12: "def-kernel-layer prop-inside-hull lemma-same-rank prop-normalized-gaussian "
     "prop-query-force prop-flat prop-jacobian-rank prop-shift prop-width",
     13: "thm-values lemma-tied-start prop-almost-every-start prop-larger-is-better "

@@ -20,7 +20,8 @@ TOPICS = {
     "lemma-expansion lemma-leave-one-out thm-2-stability lemma-symmetrization "
     "thm-2-generalization thm-2-left-out cor-2-test-loss",
     "sample complexity, finite samples, scaling law": "lemma-sampling-noise prop-mean-error "
-    "thm-exponent prop-least-squares prop-spectral-excess prop-fitted-noise prop-plan",
+    "thm-exponent prop-least-squares prop-spectral-excess prop-fitted-noise "
+    "thm-finite-gradient thm-finite-descent prop-plan",
     "saddle point, stationary point, critical point": "prop-balanced-stationary prop-saddles "
     "prop-flat-saddles prop-missed-saddle",
     "local minimum, local minima, spurious minimum, trap, stuck": "prop-values-allow prop-star "

@@ -48,6 +48,7 @@ def all_rows(live: LiveFigure) -> Rows:
         *multihead.samples(),
         *preconditioning.exponent(),
         *preconditioning.regression(),
+        *preconditioning.finite_data(),
         *kernels.values_alone(),
         *kernels.queries_alone(),
         *kernels.all_weights(),

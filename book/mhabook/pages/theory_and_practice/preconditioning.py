@@ -8,8 +8,11 @@ import mhalib as mha
 from mhabook.c09_tilting import statements as tilting
 from mhabook.c10_structure import contraction, factorization
 from mhabook.c10_structure.population import PopulationRegression
+from mhabook.c11_data_and_compute.finite_data import gaps
+from mhabook.c11_data_and_compute.finite_descent import enough_samples
+from mhabook.c11_data_and_compute.runs import NS, stored_runs, values_of
 from mhabook.c11_data_and_compute.statements import floor_constant
-from mhabook.pages.theory_and_practice.row import Row, Rows
+from mhabook.pages.theory_and_practice.row import Row, Rows, power
 from mhabook.tables import stored
 from mhalib.data import RegressionDataset
 
@@ -71,6 +74,30 @@ def regression() -> Rows:
             f"derived {derived:.3f}/n",
             f"measured {floor:.3f}/n",
             max(floor / derived, derived / floor),
+        ),
+    ]
+
+
+def finite_data() -> Rows:
+    """The two theorems of chapter 11 on finite data, d = p = 5, κ = 4: the gradients at s_max = 0.1,
+    and stored runs of SA1 at s_max = 0.2."""
+    measured, _, before = gaps(1000, 0.2)
+    asked, needed = enough_samples(values_of(0.2), 5, 0.1), min(NS.tolist())
+    ends = needed * stored_runs("SA1", 0.2)[:, 0, 40].mean()
+    return [
+        Row(
+            "thm-finite-gradient",
+            "gap of gradients",
+            f"at most {power(before)}, 1,000 samples, ‖U‖ and ‖V‖ up to 0.2",
+            f"{measured:.4f}, the larger of two points",
+            before / measured,
+        ),
+        Row(
+            "thm-finite-descent",
+            "samples for SA1",
+            f"{power(asked)} for an excess of order 1/n",
+            f"{needed}, the least stored: 8 spectral starts end at {ends:.2f}/n",
+            asked / needed,
         ),
     ]
 
