@@ -424,8 +424,8 @@ def finite_gradient(
 
     The first check compares √n ε at n = 1e100 and 1e200: rhs 0.01. Then ε_m and ε_C bound the errors
     of the queries at one (U, V) of the ball, with the numbers of the data, and ε those, with q = 0.8
-    and k = 1.1. That one ε holds at all points of the ball, and how often, is left to the proof.
-    Source: this book.
+    and k = 1.1. That one ε holds at all points of the ball, and how often, is left to the proof. The
+    bounds are far from attained: no constant of ε is pinned. Source: this book.
     """
     task = Task(x.shape[1], y.shape[1], float(np.linalg.norm(N)), sigma)
     # k and q between the ends of what r allows: the higher powers of 1/n fall as fast as they can.
