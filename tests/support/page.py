@@ -5,6 +5,7 @@ import contextlib
 import functools
 import inspect
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from livegrad.live.widget import LiveFigure
 from notebooks import BOOK, code, read, source
+from sentences import numbers
 
 
 class Page:
@@ -23,17 +25,30 @@ class Page:
     """
 
     def __init__(self, name):
-        self.name, self.claims, self.outcomes = name, {}, None
+        self.name, self.claims, self.said, self.outcomes = name, {}, {}, None
 
-    def after(self, cell):
+    def after(self, cell, says=()):
         """Decorator: a claim about what the cell with this id leaves; its parameters are names of
-        the page."""
+        the page.
+
+        ``says`` quotes what the claim holds: each quotation stands once on the page, in the section
+        of its cell or near it, or later. Where it has numbers, in digits or words, the
+        claim takes them as ``said``, and holds the cell against them.
+        """
+        says = (says,) if isinstance(says, str) else says
+        said = [number for quotation in says for number in numbers(quotation)]
 
         def tie(claim):
             self.claims.setdefault(cell, []).append(claim)
+            self.said[claim] = said
+            reads = "said" in inspect.signature(claim).parameters
+            takes = "takes said" if reads else "takes no said"
+            assert reads == bool(said), f"{claim.__name__} quotes the numbers {said} and {takes}"
 
             @functools.wraps(claim)
             def test():
+                for quotation in says:
+                    self.find(quotation, cell)
                 self.outcomes = self.outcomes or self.execute()
                 if error := self.outcomes.get(claim):
                     raise error
@@ -42,6 +57,21 @@ class Page:
             return test
 
         return tie
+
+    def find(self, quotation, cell):
+        """Assert that a quotation stands once on the page, and not far before its cell."""
+        section, home, places, solved = 0, 0, [], False
+        for each in read(BOOK / f"{self.name}.ipynb")["cells"]:
+            if each["cell_type"] == "markdown":
+                for part in re.split("(?m)^(?=## )", source(each)):
+                    section += part.startswith("## ")
+                    solved |= part.startswith("## Exercises")
+                    places += [section] * part.count(quotation)
+            elif each["id"] == cell and not solved:  # what a solution finds is told before, too
+                home = section
+        times = f"{len(places)} times" if places else "nowhere"
+        assert len(places) == 1, f"{self.name} says {times}: {quotation!r}"
+        assert places[0] >= home - 2, f"{quotation!r} stands far before {cell!r}"
 
     def execute(self):
         """claim → the error that it raised, or None. Where a cell raises, every claim that would
@@ -68,6 +98,7 @@ class Page:
         return outcomes
 
     def outcome(self, claim, cell, namespace):
+        namespace = namespace | {"said": self.said[claim]}
         missing = [name for name in inspect.signature(claim).parameters if name not in namespace]
         try:
             assert not missing, f"{self.name} has no {', '.join(missing)} after cell {cell!r}"
