@@ -1,11 +1,14 @@
 """The register of statements: what the book claims, where it stands, and how it is checked."""
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 from math import inf, isfinite
+from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -31,6 +34,12 @@ AMPLE: float = 0.9
 NUMBER = re.compile(
     r"(\w+ et al\. \d{4}), ((?:Theorem|Lemma|Proposition|Corollary|Definition) \d+)"
 )
+BOX = re.compile(r"(?ms)^(`{3,})\{(prf:\w+|admonition)\} *([^\n]*)\n(.*?)^\1$")
+"""A statement or a proof in the source of a page: its fence, kind, title, and what it holds."""
+OPTION = re.compile(r"(?m)^:\w+:.*$\n?")
+REFERENCE = re.compile(r"\{prf:ref\}`([^`]*)`")
+BOOK = File(__file__).parents[1]
+"""Where the pages of the book stand, in a clone."""
 TEST = "tests/chapters/test_ledger.py::test_statements_hold_on_random_instances"
 
 
@@ -110,6 +119,11 @@ def _worst(checks: Iterable[Check]) -> Check:
     return min(checks, key=_grade)
 
 
+def _proves(box):
+    kind, title, _ = box
+    return kind == "admonition" and title.startswith("Proof")
+
+
 def _grade(check):
     # Which of several rounding errors is the largest differs by processor, and so would the claim
     # that is named: they are not compared, and other slacks to the digits that rounding leaves.
@@ -171,6 +185,34 @@ class Statement:
         home = web_address(repository())
         known = "" if is_placeholder(repository()) else home
         return f"{known}book/{self.chapter}.html#{self.id}"
+
+    @property
+    def proof(self) -> str:
+        """Its proof, as the page has it: Markdown with formulas in TeX, other statements by their ids.
+        It is empty for one that is recalled, and not proved.
+
+        Raises FileNotFoundError where mhabook is installed without the pages of the book.
+        """
+        page = BOOK / f"{self.chapter}.ipynb"
+        if not page.is_file():
+            raise FileNotFoundError(
+                f"the pages of the book are not installed here: {self.id} is proved at {self.url}"
+            )
+        cells = json.loads(page.read_text("utf-8"))["cells"]
+        text = "\n\n".join("".join(cell["source"]) for cell in cells)
+        boxes = [box.groups()[1:] for box in BOX.finditer(text)]
+        place = next(k for k, box in enumerate(boxes) if f":label: {self.id}\n" in box[2])
+        after = [box for box in boxes[place + 1 :] if box[0] != "admonition" or _proves(box)]
+        own = list(takewhile(_proves, after))
+        # A proof that names what it proves may be that of several statements in a row.
+        shared = next((box for box in after if _proves(box)), None)
+        if not own and self.mark != "recalled" and shared and shared[1] != "Proof":
+            own = [shared]
+        proofs = "\n\n".join(
+            f"{'' if title == 'Proof' else f'*{title}.* '}{OPTION.sub('', body).strip()}"
+            for _, title, body in own
+        )
+        return REFERENCE.sub(r"\1", proofs)
 
     @property
     def conditions(self) -> tuple[str, ...]:

@@ -396,6 +396,22 @@ def test_a_statement_says_its_text_and_where_it_stands():
         assert f":label: {statement.id}" in (ROOT / f"{page}.ipynb").read_text("utf-8")
 
 
+def test_a_statement_has_its_proof_and_no_other():
+    proofs = {statement.id: statement.proof for statement in mhabook.ledger}
+    assert [id for id, proof in proofs.items() if not proof] == ["prop-1-recalled"]
+    assert proofs["lemma-1-blocks"].startswith(
+        "$\\Phi_h$ depends only on the parameters of head $h$"
+    )
+    assert "By lemma-1-blocks, it suffices" in proofs["prop-1-hessian"]
+    assert "*Proof of the best constant.* If $m=0$" in proofs["lemma-deviation"]
+    shared = [id for id, proof in proofs.items() if list(proofs.values()).count(proof) > 1]
+    assert shared == ["cor-1-gradient", "cor-1-smoothness", "cor-1-weak-convexity"]
+    assert not any(":class:" in proof or "{prf:" in proof for proof in proofs.values())
+    elsewhere = replace(mhabook.ledger["lemma-1-blocks"], chapter="multihead/02")
+    with pytest.raises(FileNotFoundError, match="lemma-1-blocks is proved at .*#lemma-1-blocks$"):
+        _ = elsewhere.proof
+
+
 def test_a_bound_that_is_not_finite_is_never_hidden():
     makes = (lambda: {"rhs": 1.0}, lambda: {"rhs": float("inf")}, lambda: {"rhs": float("nan")})
     for order in (makes, makes[::-1]):
