@@ -148,7 +148,8 @@ class Statement:
     the claim without it. ``hypotheses`` takes an instance, too, and says of each condition that
     numbers can violate whether it holds: one of the assumptions → bool. Each of the
     ``counterexamples`` makes an instance that violates a further one of them alone, so that the
-    statement is false there.
+    statement is false there. ``by_proof`` names what the statement claims beyond its check: that
+    rests on its proof alone.
     """
 
     id: str
@@ -166,6 +167,7 @@ class Statement:
     false_claim: Claim | None = None
     hypotheses: Callable[..., Hypotheses] | None = None
     counterexamples: tuple[Callable[[], Instance], ...] = ()
+    by_proof: str = ""
 
     @property
     def number(self) -> str:
@@ -347,6 +349,7 @@ def _row(statement: Statement, seeds: int) -> dict[str, Any]:
         "mark": statement.mark,
         "chapter": statement.chapter,
         "assumptions": statement.assumptions,
+        "by_proof": statement.by_proof,
         "instances": seeds + len(statement.extremal),
         "holds": worst.holds,
         "slack": worst.slack,

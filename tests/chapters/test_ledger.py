@@ -2,6 +2,7 @@
 registered once."""
 
 import pickle
+import re
 from dataclasses import replace
 from math import inf, nan
 
@@ -10,6 +11,7 @@ import pytest
 
 import mhabook
 import mhalib as mha
+import notebooks
 from checks import assert_close
 from mhabook.c01_model.instances import valley
 from mhabook.c02_curvature import bounds
@@ -19,6 +21,7 @@ from scripts import ROOT
 from strategies import SEEDS
 
 TWINS = 20
+EQUIVALENT = r"if and\s+only\s+if|exactly one|almost surely|almost every|strict"
 statements = pytest.mark.parametrize("statement", list(mhabook.ledger), ids=lambda s: s.id)
 
 
@@ -394,6 +397,26 @@ def test_a_statement_says_its_text_and_where_it_stands():
         assert statement.text and statement.url.endswith(f".html#{statement.id}")
         page = statement.url[statement.url.index("book/") : statement.url.index(".html")]
         assert f":label: {statement.id}" in (ROOT / f"{page}.ipynb").read_text("utf-8")
+
+
+def test_a_row_says_what_it_leaves_to_the_proof():
+    """An equivalence is two claims: both are checked, or one of them is left to the proof."""
+    silent = []
+    for statement in mhabook.ledger:
+        claims = {check.statement for check in statement.every_check([0])}
+        both_ways = any("exactly" in claim for claim in claims)
+        if re.search(EQUIVALENT, on_its_page(statement)) and not both_ways | bool(
+            statement.by_proof
+        ):
+            silent.append(statement.id)
+        assert "\n" not in statement.by_proof and not statement.by_proof.endswith(".")
+    assert silent == []
+
+
+def on_its_page(statement):
+    """What the page says in the box of a statement."""
+    page = notebooks.text(notebooks.read(notebooks.BOOK / f"{statement.chapter}.ipynb"))
+    return page.split(f":label: {statement.id}\n")[1].split("\n````")[0]
 
 
 def test_a_statement_has_its_proof_and_no_other():

@@ -53,6 +53,7 @@ def _two_others(seed):
     source="this book",
     chapter=CHAPTER,
     assumptions="every relevant score is at least g above every other score",
+    by_proof="equality in no other case",
     random=_scores,
     extremal=(lambda: {"scores": np.array([3.0, 3.0, 0, 0, 0]), "relevant": np.arange(5) < 2},),
     broken=_two_others,

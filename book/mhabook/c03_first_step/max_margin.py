@@ -113,6 +113,7 @@ def _convex(theta, weights, **_):
     source="this book",
     chapter=FURTHER,
     assumptions="‖θ‖ = 1; λ_i ≥ 0; Σ_i λ_i = 1",
+    by_proof="no direction has a positive margin if the hull contains the origin",
     random=_directions,
     extremal=(_best_direction,),
     broken=lambda seed: (

@@ -231,6 +231,7 @@ def training(start: Heads, reference: Heads, data: Dataset, lr: float, steps: in
     source="this book",
     chapter=FURTHER,
     assumptions=f"{HEADS}; B is that at 1/(2R²) a head; ‖θ_h − θ_{{0,h}}‖ ≤ 1/(2R²); {STEP}",
+    by_proof="a number of heads of order D₀⁴ suffices",
     random=lambda seed: starts.near(seed, per_head=True),
     extremal=(
         lambda: starts.slope(-53.47, -87.6, 17, per_head=True),

@@ -229,6 +229,7 @@ def _steps(seed):
     source="this book",
     chapter=FURTHER,
     assumptions=f"{ZERO}; {SAME}",
+    by_proof="the model becomes logistic regression on the mean token",
     random=_steps,
     # With the step size η√H the product of both step sizes is η² for every H, and W keeps moving.
     broken=lambda seed: _steps(seed) | {"growth": 0.5},

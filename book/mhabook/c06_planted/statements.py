@@ -105,6 +105,7 @@ def _agreement(heads, target, teacher):
     source="this book",
     chapter=CHAPTER,
     assumptions=f"W* ≠ 0; some W_h ≠ 0; {REPEATED}",
+    by_proof="the same for U",
     random=_heads,
     extremal=(
         _one_aligned,
@@ -290,6 +291,7 @@ def _split(seed, other_W=0.0):
     source="this book",
     chapter=CHAPTER,
     assumptions=SPLIT,
+    by_proof="the labels are the teacher's",
     random=_split,
     breaks=SPLIT,
     broken=lambda seed: _split(seed, other_W=1.0),

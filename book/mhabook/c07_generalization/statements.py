@@ -644,6 +644,7 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
     chapter=FURTHER,
     assumptions=f"{TOKENS}; {CHANCE}; |Φ(X;θ₀)| ≤ B_Φ; {SEPARATED}; ‖θ*‖ = 1; K ≥ 5; "
     "D₀ = (B_Φ + ½ + log K)/γ; √H ≥ (64/7) D₀² B; 0 < η ≤ 1/ρ",
+    by_proof="for K = n, the test loss is of order (log n)²/(γ²ηn)",
     random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},
     # From margin z a run with ηG² = 4 ends at a loss of |z| − 4K, and the bound is near z²/(6K):
     # their ratio is largest at z = −8K. A million draws leave nothing of the term 3ηG²/n.

@@ -131,6 +131,7 @@ def _stuck(seed):
     source="this book",
     chapter=FURTHER,
     assumptions="p ≥ d; N has rank d; δ(Z) ≤ ¼√s_min; 0 < η ≤ 2/(13 s_max)",
+    by_proof="with the largest η, the factor is below 1 − 1/(10κ)",
     random=_point,
     extremal=(_slowest, inward),
     slack=(0.006,),
@@ -242,6 +243,7 @@ def _whitened_steps(x, y, A, B, mix, whitening, steps=2):
     mark="ours",
     source="this book",
     chapter=FURTHER,
+    by_proof="SA2 ends after the same step in both runs if U or V becomes zero",
     random=_tokens,
     assumptions="Σ̂ and C are invertible; x̃_i = Cx_i; the same targets; U ≠ 0; V ≠ 0; the steps "
     "of SA1 or SA2",

@@ -124,6 +124,7 @@ def _exact(scale):
     source="this book",
     chapter=FURTHER,
     assumptions="Q = L + R",
+    by_proof="∇Q = 0 exactly if D = 0 and ∇L = 0",
     random=_anywhere,
     extremal=(lambda: _exact(1.0), lambda: _exact(3.0)),
     broken=lambda seed: {
@@ -189,6 +190,7 @@ def _at_a_saddle(U, V, N, **_):
     source="this book",
     chapter=FURTHER,
     assumptions="∇Q = 0; E ≠ 0",
+    by_proof="neither Q nor L has a local minimum that is not global",
     random=_missing,
     broken=_overshot,
     breaks="∇Q = 0: a point behind the minimum, (1.5 U, 1.5 V)",

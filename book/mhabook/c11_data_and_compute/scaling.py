@@ -366,6 +366,7 @@ def _can_be_planned(law, target, power, share, assumed=None):
     chapter=CHAPTER,
     assumptions="a run costs Kn^q; q > 0; a > 0; φ > 0; 0 < ρ < 1; 0 < ε < a; "
     "all real n, K > 0 with aρ^K + φ/n = ε",
+    by_proof="no other pair is as cheap",
     random=_priced,
     extremal=(_cheapest,),
     broken=_mispriced,

@@ -126,6 +126,7 @@ def _ends(target, lr, away=0.0, balance=1.0, **_):
     chapter=FURTHER,
     assumptions="s_1 > s_2 ≥ … ≥ s_ℓ > 0; infinitely many samples; λ = 1; "
     "at every point of the optimum manifold; 0 < η ≤ κ/(1 + κ)",
+    by_proof="the directions with the eigenvalue 1 are those along the manifold, for p = d",
     random=_optimum,
     broken=lambda seed: _optimum(seed) | {"away": 1.0},
     breaks="at every point of the optimum manifold: (2U, V), which is not on it",
@@ -249,6 +250,7 @@ def _starts(seed):
     mark="ours",
     source="this book",
     chapter=FURTHER,
+    by_proof="the limit of (1 + h)^K E(1 − x_K²)² is positive and finite",
     random=_starts,
     assumptions="x_{j+1} = x_j(1 + h(1 − x_j²)); 0 < h < ½; a continuous density that is "
     "positive at 0",
@@ -372,6 +374,7 @@ def _spectral(seed):
     source="this book",
     chapter=FURTHER,
     assumptions=f"{GAUSSIAN}; the s_i are positive and distinct",
+    by_proof="the errors of the estimated covariance and map have a Gaussian limit",
     random=_spectral,
     broken=lambda seed: _spectral(seed) | {"fourth": 1.8},
     breaks=f"{GAUSSIAN}: uniform tokens, whose fourth moment is 1.8 instead of 3",
@@ -464,6 +467,7 @@ def _fitted(seed, largest=None, d=None):
     chapter=FURTHER,
     assumptions="x, z ~ N(0, I_d); ‖V‖ < 1; the same right singular vectors; the scores are "
     "those of V",
+    by_proof="Ψ is finite exactly if ‖V‖ < 1, and its formula for ‖V‖ ≥ 0.7",
     random=_fitted,
     extremal=(lambda: _fitted(0, 0.1, 3),),
     slack=(),

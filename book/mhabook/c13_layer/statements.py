@@ -80,6 +80,7 @@ def _value_step(seed):
     source="this book, after Song et al. 2024",
     chapter=SUCCEED,
     assumptions="W^V alone moves; 0 < η ≤ 1/L; B has full row rank",
+    by_proof="α > 0 exactly if B has full row rank, which requires HD ≥ Nn, and every W_h^O full column rank",
     random=_value_step,
     # One curvature: α = L, and a step takes exactly (1 − ηα)² of the loss.
     extremal=tuple((lambda share=share: _one_curvature(share)) for share in (0.01, 0.5, 0.9)),
@@ -215,6 +216,7 @@ def _two_heads(seed):
     source="this book",
     chapter=SUCCEED,
     assumptions="one head; X_{1:N} of full row rank; W^Q and W^K outside a null set",
+    by_proof="the exceptions have measure zero, the same for both kernels; the converse",
     random=_untied,
     # Every good start attains it: B has no more than Nn rows.
     extremal=(lambda: _untied(0), lambda: _untied(1)),

@@ -493,6 +493,7 @@ def _may_rise(keys, values, y, kernel=softmax, **_):
     chapter=CHAPTER,
     assumptions="softmax; d = m = 1; n ≥ 2; the keys are distinct; (u_j − u_i)/(k_j − k_i) ≥ χ > "
     "0; y lies strictly between the smallest and the largest value",
+    by_proof="the flow tends to the one query with o = y",
     random=_rising,
     extremal=(_equal_slopes, _far_right),
     broken=_not_rising,
@@ -627,6 +628,7 @@ def _other_side(seed):
     source="this book",
     chapter=CHAPTER,
     assumptions="d = m = 1; softmax; the keys are distinct; q ≥ 0; max_i A_i < y",
+    by_proof="the minimum is strict",
     random=_one_side,
     # at the end q = 0, o = A_n
     extremal=(_largest_key, lambda: _largest_key(0.0), _two_large_keys, _late_rise),

@@ -112,6 +112,7 @@ def _averages(q, K, kernel, **_):
     source="this book",
     chapter=FURTHER,
     assumptions="s_j ≥ 0; Σ_j s_j = 1",
+    by_proof="under the Gaussian kernel, every mean square between 0 and n occurs",
     random=_row,
     extremal=(_one_key, lambda: _one_key() | {"q": np.zeros((1, 2))}),
     slack=(1e-9, 1e-9),
@@ -162,6 +163,7 @@ def _good_and_alike(seed):
     source="this book",
     chapter=CHAPTER,
     assumptions="one test set; of independent samples; π ≥ 0; π_+− + π_−+ ≤ 1",
+    by_proof="equality only if both are equally good",
     random=_two_networks,
     # Equally good networks: the square vanishes.
     extremal=(lambda: {"first": 0.1, "second": 0.1, "M": 7, "same": True},),

@@ -124,8 +124,8 @@ def checked(row: Entry) -> list[str]:
     slack = "0" if abs(row["slack"]) < 1e-9 else f"{row['slack']:.2g}"
     slack = slack if row["holds"] else f"**violated:** {slack}"
     fail = f"all {row['twins']} fail" if row["twins_fail"] else f"**not all {row['twins']} fail**"
-    claim, assumptions, breaks = (
-        row[key].replace("*", r"\*") for key in ("claim", "assumptions", "breaks")
+    claim, assumptions, breaks, by_proof = (
+        row[key].replace("*", r"\*") for key in ("claim", "assumptions", "breaks", "by_proof")
     )
     twin = f"{breaks}: {fail}" if row["twins"] else "–"
     if row["without"]:
@@ -133,7 +133,8 @@ def checked(row: Entry) -> list[str]:
     test = row["test"].replace("::", "`, `")  # a line may break between file and function
     folded = f"<details><summary>Source and test</summary>{row['source']}. `{test}`</details>"
     found = certificate(row["id"])
-    first = _first_cells(row, claim, f"*Assumes: {assumptions}.*", folded + found)
+    more = [f"*By proof alone: {by_proof}.*"] if by_proof else []
+    first = _first_cells(row, claim, f"*Assumes: {assumptions}.*", *more, folded + found)
     first[2] += " · certificate" if found else ""
     return [*first, str(row["instances"]), slack, twin, str(count(id=row["id"]))]
 
