@@ -3,6 +3,10 @@
 from page import Page
 
 page = Page("reproduction")
+UNQUOTED = {
+    "what the page does": ("title", "overview", "settings"),
+    "how long a command takes, which depends on the machine": ("remake",),
+}
 
 
 @page.after("outcomes")
