@@ -10,6 +10,15 @@ import mhalib as mha
 from page import Page
 
 page = Page("your_own_model")
+UNQUOTED = {
+    "what the model is, or a question": ("title",),
+    "what the library does, which its own tests hold": (
+        "python: At a point",
+        "python: Tied",
+        "more",
+    ),
+    "how long a run takes, which depends on the machine": ("compiled",),
+}
 
 
 @page.after("figure")
@@ -22,8 +31,11 @@ def test_a_head_of_temperature_1_is_that_of_chapter_1(TemperedHead, data):
     np.testing.assert_allclose(grad.U, closed.U[0], atol=1e-12)
 
 
-@page.after("compare")
-def test_the_temperature_falls_and_the_weights_find_more_than_without_it(path, without):
+@page.after(
+    "compare", says="At step size 1, the temperature falls to {glue:text}`temperature` in 300 steps"
+)
+def test_the_temperature_falls_and_the_weights_find_more_than_without_it(path, rule, said, without):
+    assert [rule.lr, path.steps[-1]] == said
     assert path.temperature[-1] < path.temperature.max() <= 1
     assert path.score[-1] > without.attention_score[-1]
     assert (np.diff(path.loss) < 0).all()
@@ -40,11 +52,11 @@ def test_a_loss_that_branches_on_its_value_is_refused_though_it_is_computed_righ
         mha.live.figure(branching, data, rule)
 
 
-@page.after("refused")
-def test_a_saved_figure_has_about_a_megabyte(figure):
+@page.after("refused", says="writes one file of about 1 MB")
+def test_a_saved_figure_has_about_a_megabyte(figure, said):
     with tempfile.TemporaryDirectory() as folder:
         figure.save(file := Path(folder) / "figure.html")
-        assert 0.9e6 < file.stat().st_size < 1.1e6
+        assert [file.stat().st_size / 1e6] == pytest.approx(said, abs=0.1)
 
 
 @page.after("figure")
