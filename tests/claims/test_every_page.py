@@ -32,6 +32,7 @@ NOT_YET = PAGES.keys() - {
     "index",
     "reproduction",
     "start/descent_and_curvature",
+    "start/softmax",
     "multihead/02_how_steep_how_curved",
     "multihead/05_more_heads_slower_or_faster",
     "preconditioning/09_attention_is_a_tilted_average",

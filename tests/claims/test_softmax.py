@@ -6,6 +6,25 @@ import mhalib as mha
 from page import Page
 
 page = Page("start/softmax")
+UNQUOTED = {
+    "what is proved, or defined": (
+        "title",
+        "see-differences: The ratio of",
+        "see-differences: With two tokens",
+        "see-temperature: This mean never",
+        "prove",
+        "below-slope: This is at most",
+    ),
+    "what the figure does, or asks": (
+        "sliders: Keep",
+        "sliders: Is the first",
+        "sliders: Lower",
+        "sliders: Can you",
+        "live-scores-seen: The slider adds",
+        "live-scores-seen: Now set",
+    ),
+    "which question is answered": ("see-differences: This answers",),
+}
 
 
 def jacobian(pi):
@@ -18,9 +37,18 @@ def test_a_common_shift_changes_no_weight(a):
     assert np.allclose(mha.softmax(a + 1000), mha.softmax(a), rtol=1e-12)
 
 
-@page.after("shifted")
-def test_a_higher_first_score_leaves_the_ratio_of_the_others(a):
+@page.after(
+    "shifted",
+    says=(
+        "Three tokens have the scores $1$, $0$, and $-1$",
+        "When the first score rises, all three weights change, but the other two keep their ratio",
+    ),
+)
+def test_a_higher_first_score_leaves_the_ratio_of_the_others(a, said):
+    count, *scores, changed, kept = said
+    assert a.tolist() == scores and len(a) == count == changed == kept + 1
     pi, raised = mha.softmax(a), mha.softmax(a + [1, 0, 0])
+    assert (abs(raised - pi) > 0.01).all()
     assert abs(raised[1] / raised[2] - pi[1] / pi[2]) < 1e-12
 
 
@@ -35,10 +63,20 @@ def test_two_tokens_have_the_logistic_function(a):
     assert abs(mha.softmax(np.array([0.7, -0.4]))[0] - 1 / (1 + np.exp(-1.1))) < 1e-14
 
 
-@page.after("attention-mean")
-def test_hot_weights_are_nearly_equal_and_cold_ones_nearly_one_hot(a):
-    assert np.ptp(mha.softmax(a / 10)) < 0.07
-    assert 1 - mha.softmax(10 * a)[0] < 5e-5
+@page.after(
+    "attention-mean",
+    says=(
+        "the three weights are nearly equal",
+        "the first weight exceeds $0.9999$",
+        "dividing the scores makes the weights more equal, and multiplying them moves weight to the token with",
+    ),
+)
+def test_hot_weights_are_nearly_equal_and_cold_ones_nearly_one_hot(a, said):
+    count, most = said
+    hot, usual, cold = (mha.softmax(a / tau) for tau in (10, 1, 1 / 10))
+    assert len(hot) == count and np.ptp(hot) < 0.07
+    assert most < cold[0] < 1 - (1 - most) / 10
+    assert np.ptp(hot) < np.ptp(usual) < np.ptp(cold) and cold.argmax() == a.argmax()
 
 
 @page.after("check-derivative")
@@ -61,13 +99,27 @@ def test_the_norm_of_the_matrix_is_at_most_one_half_and_one_half_for_two_equal_t
     assert abs(np.linalg.norm(jacobian(np.array([0.5, 0.5])), 2) - 0.5) < 1e-14
 
 
-@page.after("live-scores")
-def test_of_the_slider_the_slope_is_largest_at_one_half(live):
+@page.after(
+    "live-scores",
+    says=(
+        "The values of the tokens are $2$, $1$, and $-1$",
+        "The weight is exactly $\\frac12$ at a score between",
+        "which lies between $0$ and $0.5$",
+    ),
+)
+def test_of_the_slider_the_slope_is_largest_at_one_half(live, said, v):
+    *values, half, left, right = said
+    assert v.tolist() == values
     slopes = {a1: live.drawn(a1=a1)["tilt"] for a1 in live.controls["a1"].values}
-    assert max(slopes, key=slopes.get) == 0.5
+    assert max(slopes, key=slopes.get) == right
+    ends = [live.drawn(a1=a1)["weight_1"] for a1 in (left, right)]
+    assert ends[0] < half < ends[1]
 
 
-@page.after("live-scores")
+@page.after(
+    "live-scores",
+    says="softmax is flat nearly everywhere and very steep where",
+)
 def test_a_cold_softmax_is_flat_and_steep_where_two_leaders_are_level(live):
     cold, level = live.drawn(tau=0.1), live.drawn(tau=0.1, a1=0.0)
     assert cold["tilt"] < 1e-3
@@ -76,8 +128,9 @@ def test_a_cold_softmax_is_flat_and_steep_where_two_leaders_are_level(live):
     assert level["tilt"] > 5 * live.drawn()["tilt"]
 
 
-@page.after("live-scores")
-def test_a_higher_second_or_third_score_lowers_the_mean(live):
+@page.after("live-scores", says="the value of either token is below the mean")
+def test_a_higher_second_or_third_score_lowers_the_mean(live, v):
+    assert v[1:].max() < live.drawn()["mean"]
     assert live.drawn(a2=1.0)["mean"] < live.drawn()["mean"]
     assert live.drawn(a3=0.0)["mean"] < live.drawn()["mean"]
 
