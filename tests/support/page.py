@@ -13,7 +13,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from livegrad.live.widget import LiveFigure
 from notebooks import BOOK, code, read, source
-from sentences import numbers
+from sentences import numbers, places
 
 
 class Page:
@@ -60,18 +60,18 @@ class Page:
 
     def find(self, quotation, cell):
         """Assert that a quotation stands once on the page, and not far before its cell."""
-        section, home, places, solved = 0, 0, [], False
+        section, home, found, solved = 0, 0, [], False
         for each in read(BOOK / f"{self.name}.ipynb")["cells"]:
             if each["cell_type"] == "markdown":
                 for part in re.split("(?m)^(?=## )", source(each)):
                     section += part.startswith("## ")
                     solved |= part.startswith("## Exercises")
-                    places += [section] * part.count(quotation)
+                    found += [section] * len(places(quotation, part))
             elif each["id"] == cell and not solved:  # what a solution finds is told before, too
                 home = section
-        times = f"{len(places)} times" if places else "nowhere"
-        assert len(places) == 1, f"{self.name} says {times}: {quotation!r}"
-        assert places[0] >= home - 2, f"{quotation!r} stands far before {cell!r}"
+        times = f"{len(found)} times" if found else "nowhere"
+        assert len(found) == 1, f"{self.name} says {times}: {quotation!r}"
+        assert found[0] >= home - 2, f"{quotation!r} stands far before {cell!r}"
 
     def execute(self):
         """claim → the error that it raised, or None. Where a cell raises, every claim that would

@@ -117,10 +117,17 @@ def _is_keyed(found):
     return bool(found["order"]) or _value(found) is not None
 
 
+def places(quotation, text):
+    """Where a text has a quotation, which ends where a word or a number ends: not "2" in "20"."""
+    first, last = (r"\b" if sign.isalnum() else "" for sign in (quotation[0], quotation[-1]))
+    pattern = f"{first}{re.escape(quotation)}{last}{last and r'(?![.,]?[0-9])'}"
+    return [found.span() for found in re.finditer(pattern, text)]
+
+
 def unquoted(markdown, quotations):
     """The sentences of a text with a number or an order that stands in none of the quotations."""
     text = prose(markdown)
-    held = [(at, at + len(quoted)) for quoted in quotations if (at := markdown.find(quoted)) >= 0]
+    held = [place for quoted in quotations for place in places(quoted, markdown)]
     return [
         " ".join(text[slice(*span)].split())
         for span, keyed in sentences(markdown)
