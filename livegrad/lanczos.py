@@ -39,8 +39,10 @@ class Lanczos:
         maxiter: int = 1,
         seed: int = 0,
     ) -> None:
-        self.P, self.tol, self.maxiter = P, tol, maxiter
-        self.products = 0
+        self.P: int = P
+        self.tol: float = tol
+        self.maxiter: int = maxiter
+        self.products: int = 0
         self._product = product
         self._rng = np.random.default_rng([seed, 8])
         self._norm = 0.0  # the largest eigenvalue in size, so far

@@ -254,7 +254,7 @@ def test_the_map_shows_every_page_and_what_it_needs():
     ]
     assert course.needed(PAGES["book/kernels/16_text_and_pathfinder"]) == ["needs 8, 12"]
     assert course.needed(PAGES[CHAPTERS[0]]) == ["needs descent,", "softmax"]
-    for file, page in PAGES.items():
+    for page in PAGES.values():
         named = re.findall(r"\w+", " ".join(course.needed(page)))[1:]
         assert len(named) == len(page["needs"])
         for line in course.needed(page):
