@@ -274,7 +274,9 @@ export function decades(layout, data) {
       Object.assign(axis, { tickmode: "linear", dtick, exponentformat: "power", tickfont: powers(layout) });
       continue;
     }
-    const all = Array.from({ length: Math.ceil(high) - first + 1 }, (_, k) => [1, 2, 5].map((n) => `${n}e${first + k}`));
+    const all = Array.from({ length: Math.ceil(high) - first + 1 }, (_, k) =>
+      [1, 2, 5].map((n) => `${n}e${first + k}`),
+    );
     const tickvals = all.flat().map(Number);
     Object.assign(axis, { tickmode: "array", tickvals, ticktext: tickvals.map(String) });
   }
