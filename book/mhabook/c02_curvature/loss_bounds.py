@@ -99,6 +99,7 @@ def loss_hessian(
     broken=lambda seed: equal_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
     breaks="the loss is logistic: (1 − z)²/2 instead",
     hypotheses=_fit_and_logistic,
+    counterexamples=(lambda: confident() | {"R": 1e-5},),
 )
 def self_bounded_gradient(
     model: MultiHeadAttention, data: Dataset, R: float | None = None, loss: Loss = logistic
@@ -190,6 +191,7 @@ def weak_convexity(model: MultiHeadAttention, data: Dataset, R: float | None = N
     broken=lambda seed: opposite_tokens(R=between(seed, 0.5, 3)) | {"loss": MarginSquared()},
     breaks="the loss is logistic: (1 − z)²/2 instead",
     hypotheses=_fit_and_logistic,
+    counterexamples=(lambda: opposite_tokens() | {"R": 0.75},),
 )
 def self_bounded_weak_convexity(
     model: MultiHeadAttention, data: Dataset, R: float | None = None, loss: Loss = logistic

@@ -98,6 +98,16 @@ def _best_direction(n=7, p=12):
     return {"features": features, "y": y, "theta": theta, "weights": weights}
 
 
+def _beside_the_hull():
+    """Two features on a line, and weights 2 and −1 that lead from them to the origin."""
+    return {
+        "features": np.array([[1.0], [2.0]]),
+        "y": np.ones(2),
+        "theta": np.ones(1),
+        "weights": np.array([2.0, -1.0]),
+    }
+
+
 def _convex(theta, weights, **_):
     return {
         "‖θ‖ = 1": bool(abs(np.linalg.norm(theta) - 1) < 1e-9),
@@ -123,6 +133,10 @@ def _convex(theta, weights, **_):
     ),
     breaks="Σ_i λ_i = 1",
     hypotheses=_convex,
+    counterexamples=(
+        lambda: (best := _best_direction()) | {"theta": 2 * best["theta"]},
+        _beside_the_hull,
+    ),
 )
 def margin_is_a_distance(features: Array, y: Array, theta: Array, weights: Array) -> Checks:
     """min_i y_i ⟨φ_i, θ⟩ ≤ ‖Σ_i a_i y_i φ_i‖; equality for the maximum margin's direction and

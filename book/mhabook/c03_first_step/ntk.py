@@ -222,6 +222,10 @@ def _after(data, seed, strict=True):
     broken=lambda seed: _after(small_mixture(seed, sigma=0.5), seed),
     breaks="no noise on the tokens",
     hypotheses=lambda model, data: _patterned(data) | {PHASE: _is_first_phase(model)},
+    counterexamples=(
+        lambda: _after(with_patterns(small_mixture(0, sigma=0.0), 0.5), 0),
+        lambda: _attending(small_mixture(0, sigma=0.0)),
+    ),
 )
 def witness_margins(model: MultiHeadAttention, data: Dataset) -> Check | Checks:
     """On every sample y⟨∇_U Φ, U-part⟩ = γ_U and y⟨∇_W Φ, W-part⟩ = γ_W · 2y⟨ψ, μ_y − m̂⟩/(ζS²).
@@ -280,6 +284,24 @@ def even_sample(
     return Dataset(X, y, np.tile(np.arange(T) < mixture.n_relevant, (len(y), 1)), mixture)
 
 
+def _attending(data):
+    """A model after the first phase whose W_h are 1 in every entry, and not 0."""
+    instance = _after(data, 0)
+    model = instance["model"]
+    return instance | {"model": MultiHeadAttention(1 + model.W, model.U)}
+
+
+def _noisy(data):
+    noise = np.random.default_rng(39).standard_normal(data.X.shape)
+    return replace(data, X=data.X + 0.1 * noise)
+
+
+def _half_a_step():
+    """Decoders ±1ψᵀ with ψ = ψ₀/2."""
+    instance = _after(even_sample(), 0)
+    return instance | {"model": 0.5 * instance["model"]}
+
+
 def has_every_even_sample(data: Dataset) -> bool:
     """Whether for both labels and every way to share the tokens as evenly as can be the data hold
     such a sample."""
@@ -326,6 +348,11 @@ def _mirrored_or_even(seed):
     ),
     broken=lambda seed: _after(with_patterns(even_sample(S=1.0 + seed), 0.5), seed),
     breaks="all of norm S",
+    counterexamples=(
+        lambda: _after(even_sample(), 0) | {"data": _noisy(even_sample())},
+        lambda: _attending(even_sample()),
+        _half_a_step,
+    ),
 )
 def exact_margin(model: MultiHeadAttention, data: Dataset) -> Checks:
     """γ* ≤ the maximum NTK margin, with equality as soon as all most even samples of both labels
@@ -359,6 +386,19 @@ def _at_zero(seed, **given):
     return {"model": MultiHeadAttention.zeros(1 + seed % 3, *data.X.shape[1:]), "data": data}
 
 
+def _opposite_labels():
+    """μ₋ = −μ₊: the patterns of the two labels are 2S apart, and not √2 S."""
+    instance = _at_zero(3, sigma=0.0)
+    data, plus = instance["data"], instance["data"].truth.mu[1]
+    X = np.where((data.relevant & (data.y < 0)[:, None])[..., None], -plus, data.X)
+    truth = replace(data.truth, mu=np.stack([-plus, plus]))
+    return instance | {"data": replace(data, X=X, truth=truth)}
+
+
+def _long(model):
+    return 10 * MultiHeadAttention.random(*model.sizes)
+
+
 @statement(
     id="prop-zero-margin",
     title="The largest margin at zero initialization",
@@ -373,6 +413,10 @@ def _at_zero(seed, **given):
     hypotheses=lambda model, data: (
         _patterned(data, quiet=False)
         | {"θ = 0": not model.norm(), PAIR: _is_mixture(data) and has_a_pair(data)}
+    ),
+    counterexamples=(
+        _opposite_labels,
+        lambda: (zero := _at_zero(3, sigma=0.0)) | {"model": _long(zero["model"])},
     ),
 )
 def zero_margin(model: MultiHeadAttention, data: Dataset) -> Checks:
@@ -407,6 +451,7 @@ def _saturated(seed, sigma=0.0):
     broken=lambda seed: _saturated(seed, sigma=0.5) | {"strength": 1.0},
     breaks="no noise on the tokens",
     hypotheses=lambda data, strength: _patterned(data) | {"Γ ≥ 0": strength >= 0},
+    counterexamples=(lambda: _saturated(0) | {"data": with_patterns(_saturated(0)["data"], 0.5)},),
 )
 def saturated_attention(data: Dataset, strength: float) -> Checks:
     """Decoder Û, key–query ΓŴ: every query puts ζe^g/(ζe^g + 1 − ζ) on relevant tokens; margin =

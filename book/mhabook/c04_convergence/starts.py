@@ -111,22 +111,37 @@ def slope(
     return _run(start, reference, data, constants_of(start, R, distance, per_head), steps, share)
 
 
-def saddle(steps: int, u: float, w: float, R: float = 1.0, per_head: bool = False) -> Instance:
+def saddle(
+    steps: int, u: float, w: float, R: float = 1.0, per_head: bool = False, at: float = 0.0
+) -> Instance:
     """One head with zero parameters, and tokens that cancel: the gradient is zero, and a better
     reference too far away.
 
     The reference has a decoder of norm ``u``/R² along the tokens, and keys ``w``/R² that tell the
-    two kinds apart.
+    two kinds apart. The start is ``at`` times the reference: below 0 a run leads away from it.
     """
     data = opposite_tokens(R=R, H=1)["data"]
-    sign, start = data.X[0, :, 0] / R, MultiHeadAttention.zeros(1, 4, 2)
+    sign = data.X[0, :, 0] / R
     W, U = np.zeros((1, 2, 2)), np.zeros((1, 4, 2))
     # Four rows of length u/(2R²): the decoder has norm u/R².
     W[:, 0, 0], U[:, :, 0] = w / R**2, u / R**2 * sign / 2
     reference = MultiHeadAttention(W, U)
-    return _run(
-        start, reference, data, constants_of(start, R, reference.norm(), per_head), steps, 1.0
-    )
+    start = at * reference
+    distance = (reference - start).norm()
+    return _run(start, reference, data, constants_of(start, R, distance, per_head), steps, 1.0)
+
+
+def overshot() -> Instance:
+    """``balanced`` from margin 1 with a step of 50/ρ, which ends far beyond the reference at margin
+    0."""
+    data, lr = balanced()["data"], balanced(50.0)["lr"]
+    return {
+        "start": reading(1.0),
+        "reference": reading(0.0),
+        "data": data,
+        "lr": lr,
+        "steps": 1,
+    }
 
 
 def near(seed: int, per_head: bool = False) -> Instance:

@@ -170,6 +170,7 @@ def _held_along(start, reference, data, lr, steps):
     hypotheses=_held_along,
     broken=lambda seed: starts.saddle(1 + seed % 5, u=1.5, w=between(seed, 1.4, 1.6)),
     breaks="κ‖θ_k − θ‖² ≤ 7/16 for k < K",
+    counterexamples=(starts.overshot,),
 )
 def regret(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int) -> Check:
     """(3/2)ηΣ L(θ_k) ≤ D₀² − ‖θ_K − θ‖² + (5/2)ηK L(θ) + ½η(L(θ₀) − L(θ_K)), the sum over k = 1, …,
@@ -193,6 +194,7 @@ def regret(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int)
     hypotheses=conditions,
     broken=lambda seed: starts.slope(-4.0, 1.0, 2, 30.0 + seed),
     breaks=STEP,
+    counterexamples=(lambda: starts.saddle(1000, u=1.0, w=1.0, at=-0.1),),
 )
 def bounded_iterates(
     start: Heads, reference: Heads, data: Dataset, lr: float, steps: int
@@ -215,6 +217,7 @@ def bounded_iterates(
     hypotheses=conditions,
     broken=lambda seed: starts.saddle(220, u=0.37, w=between(seed, 0.345, 0.355), R=0.17),
     breaks="√H ≥ (64/7) D₀² B",
+    counterexamples=(starts.overshot,),
 )
 def training(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int) -> Checks:
     """L(θ_K) ≤ (1/K)Σ L(θ_k) ≤ (2/3) D₀²/(ηK) + (5/3) L(θ) + L(θ₀)/(3K), the sum over k = 1, …, K.
@@ -243,6 +246,7 @@ def training(start: Heads, reference: Heads, data: Dataset, lr: float, steps: in
         50, u=0.36, w=between(seed, 0.335, 0.345), R=0.155, per_head=True
     ),
     breaks="√H ≥ (64/7) D₀² B",
+    counterexamples=(starts.overshot,),
 )
 def training_with_fewer_heads(
     start: Heads, reference: Heads, data: Dataset, lr: float, steps: int

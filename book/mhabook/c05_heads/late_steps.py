@@ -82,6 +82,14 @@ def _against(seed):
     return {"model": MultiHeadAttention.zeros(2, 10, 8), "data": data}
 
 
+def _short():
+    """Relevant tokens μ_y/2."""
+    instance = _pairs()
+    data = instance["data"]
+    X = np.where(data.relevant[..., None], data.X / 2, data.X)
+    return instance | {"data": replace(data, X=X)}
+
+
 def _no_noise(data, **_):
     if not hasattr(data.truth, "mu"):
         return {NO_NOISE: False, "relevant tokens are μ_y": False}
@@ -108,6 +116,7 @@ def _no_noise(data, **_):
     broken=_against,
     breaks=NO_NOISE,
     hypotheses=_no_noise,
+    counterexamples=(_short,),
 )
 def pull(model: MultiHeadAttention, data: Dataset) -> Check:
     """‖∇_U L‖ ≥ S √(T/2) (1/n) Σ |ℓ′(z_i)| α_i for every number of heads, α_i the attention score

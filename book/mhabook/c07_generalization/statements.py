@@ -108,6 +108,7 @@ def _overstepping(seed):
         }
         | tokens_fit(data, R)
     ),
+    counterexamples=(lambda: _hump(1e-3) | {"R": 5e-6},),
 )
 def expansion(
     model: MultiHeadAttention,
@@ -214,6 +215,7 @@ def _close_runs(start, data, lr, steps, R=None):
     ),
     breaks=TOKENS,
     hypotheses=_close_runs,
+    counterexamples=(lambda: _only(_undecided(0), "start", "data", "lr", "steps"),),
 )
 def distance_of_runs(
     start: Heads, data: Dataset, lr: float, steps: int, R: float | None = None
@@ -541,6 +543,7 @@ def _log_near(seed):
     hypotheses=lambda loss=logistic, **instance: (
         tokens_fit(**instance) | {"logistic loss": loss is logistic}
     ),
+    counterexamples=(lambda: _confident_pair(20.0) | {"R": 1e-5},),
 )
 def log_lipschitz(
     model: MultiHeadAttention,
@@ -655,6 +658,7 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
     ),
     breaks="the samples are independent: 1,000 copies of one instead",
     hypotheses=_good_start,
+    counterexamples=(lambda: starts.learnable(0) | {"n": 1, "lr": 100.0},),
 )
 def good_start_test_loss(
     start: Heads, direction: Heads, data: Dataset, lr: float, steps: int, n: int, copies: int = 1

@@ -109,6 +109,12 @@ def inward() -> Instance:
     }
 
 
+def _wide():
+    """p = 1 and d = 2: along the second column of V, which N does not have, Q is of order four."""
+    N = np.eye(1, 2)
+    return {"U": N, "V": np.diag([1.0, 0.1]), "N": N, "lr": LARGEST}
+
+
 def _nearby(U, V, N, lr):
     s = np.linalg.svd(N, compute_uv=False)
     return {
@@ -138,6 +144,10 @@ def _stuck(seed):
     broken=_stuck,
     breaks="δ(Z) ≤ ¼√s_min: the saddle at zero instead",
     hypotheses=_nearby,
+    counterexamples=(
+        _wide,
+        lambda: {"U": np.full((1, 1), 1.1), "V": np.full((1, 1), 1.1), "N": np.eye(1), "lr": 2.0},
+    ),
 )
 def local_rate(U: Array, V: Array, N: Array, lr: float) -> Check:
     """δ(Z − η∇Q(Z))² ≤ (1 − (21/32) η s_min) δ(Z)², δ the distance to the optimum manifold.

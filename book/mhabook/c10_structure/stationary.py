@@ -259,6 +259,7 @@ def _at_a_flat_saddle(s_left, s_kept, size, length=None):
     broken=_not_flat,
     hypotheses=_at_a_flat_saddle,
     breaks="0 ≤ s′: signs opposite; ‖u‖ = ‖v‖ = g: the balanced saddle, ‖u‖² = ‖v‖² = s′",
+    counterexamples=(lambda: {"s_left": -0.01, "s_kept": 1.0, "size": 3.0},),
 )
 def flat_saddles(s_left: float, s_kept: float, size: float, length: float | None = None) -> Checks:
     """−λ_min(∇²L) ≤ s(2s + s′)/g² at a stationary point of L that misses s; balanced, it is s.

@@ -131,6 +131,7 @@ def _ends(target, lr, away=0.0, balance=1.0, **_):
     broken=lambda seed: _optimum(seed) | {"away": 1.0},
     breaks="at every point of the optimum manifold: (2U, V), which is not on it",
     hypotheses=_ends,
+    counterexamples=(lambda: _optimum(0) | {"balance": 0.5},),
 )
 def late_spectrum(
     target: Array, turn: Array, lr: float, away: float = 0.0, balance: float = 1.0
@@ -260,6 +261,7 @@ def _starts(seed):
         "0 < h < ½": 0 < lr / kappa < 0.5,
         "a continuous density that is positive at 0": least == 0 and tilt < 1,
     },
+    counterexamples=(lambda: {"kappa": 1.0, "lr": 0.95, "tilt": 0.0},),
 )
 def mean_over_starts(kappa: float, lr: float, tilt: float, least: float = 0.0) -> Checks:
     """E(1 − x_K²)² is multiplied by 1/(1 + h) a step as K → ∞, each (1 − x_K²)² by (1 − 2h)², with
@@ -384,6 +386,7 @@ def _spectral(seed):
             np.linalg.svd(M @ symmetric_power(Sigma, 0.5))[1]
         ),
     },
+    counterexamples=(lambda: {"M": np.eye(2), "Sigma": np.eye(2), "sigma": 1.0},),
 )
 def spectral_excess(M: Array, Sigma: Array, sigma: float, fourth: float = 3.0) -> Checks:
     """n(L(A₀, B₀) − L*) tends to X = ½‖σG − P S^{1/2} H S^{1/2} Wᵀ‖², and E X = ½[σ²pd + (Σ s_i)² +

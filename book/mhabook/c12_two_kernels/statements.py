@@ -532,6 +532,10 @@ def _best_query():
         "λ_j ≥ 0": lam.min() >= 0,
         "Σ λ_j = 1": abs(lam.sum() - 1) < 1e-12,
     },
+    counterexamples=(
+        lambda: _best_query() | {"q": np.full(1, -10.0), "lam": np.array([2.0, -1.0])},
+        lambda: _best_query() | {"q": np.full(1, -10.0), "lam": np.array([2.0, 0.0])},
+    ),
 )
 def inside_hull(q: Array, others: Array, lam: Array, kernel: Kernel = softmax) -> Check:
     """The weight of the key Σ λ_j k_j is at most 1/(1 + e^{H(λ)}) with H(λ) = −Σ λ_j ln λ_j, where

@@ -121,6 +121,16 @@ def _two_curvatures(seed, share):
     return {"layer": layer, "data": data, "lr": share / value_smoothness(layer, X)}
 
 
+_ONE_LINE = np.array([[[1.0], [2.0]]])
+"""Two tokens in one dimension."""
+
+
+def _no_keys():
+    """W^K = 0 under softmax: all rows of S are equal."""
+    layer = AttentionLayer.random(2, 1, 1, tied=True)
+    return {"layer": layer.with_arrays(WK=0 * layer.WK), "X": np.eye(2)[None]}
+
+
 def _tied(seed):
     rng = np.random.default_rng([seed, 123])
     N, n = (int(size) for size in rng.integers(1, 4, size=2))
@@ -152,6 +162,10 @@ def _tied(seed):
             "W^K = W^Q": bool((layer.WK == layer.WQ).all()),
             "different queries": _closest(X @ layer.WQ[0]) > 0,
         }
+    ),
+    counterexamples=(
+        lambda: {"layer": AttentionLayer.random(1, 1, 1, tied=True), "X": _ONE_LINE},
+        _no_keys,
     ),
 )
 def tied_start(layer: AttentionLayer, X: Array) -> Checks:
@@ -224,6 +238,7 @@ def _two_heads(seed):
     breaks="X_{1:N} of full row rank: one dimension and two heads for two tokens, so that only "
     "HD = Nn",
     hypotheses=lambda layer, X: one_head(layer) | full_rank(X),
+    counterexamples=(lambda: {"layer": AttentionLayer.random(1, 1, 1), "X": _ONE_LINE},),
 )
 def almost_every_start(layer: AttentionLayer, X: Array) -> Check:
     """Nn ≤ rank B for almost every W^Q, W^K, under either kernel: here for random ones. Source:
@@ -262,6 +277,7 @@ def _on_a_line(seed):
         "t ≥ 1": scale >= 1,
         "the Gaussian matrix": kernel is gaussian,
     },
+    counterexamples=(lambda: _spread_out(0) | {"scale": 0.5},),
 )
 def larger_is_better(Q: Array, scale: float, kernel: Kernel = gaussian) -> Checks:
     """σ_min(S(Q, Q)) ≤ σ_min(S(tQ, tQ)) and ‖S(tQ, tQ)‖ ≤ ‖S(Q, Q)‖ for t = ``scale`` ≥ 1. Source:
@@ -377,6 +393,7 @@ _FASTEST = (
         "at most r from the center": away.norm() <= radius * (1 + 1e-12),
         "a = 1": abs(along.norm() - 1) < 1e-9,
     },
+    counterexamples=(lambda: (fast := _FASTEST[0]()) | {"along": 2 * fast["along"]},),
 )
 def moves(
     layer: AttentionLayer, X: Array, along: AttentionLayer, away: AttentionLayer, radius: float

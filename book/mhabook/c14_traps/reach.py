@@ -10,7 +10,7 @@ from livegrad.arrays import Array, require, to_numpy
 from mhabook.c03_first_step.max_margin import nearest_in_hull
 from mhabook.c12_two_kernels.statements import KERNELS
 from mhabook.ledger import Check, Checks, statement
-from mhalib.attention import Gaussian, gaussian, softmax
+from mhalib.attention import Gaussian, gaussian, normalized_gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
 
@@ -191,6 +191,7 @@ def _least_distance(keys):
         "Gaussian kernel": not kernel.normalized,
         "pairwise distances are at least g": g <= _least_distance(keys),
     },
+    counterexamples=(lambda: _halfway() | {"kernel": normalized_gaussian},),
 )
 def star(q: Array, keys: Array, values: Array, kernel: Gaussian, g: float | None = None) -> Check:
     """dist(o(q), ∪_j [0, 1] u_j) ≤ e^{−cg²/4√d} Σ_{l≠j} ‖u_l‖, j the nearest key, g the least

@@ -11,7 +11,7 @@ from mhabook.c12_two_kernels.statements import GaussianQuery, Kernel
 from mhabook.c14_traps.lines import GRID, Line
 from mhabook.c14_traps.reach import CHAPTER, FURTHER, query_arrays
 from mhabook.ledger import Check, Checks, statement
-from mhalib.attention import Gaussian, gaussian, softmax
+from mhalib.attention import Gaussian, gaussian, normalized_gaussian, softmax
 from mhalib.data.sequences import SequenceDataset
 from mhalib.models.layer import AttentionLayer
 
@@ -214,6 +214,7 @@ def _may_wait(q, keys, values, kernel, near, **_):
     breaks="the Gaussian kernel: softmax",
     false_claim=lambda **instance: _waited(**instance, mover=softmax),
     hypotheses=_may_wait,
+    counterexamples=(lambda: _coming((0.0,)) | {"kernel": normalized_gaussian},),
 )
 def waits(
     q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Gaussian, near: float
@@ -466,6 +467,12 @@ def _not_rising(seed):
     }
 
 
+def _falling():
+    """Values of B2, which do not increase with the keys."""
+    keys, values = (np.array(EXAMPLES["B2"][name]) for name in ("keys", "values"))
+    return {"q": 1.0, "keys": keys, "values": values, "y": 2.0}
+
+
 def _slopes(keys, values):
     """(u_j − u_i)/(k_j − k_i) for all i, j with k_i < k_j, (pairs,)."""
     rise, run = (a - a[:, None] for a in (values, keys))
@@ -500,6 +507,10 @@ def _may_rise(keys, values, y, kernel=softmax, **_):
     hypotheses=_may_rise,
     breaks="softmax: the Gaussian kernel, right of the keys; the keys are distinct: two at one "
     "place",
+    counterexamples=(
+        _falling,
+        lambda: _equal_slopes() | {"y": 5.0},
+    ),
 )
 def rising(q: float, keys: Array, values: Array, y: float, kernel: Kernel = softmax) -> Checks:
     """χ Var_S(k) ≤ o′(q), χ the least slope between two keys, and > 0; and −φ′ points to the one

@@ -165,6 +165,7 @@ def chances(values: Array, v: Array) -> np.ndarray:
         "−β ≤ μ_1 < 0": -down <= values[0] < 0,
         "all others are at least γ > 0": min(values[1:], default=up) >= up > 0,
     },
+    counterexamples=(lambda: _even_saddle() | {"down": 0.5},),
 )
 def missed_saddle(values: Array, down: float, up: float, seed: int) -> Checks:
     """P(the slice's Hessian has a negative eigenvalue) ≤ (β/(β+γ))^{(p−2)/2}, and = for
@@ -227,6 +228,10 @@ def _rescaled(seed, kernel=None):
         "factors > 0": min(values.min(), queries.min()) > 0,
         "queries and keys only under softmax": layer.kernel is softmax or (queries == 1).all(),
     },
+    counterexamples=(
+        lambda: (scaled := _rescaled(0)) | {"values": -scaled["values"]},
+        lambda: _rescaled(0, gaussian) | {"queries": _rescaled(0)["queries"]},
+    ),
 )
 def filter_scale(
     layer: AttentionLayer,
@@ -326,6 +331,7 @@ def _far_enough(layer, data, t, seed=0, direction=None):
     broken=lambda seed: _constant_values(seed, (softmax, normalized_gaussian)[seed % 2]),
     breaks="the kernel: softmax, and the Gaussian with normalized rows",
     hypotheses=_far_enough,
+    counterexamples=(lambda: _going_far(0) | {"t": 0.0},),
 )
 def gaussian_plateau(
     layer: AttentionLayer,
