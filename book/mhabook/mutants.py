@@ -337,21 +337,95 @@ WHY = {
     "eigenvalues of opposite signs, so the sign of the label does not show.",
     "cor-1-weak-convexity": "As for smoothness, the sign of the label does not show.",
     "cor-1-self-bounded": "As for smoothness, the sign of the label does not show.",
+    "cor-1-quasi-convexity": "The check refuses κD² ≥ 8, where the bound has no positive "
+    "denominator.",
+    "prop-saturated": "For Γ < 0 both formulas are true as well.",
     "lemma-descent": "The constant 2 is not the best: 1.28 is.",
-    "lemma-one-point": "The constants ¾, 5/4, and 7/16 are used up to a quarter at most.",
-    "thm-1-fewer-heads": "The proof loses a large factor, so its constants are not pinned.",
+    "lemma-one-point": "The constants ¾, 5/4, and 7/16 are used up to a quarter at most; the "
+    "check refuses κD² ≥ 8, where ι has no positive denominator.",
+    "thm-1-fewer-heads": "The proof loses a large factor, so its constants are not pinned, nor is "
+    "how far a head of the reference may be.",
+    "cor-2-mixture": "The proof needs K ≥ 5; on all instances that we know the bound holds with "
+    "fewer steps, too.",
     "thm-slow-attention": "The proof loses a factor of four or more, so its constants are not "
     "pinned.",
+    "prop-lever": "The identities are algebra, and true for every ζ but 0 and 1, where the check "
+    "divides by 0.",
+    "prop-alignment-heads": "The cosine of a zero matrix is set to 0: with W* = 0 both sides are "
+    "0, and with all W_h = 0 the check divides by 0.",
+    "prop-equal-rows": "The cosine of U = 0 is set to 0, below every bound, and with U* = 0 the "
+    "bound is 0/0.",
+    "prop-alignment-start": "Without a teacher the check divides by 0, and with one parameter by "
+    "a variance that is 0.",
     "prop-first-look": "The first claim says that the covariances are the same for every t, so "
     "that their mean, maximum, and minimum are equal.",
-    "lemma-expansion": "Only the ½ of ς is pinned, not what it grows by.",
+    "lemma-expansion": "Only the ½ of ς is pinned, not what it grows by; the check refuses κD² ≥ "
+    "8, where ς has no positive denominator.",
+    "lemma-leave-one-out": "The check refuses runs that are farther apart than 7/4 allows.",
+    "thm-2-stability": "No instance that we know violates the bound with fewer heads.",
+    "thm-2-generalization": "No instance that we know uses a tenth of the bound, neither with "
+    "fewer heads nor with a longer step.",
     "lemma-log-lipschitz": "At short tokens G is the same at both ends.",
+    "thm-2-left-out": "A longer step makes the exponential larger still, and no instance that we "
+    "know violates the bound with fewer heads.",
+    "cor-2-test-loss": "A direction that does not separate is refused, and no instance that we "
+    "know violates the bound with fewer steps or heads.",
     "prop-first-order": "At the end of a short step B is the same as at its start.",
     "prop-head-moves": "The start and the end of a run are both asked for their longest decoder, "
     "so that leaving one out changes nothing where it is in the other.",
-    "thm-neighborhood": "The proof loses a factor of a thousand, so its constants are not pinned.",
+    "lemma-tilting": "The check refuses a Σ that is not symmetric or not positive definite.",
+    "prop-population-loss": "The last claim inverts Σ, and without Σ ⪰ 0 there are no Gaussian "
+    "tokens.",
+    "prop-effective-tokens": "The check refuses a Σ that is not symmetric or not positive "
+    "definite.",
+    "prop-renormalization": "Without A or B there is no best scale, and the check refuses.",
+    "prop-query-error": "The check refuses a Σ that is not symmetric or not positive definite.",
+    "prop-mean-error": "With A = 0 both sides are 0, and the check divides by one of them.",
+    "lemma-exact-error": "At bᵀΣb = 0 both sides are Σ/n.",
+    "lemma-query-rate": "At u = 0 the limit is right as well, and no deviation τ is negative.",
+    "thm-exponent": "At V = 0 the check divides by ‖V‖.",
+    "prop-factorization": "A singular Σ ⪰ 0 would do as well, and no other Σ has a real root.",
+    "prop-optimum-spectrum": "For p ≠ d the Hessian has more or fewer eigenvalues than the list, "
+    "and nothing can be compared.",
+    "prop-saddles": "At E = 0 the check divides by ‖E‖.",
+    "prop-flat-saddles": "The length g enters by its square alone, and the check divides by it.",
+    "thm-local-rate": "If N has a rank below d, s_min is 0, and δ(Z) ≤ ¼√s_min leaves the optimum "
+    "alone.",
+    "prop-preconditioned": "The check inverts Σ̂.",
+    "prop-blind": "The check refuses a Σ̂ or a C that cannot be inverted.",
+    "prop-blind-variants": "The check refuses a Σ̂ or a C that cannot be inverted, and the "
+    "balancing U = 0 and V = 0.",
+    "prop-scale-free": "It is true for every b ≠ 0, since (−A, −B) has the losses of (A, B), and "
+    "the balancing refuses U = 0 and V = 0.",
+    "prop-late-factor": "Where s_1 = s_2 a step has no derivative, but the check's central "
+    "differences have the limit that is claimed; s_ℓ = 0 and a longer step are refused.",
+    "prop-least-squares": "For n ≤ d + 1 the mean is infinite, and the check refuses.",
+    "prop-fitted-noise": "The check reads s_i/v_i as the length of U along a right singular "
+    "vector of V, and so it is true for every U; no grid of ours reaches ‖V‖ = 1.",
+    "prop-plan": "A law or a target outside of its range is refused, and a share of the floor "
+    "outside of (0, 1) belongs to no n and K > 0.",
+    "prop-query-force": "It is true of each of several heads, too.",
+    "prop-jacobian-rank": "The check refuses several heads, for which there is no J_k.",
+    "prop-flat": "The check refuses several heads, for which there is no J_k.",
+    "thm-values": "If the rank of B is not full, α is 0, and both claims are true of every step "
+    "of at most 1/L.",
+    "lemma-tied-start": "More heads add columns to B, so that σ_min(B) does not fall.",
+    "prop-almost-every-start": "More heads add columns to B, so that its rank does not fall.",
+    "thm-neighborhood": "The proof loses a factor of a thousand, so its constants are not pinned, "
+    "nor is f₀; at α₀ = 0 the radius is 0, by which the check divides.",
+    "thm-queries": "The check refuses several heads, for which there is no J_k.",
+    "thm-waiting": "The check refuses an ℓ that is below (2c̄)^{−1/2}, or not below ℓ₀.",
+    "thm-wells": "The check refuses a target that violates one of the three inequalities, and its "
+    "weights are Gaussian whatever kernel it is given.",
+    "prop-rising": "A key alone has no slope, and the check refuses it.",
+    "thm-barrier": "The check refuses equal keys, and a target that is not above all A_i.",
+    "prop-interlacing": "For p = 2 the slice is the whole, and the claims are true; for p = 1 "
+    "there are no two orthonormal directions.",
+    "prop-missed-saddle": "For p = 2 both sides are 1, and for p = 1 there is no plane.",
+    "prop-loudness": "No kernel of ours has a negative weight.",
+    "prop-same-test": "The claims are true of all numbers π, chances or not.",
 }
-"""Row → why no instance of ours refutes what gets through, where the hypotheses are not all."""
+"""Row → why no instance of ours refutes what gets through."""
 LATER = ("constant, 2 %", "term", "root mean square")
 """Kinds that were written when the instances of all rows stood, so that none answers them."""
 OUTCOMES = {
