@@ -111,6 +111,14 @@ def test_the_stored_table_is_of_the_rows_as_they_stand():
         assert stored[statement.id] == labels + conditions, statement.id
 
 
+def test_a_hypothesis_that_nothing_violates_alone_has_a_reason():
+    alone = TABLE.where(kind="hypothesis", outcome="unseen")["id"]
+    assert set(alone.tolist()) <= set(mutants.WHY)
+    # No reason outlives the mutants that it explains.
+    through = np.isin(TABLE["outcome"], mutants.THROUGH)
+    assert set(mutants.WHY) <= set(TABLE["id"][through].tolist())
+
+
 @pytest.mark.parametrize("id", ["prop-star", "lemma-logistic", "prop-1-gradient"])
 def test_three_rows_of_the_table_come_out_again(id):
     found = [(row["mutant"], row["outcome"]) for row in mutants.run(id=id, seed=0)]
