@@ -190,8 +190,8 @@ class Statement:
 
     @property
     def proof(self) -> str:
-        """Its proof, as the page has it: Markdown with formulas in TeX, other statements by their ids.
-        It is empty for one that is recalled, and not proved.
+        """The proof of its page, as Markdown with formulas in TeX, other statements by their ids. It is
+        empty for one that is recalled, and not proved.
 
         Raises FileNotFoundError where mhabook is installed without the pages of the book.
         """

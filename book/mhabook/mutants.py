@@ -424,6 +424,14 @@ WHY = {
     "prop-missed-saddle": "For p = 2 both sides are 1, and for p = 1 there is no plane.",
     "prop-loudness": "No kernel of ours has a negative weight.",
     "prop-same-test": "The claims are true of all numbers π, chances or not.",
+    "lemma-every-tilt": "Mehler's kernel needs 0 < q < 1. At small tilts only the leading terms of the "
+    "bounds are pinned.",
+    "lemma-gradient-gap": "The check divides by Σ̂. The bounds are attained as U → 0, so that the terms "
+    "with U in them are not pinned.",
+    "thm-finite-gradient": "The bound is thousands of times the gap, so that neither its constants nor "
+    "the ball are pinned.",
+    "thm-finite-descent": "The run stays well inside of what the bound allows, so that its constants "
+    "are not pinned; p ≥ d and the rank are needed for the contraction that the proof cites.",
 }
 """Row → why no instance of ours refutes what gets through."""
 LATER = ("constant, 2 %", "term", "root mean square")
