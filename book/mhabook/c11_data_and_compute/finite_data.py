@@ -264,7 +264,7 @@ class Errors:
 @dataclass(frozen=True)
 class Queries:
     """Means over queries: 𝒯a and 𝒯b of the theorem, the share of the queries that 𝒯 does not
-    control, that share weighted by ‖y_i‖², and Z ≥ 1 and every ‖x_i‖."""
+    control, that share weighted by ‖y_i‖², and x̄ ≥ 1 and every ‖x_i‖."""
 
     A: float
     B: float
@@ -274,11 +274,11 @@ class Queries:
 
     def errors(self, ball: Ball, theta: float, q: float) -> tuple[float, float]:
         """(ε_m, ε_C), at least the root mean squares of ‖m_i − b_i‖ and of ‖C_i − I‖‖r_i‖."""
-        Z = self.farthest
-        bad = self.lost_y + ball.u**2 * theta * Z**2 * self.lost
+        far = self.farthest
+        bad = self.lost_y + ball.u**2 * theta * far**2 * self.lost
         return (
-            sqrt(4 * self.A / q**2 + (1 + ball.r * theta) ** 2 * Z**2 * self.lost),
-            sqrt(72 * self.B / q**4 + 2 * Z**4 * bad),
+            sqrt(4 * self.A / q**2 + (1 + ball.r * theta) ** 2 * far**2 * self.lost),
+            sqrt(72 * self.B / q**4 + 2 * far**4 * bad),
         )
 
 
