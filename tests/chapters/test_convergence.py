@@ -7,7 +7,7 @@ import pytest
 import mhabook
 import mhalib as mha
 from checks import assert_close, assert_refused
-from engines import assert_bug_is_seen
+from engines import assert_follows, plain
 from mhabook.c01_model.instances import token_radius
 from mhabook.c02_curvature import bounds
 from mhabook.c03_first_step.first_phase import first_phase, mirrored
@@ -369,24 +369,11 @@ def test_bad_input_is_named(call, words):
 
 
 FIGURE = theory_and_practice(n=6, steps=30)
-BUGS = {
-    "heads counted": ("Math.sqrt(model.copies) * norm", "Math.sqrt(model.copies / 2) * norm"),
-    "heads of a run": ("multihead(data, { H, groups", "multihead(data, { H: 2 * H, groups"),
-    "patterns' norm": ("values.S * entry", "entry"),
-    "the witness's labels": (
-        "minus: mu.slice(0, d), plus: mu.slice(d)",
-        "minus: mu.slice(d), plus: mu.slice(0, d)",
-    ),
-    "the witness's patterns": ("patterns: M", "patterns: S"),
-    "the guarantee's step": ("told.k.fill(step)", "told.k.fill(step + 1)"),
-    "the guarantee": ("5.0 * reference_loss[0]", "4.0 * reference_loss[0]"),
-    "the reference": ("distance(theta, told.reference)", "distance(theta, told.first)"),
-}
 
 
-@pytest.mark.parametrize("bug", BUGS)
-def test_a_planted_bug_is_seen(bug):
-    assert_bug_is_seen(BUGS[bug], FIGURE, {}, {"S": 2.0, "H": 2, "zeta": 0.4})
+@pytest.mark.parametrize("values", [{}, {"S": 2.0, "H": 2, "zeta": 0.4}], ids=str)
+def test_the_figure_follows_mhalib(values):
+    assert_follows(plain(FIGURE), FIGURE, values)
 
 
 def without_noise(**given):
@@ -414,20 +401,9 @@ def test_the_figure_begins_with_the_run_that_it_was_given():
     assert_close(near().path()[-1].U, path[-1].U, 1e-12)
 
 
-@pytest.mark.parametrize(
-    "bug",
-    {
-        "the loss of the start": ("told.reference_loss[0]", "told.start_loss[0]"),
-        "the distance to the start": (
-            "distance(theta, told.reference)",
-            "distance(theta, told.first)",
-        ),
-        "patterns of norm one": ("values.S * entry", "entry"),
-    }.items(),
-    ids=lambda bug: bug[0],
-)
-def test_a_bug_planted_in_the_figure_of_the_good_model_is_seen(bug):
-    assert_bug_is_seen(bug[1], near(), {}, {"H": 2, "zeta": 0.8})
+@pytest.mark.parametrize("values", [{}, {"H": 2, "zeta": 0.8}], ids=str)
+def test_the_figure_of_the_good_model_follows_mhalib(values):
+    assert_follows(plain(near()), near(), values)
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,12 @@ import pytest
 from py_mini_racer import MiniRacer
 
 import mhalib as mha
-from engines import LIVE, asked, assert_bug_is_seen, assert_follows, compiled, exposed, plain
+from engines import LIVE, asked, assert_follows, compiled, exposed, plain
 from figures import FIGURES, PLACES, corners, different_runs, expected, figure, place_id
 from livegrad.live.frames import RULES, chosen_rule
 from livegrad.live.spec import Control
 from livegrad.live.widget import LiveFigure
 from mhabook.c01_model.figure import finding
-from mhabook.c02_curvature.figure import curvature
 from mhabook.c10_structure import figure as c10
 from mhabook.c11_data_and_compute import figure as c11
 from mhabook.c13_layer import figure as c13
@@ -106,17 +105,6 @@ DIVERGING += [
     (c11.data_and_compute(n=80, steps=20), {"optimizer": "preconditioned", "s_max": 2.0}),
     (c13.layer(steps=1000), {"lr": 2.5, "N": 2, "n": 2, "D": 8}),
 ]
-# One character, or one sign, each; the words around it say where.
-BUGS = {
-    "gradient scaled": ("slope[k] * this.fromOne[k];", "slope[k] * this.toOne[k];"),
-    "heads scaled by H": ("root = Math.sqrt(this.copies)", "root = this.copies"),
-    "state not kept": ("m[i0] = b5[i0];", ""),
-    "step of another number": ("k: [k]", "k: [k + 1]"),
-    "step sizes scaled by H": ("all.lr * Math.sqrt(all.H)", "all.lr * all.H"),
-    "norm of U": ("* number0);\nreturn norm_W[0]", ");\nreturn norm_W[0]"),
-    "heads of another sample": ("((sample * heads + h) * T", "((sample + h) * T"),
-    "mixture's noise": ("+ sigma * normal", "- sigma * normal"),
-}
 both = pytest.mark.parametrize("v8", [plain, compiled])
 
 
@@ -132,17 +120,6 @@ def test_engine_follows_mhalib(v8, made, values):
 def test_a_diverging_run_stops_where_mhalibs_does(v8, made, values):
     assert_follows(v8(made), made, values)
     assert expected(made, values)[1] is not None
-
-
-@pytest.mark.parametrize("bug", BUGS)
-def test_a_planted_bug_is_seen(bug):
-    assert_bug_is_seen(BUGS[bug], HEADS, *(values for made, values in SETTINGS if made is HEADS))
-
-
-def test_a_planted_bug_in_the_hessian_is_seen():
-    right = 'program.call("product"); out.set(program.along)'
-    made = curvature(mha.data.tokenized_mixture(n=6, T=4, d=6, M=2, zeta=0.25), steps=2)
-    assert_bug_is_seen((right, right.replace("along", "slope")), made, {})
 
 
 @both

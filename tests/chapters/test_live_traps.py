@@ -10,7 +10,7 @@ import pytest
 
 import mhalib as mha
 from checks import assert_refused
-from engines import assert_bug_is_seen
+from engines import assert_follows, plain
 from mhabook.c14_traps import figure, figure_traps, figure_two_tokens, runs
 from mhabook.c14_traps.figure_queries import minima, reach
 from mhabook.c14_traps.figure_two_tokens import axis, landscape, pairs
@@ -46,74 +46,17 @@ def two():
     return figure_two_tokens.two_tokens()
 
 
-BUGS = {
-    "the first case": (held, {"case": "that rise"}, "cases[values.case]", 'cases["up and down"]'),
-    "half of the target": (held, {}, "values, y: [y] }", "values, y: [y / 2] }"),
-    "one query for both": (held, {}, "seen(short, [theta[k]])", "seen(short, [theta[0]])"),
-    "the loss as its own slope": (held, {}, "grad[k] = slope[0]", "grad[k] = loss[0]"),
-    "the start in place of the end": (held, {}, "way[way.length - 1]", "way[0]"),
-    "pins to the ground": (held, {}, "[0, value, NaN]", "[0, 0, NaN]"),
-    "keys in the air": (held, {}, "keys.map(() => 0)", "keys.map(() => 1)"),
-    "a target that is always met": (held, {}, "MET = 1e-4", "MET = 1"),
-    "every end a trap": (held, {"q": 3.0}, "around.every(", "around.some("),
-    "another width": (traps, {"c": 1.0}, "minima[name][widths.indexOf(c)]", "minima[name][0]"),
-    "queries of another kernel": (
-        traps,
-        {},
-        "theta.subarray(kernel * this.n, (kernel + 1) * this.n)",
-        "theta.subarray(0, this.n)",
-    ),
-    "another target": (traps, {}, "y: [y]", "y: [y / 2]"),
-    "far from a minimum": (traps, {"lr": 0.1}, "const NEAR = 0.05", "const NEAR = 0.5"),
-    "the loss in place of its slope": (
-        traps,
-        {},
-        "this.end(name, theta)).grad",
-        "this.end(name, theta)).losses",
-    ),
-    "step size of the slider alone": (
-        traps,
-        {},
-        "optimizers.gd({ lr: rate }",
-        "optimizers.gd({ lr }",
-    ),
-    "losses to the bottom": (traps, {}, "SMALLEST = 1e-10", "SMALLEST = 1e-11"),
-    "starts that stay": (traps, {"shift": -1.0}, "start.map((q) => q + values.shift)", "start"),
-    "one query's lowest loss": (
-        traps,
-        {"trap": "B1"},
-        "made.n * made.losses(name, minima",
-        "made.losses(name, minima",
-    ),
-    "minima out of sight": (
-        traps,
-        {"trap": "B2", "c": 0.125},
-        "inside = (points) => points.filter((q) => Math.abs(q) <= reach)",
-        "inside = (points) => points",
-    ),
-    "end and start exchanged": (
-        traps,
-        {},
-        "start: () => made.begin, finish: ({ theta }) => [...made.end(name, theta)]",
-        "finish: () => made.begin, start: ({ theta }) => [...made.end(name, theta)]",
-    ),
-    "one query only": (two, {}, "(up + across) / top", "(up + up) / top"),
-    "queries exchanged": (two, {}, "rounded(pair[k])", "rounded(pair[1 - k])"),
-    "a scale of its own": (two, {}, "2 * Math.max(...alone.flat())", "Math.max(...alone.flat())"),
-    "half global": (
-        two,
-        {},
-        "best.includes(a) && best.includes(b)",
-        "best.includes(a) || best.includes(b)",
-    ),
-    "one query is enough": (two, {}, "at === 2 ?", "at > 0 ?"),
-}
+# Where each part of the programs counts.
+SETTINGS = [(held, values) for values in ({}, {"case": "that rise"}, {"q": 3.0})] + [(two, {})]
+SETTINGS += [(traps, values) for values in ({}, {"c": 1.0}, {"lr": 0.1}, {"shift": -1.0})]
+SETTINGS += [(traps, values) for values in ({"trap": "B1"}, {"trap": "B2", "c": 0.125})]
 
 
-@pytest.mark.parametrize("bug", BUGS)
-def test_a_planted_bug_is_seen(bug):
-    made, values, *texts = BUGS[bug]
-    assert_bug_is_seen(texts, made(), values)
+@pytest.mark.parametrize(
+    ("made", "values"), SETTINGS, ids=lambda part: getattr(part, "__name__", str(part))
+)
+def test_the_figures_follow_mhalib(made, values):
+    assert_follows(plain(made()), made(), values)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -1,12 +1,10 @@
-"""The JavaScript of figures in V8, from Python: as it is, with the kernel or without, or with a bug
-in it."""
+"""The JavaScript of figures in V8, from Python: as it is, with the kernel or without, or changed."""
 
 import json
 import re
 from functools import cache
 from pathlib import Path
 
-import pytest
 from py_mini_racer import MiniRacer
 
 from figures import assert_figure_agrees
@@ -73,20 +71,3 @@ def asked(v8, made, values):
 def assert_follows(v8, made, values, rel=1e-9):
     """An engine answers for a figure and these values what mhalib computes."""
     assert_figure_agrees(made, values, asked(v8, made, values), rel)
-
-
-@cache
-def _assert_follows_unbroken(made, values):
-    assert_follows(plain(made), made, dict(values))
-
-
-def assert_bug_is_seen(bug, made, *settings):
-    """An engine answers what mhalib computes at all of the settings, and with the bug not at one of
-    them."""
-    for values in settings:
-        _assert_follows_unbroken(made, tuple(values.items()))
-    v8 = engine(with_bug(made._esm, *bug))
-    # a wrong formula may also break the computation off
-    with pytest.raises((AssertionError, TypeError)):
-        for values in settings:
-            assert_follows(v8, made, values)
