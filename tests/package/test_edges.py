@@ -181,23 +181,6 @@ def model(form, start):
     return Formed(start)
 
 
-def test_the_stable_logistic_loss_trains_from_zero_as_the_plain_one():
-    labels = SimpleNamespace(X=DATA.X, y=1.0 * (DATA.y > 0))
-
-    def stable(w, X, y):
-        z = X @ w
-        return (np.maximum(z, 0) - z * y + np.log1p(np.exp(-abs(z)))).mean()
-
-    def plain(w, X, y):
-        return (np.logaddexp(0, X @ w) - X @ w * y).mean()
-
-    paths = [
-        mha.train(model(form, np.zeros(3)), labels, mha.GradientDescent(lr=1.0), 20).loss
-        for form in (stable, plain)
-    ]
-    np.testing.assert_allclose(*paths, rtol=1e-12)
-
-
 ROOT = model(
     lambda w, X, y: ((np.where(X @ w >= 0, X @ w, np.sqrt(-(X @ w))) - y) ** 2).mean(), np.ones(3)
 )

@@ -277,18 +277,6 @@ def test_it_works_in_a_kernel():
     assert not notebook.cells[1].outputs
 
 
-def test_no_widget_reaches_a_page_of_the_book(in_the_book):
-    notebook = run_notebook(NOTEBOOK[:1])
-    (output,) = notebook.cells[0].outputs
-    assert list(output.data) == ["text/html"]
-    assert "widgets" not in notebook.metadata
-
-
-def test_a_notebook_fails_where_the_first_call_does():
-    with pytest.raises(nbclient.exceptions.CellExecutionError, match="four"):
-        run_notebook([NOTEBOOK[0].replace("H=3", "H=4")])
-
-
 @pytest.fixture
 def shell(monkeypatch):
     """A notebook's Python, with a slider and a function that counts its calls."""

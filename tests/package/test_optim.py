@@ -119,16 +119,6 @@ def test_lr_is_a_function_of_the_step(kind):
     )
 
 
-@pytest.mark.parametrize("kind", ["GradientDescent", "Momentum", "Adam"])
-def test_a_constant_function_is_a_number(kind):
-    start = STARTS["an array"]
-    assert_close(
-        np.stack(run(getattr(mha, kind)(lr=lambda k: 0.1), start)),
-        np.stack(run(getattr(mha, kind)(lr=0.1), start)),
-        0,
-    )
-
-
 @rules
 def test_a_step_changes_neither_the_point_nor_the_gradient(rule, theirs):
     theta, grad = problem().model.W.copy(), direction(problem().model).W.copy()
@@ -170,17 +160,3 @@ def test_what_clip_cannot_stand_before_is_refused(rule, words):
     with pytest.raises((TypeError, ValueError)) as raised:
         mha.clip(norm=1.0) | rule
     assert words in str(raised.value)
-
-
-def test_the_first_step_of_adam_has_length_lr():
-    theta, rule = np.array([3.0, -4.0, 1e-3]), mha.Adam(lr=0.1, eps=1e-30)
-    moved, _ = rule.step(theta, np.array([1e-6, 7.0, -2.0]), rule.start(theta), 0)
-    assert_close(moved - theta, [-0.1, -0.1, 0.1], 1e-14)
-
-
-def test_momentum_of_a_constant_gradient_is_a_geometric_sum():
-    rule = mha.Momentum(lr=1.0, beta=0.5)
-    theta, state = 0.0, rule.start(0.0)
-    for k in range(10):
-        theta, state = rule.step(theta, 1.0, state, k)
-    assert state == pytest.approx(2 - 0.5**9, rel=1e-15)

@@ -445,21 +445,6 @@ REFUSED = {
         ValueError,
         "the name of a number .* got 'beta'",
     ),
-    "the value at the start": (
-        lambda: of_line(controls={"lr": [1.0]}),
-        ValueError,
-        r"the one at the start, 0.1, got \[1.0\]",
-    ),
-    "a curve's name": (
-        lambda: of_line(curves={"my curve": score}),
-        ValueError,
-        "names such as score",
-    ),
-    "a curve of many numbers": (
-        lambda: of_line(curves={"w": lambda model, data: model.w}),
-        Untraceable,
-        r"shape \(3,\)",
-    ),
     "single precision": (
         lambda: of_line(start=Line(np.zeros(3, "f4"))),
         TypeError,
@@ -474,11 +459,6 @@ REFUSED = {
         lambda: of_line(start=np.zeros(3)),
         TypeError,
         "start: expected a model with loss",
-    ),
-    "no data": (
-        lambda: of_line(data=np.zeros(3)),
-        TypeError,
-        "data: expected a dataset with arrays X and y",
     ),
     "no steps": (lambda: of_line(steps=0), ValueError, "steps: expected a whole number ≥ 1"),
 }

@@ -214,20 +214,6 @@ def test_what_a_constructor_sets_beside_fields_is_refused_first():
         mha.live.figure(Remembering(W, 0.1), ROWS, STEP, 3, {"decay": [0.1, 0.2]})
 
 
-class Sphere(Line):
-    def __sub__(self, other):
-        moved = super().__sub__(other)
-        return moved * (1 / moved.norm())
-
-
-def test_points_with_a_minus_of_their_own_are_trained_but_not_by_a_page():
-    assert mha.train(Sphere(W), ROWS, STEP, 3)[-1].norm() == pytest.approx(1)
-    with pytest.raises(
-        TypeError, match="start: .* act number by number, .* a Sphere with operators of its own"
-    ):
-        mha.live.figure(Sphere(W), ROWS, STEP, 3)
-
-
 # --- a rule, and data
 # -------------------------------------------------------------------------------------------------
 
