@@ -421,14 +421,6 @@ def test_data_without_samples_are_named():
         mha.train(start, DATA, mha.GradientDescent(0.1), 5, test=none)
 
 
-def test_a_path_without_a_step_says_why():
-    start = model(lambda w, X, y: np.log(-abs(w) - 1).sum(), np.zeros(3))
-    with pytest.warns(RuntimeWarning, match="not finite at the start"):
-        path = mha.train(start, DATA, mha.GradientDescent(0.1), 5)
-    with pytest.raises(AttributeError, match="recorded nothing: The loss is not finite at the"):
-        _ = path.loss
-
-
 def test_the_list_form_of_einsum_is_refused_in_words():
     start = model(lambda w, X, y: np.einsum(X, [0, 1], w, [1], [0]).sum(), np.zeros(3))
     with pytest.raises(TypeError, match="einsum with lists of axes; write letters"):

@@ -220,6 +220,14 @@ def test_a_rule_that_compares_losses_of_all_samples_takes_no_minibatch():
     assert mha.train(start, data, mha.Backtracking(), 3).loss[-1] < start.loss(data.x, data.y)
 
 
+def test_a_start_that_is_not_finite_says_so():
+    with pytest.warns(RuntimeWarning, match=r"not finite at the start \(step 0\)"):
+        path = mha.train(1e308 * START, DATA, mha.GradientDescent(0.1), steps=5)
+    assert len(path) == 0
+    with pytest.raises(AttributeError, match="it recorded nothing: The loss is not finite at the"):
+        _ = path.loss
+
+
 def test_a_run_that_converges_warns_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
