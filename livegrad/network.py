@@ -169,7 +169,14 @@ class _Loss(nn.Module):
             return self.network.loss(*self.network.batch(X, y))
         like = next(self.network.parameters())
         X, y = (_as_tensor(a, like) for a in (X, y))
-        found = self.loss(self.network(X), y)
+        output = self.network(X)
+        # torch broadcasts these to (n, n), and says so in a warning at most
+        if y.is_floating_point() and output.shape == (*y.shape, 1):
+            raise ValueError(
+                f"y: expected the shape of the network's output, {tuple(output.shape)}, got "
+                f"{tuple(y.shape)}; write y[:, None]"
+            )
+        found = self.loss(output, y)
         if not isinstance(found, torch.Tensor) or found.shape:
             raise TypeError(
                 f"loss: expected a tensor of shape (), the mean over samples, got {shown(found)}"
@@ -209,7 +216,7 @@ def _require_one_loss(network):
             kind = type(module).__name__
             raise ValueError(
                 "network: expected one whose loss is the same at each call, got one with "
-                f"{kind} in training mode ({name or 'the network itself'}), which "
+                f"{kind} in training mode ({f'module {name!r}' if name else 'the network itself'}), which "
                 f"{'draws' if draws else 'remembers'}; call network.eval() first"
             )
 

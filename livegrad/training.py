@@ -151,7 +151,7 @@ def train(
     compiled : None compiles where that pays, by the arguments of the run alone; True compiles, or
         raises RuntimeError that says why it cannot; False leaves the work to numpy
     resume : the path of an earlier run, which this one goes on with: model, data, test, batch, seed
-        and only are the same, and the rule is of the same class, with another lr if you like.
+        and only are the same, and the rule is of the same class; its settings hold from there on.
         ``steps`` counts from the start of that run, so it is larger than ``resume.state.k``. The
         path that is returned begins with all that ``resume`` recorded
     callback : a function that is called at each recorded step with the path so far, its state

@@ -10,7 +10,6 @@ from livegrad.arrays import Array, as_like, is_array, require_count, shown, to_n
 from livegrad.model.contract import require_dataset, require_weights
 from livegrad.model.vector import Vector
 from livegrad.model.weights import attributes, probe, require_left, weights, with_weights
-from livegrad.record.trace import HIDDEN
 from livegrad.vouched import is_vouched
 
 # Well above √ε, so the rounding of a difference, about ε/step, stays far below TOLERANCES.
@@ -98,6 +97,8 @@ def require_samples(model: Any, X: Array, y: Array, batch: int) -> None:
         if not np.isfinite([before, again, after]).all():
             continue
         if not np.isclose(before, again, **close):
+            from livegrad.record.trace import HIDDEN  # loads what a bare import leaves out
+
             raise ValueError(
                 f"batch: expected the same loss of the same samples and weights, got {before:.6g} "
                 f"and {again:.6g}: {HIDDEN}"

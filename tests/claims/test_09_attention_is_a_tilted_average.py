@@ -19,6 +19,7 @@ UNQUOTED = {
         "prove-population",
         "tilt-seen: Averaged over queries",
         "tilt-seen: Beyond this threshold",
+        "tilt-seen: For larger",
         "tilt-seen: So two heads",
         "seen",
         "solution-largest-end: The limit of one half",

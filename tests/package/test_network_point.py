@@ -154,6 +154,13 @@ BAD = {
         TypeError,
         ["loss: expected a tensor of shape ()", "shape (12,)"],
     ),
+    "targets that would be broadcast": (
+        lambda: mha.NetworkPoint.of(
+            torch.nn.Linear(4, 1).double(), torch.nn.functional.mse_loss
+        ).loss(DATA.X[:, 0], np.zeros(12)),
+        ValueError,
+        ["y: expected the shape of the network's output, (12, 1)", "got (12,)", "y[:, None]"],
+    ),
     "nothing that moves": (
         lambda: mha.NetworkPoint.of(torch.nn.Linear(4, 3).requires_grad_(False), cross_entropy),
         ValueError,
@@ -167,7 +174,7 @@ BAD = {
     "a network that draws": (
         lambda: drawing(True),
         ValueError,
-        ["network: ", "Dropout in training mode (1)", "network.eval()"],
+        ["network: ", "Dropout in training mode (module '1')", "network.eval()"],
     ),
     "other buffers": (
         two_networks_with_other_buffers,
