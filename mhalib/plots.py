@@ -185,8 +185,8 @@ def bands(
 
 
 def training(path: Path, title: str | None = None, alt: str | None = None) -> go.Figure:
-    """Losses of a ``Path``, and beside them whatever lies in [0, 1]: the weight on the
-    relevant token, accuracies.
+    """Losses of a ``Path``, and beside them whatever lies in [0, 1], if anything does: the weight on
+    the relevant token, accuracies.
 
     Steps are on a log axis from step 1 on, so that the first ten take as much room as the last
     thousand.
@@ -198,9 +198,6 @@ def training(path: Path, title: str | None = None, alt: str | None = None) -> go
     if not (path.steps > 0).any():
         raise ValueError(f"path: expected a recorded step after step 0, got {path!r}")
     require_texts(title=title, alt=alt)
-    figure = make_subplots(
-        rows=1, cols=2, horizontal_spacing=0.12, subplot_titles=("loss", "share")
-    )
     named = {
         "training loss": "loss",
         "test loss": "test_loss",
@@ -209,6 +206,8 @@ def training(path: Path, title: str | None = None, alt: str | None = None) -> go
         "test accuracy": "test_accuracy",
     }
     lines = {name: path.curves[curve] for name, curve in named.items() if curve in path.curves}
+    titles = ("loss",) if all(name.endswith("loss") for name in lines) else ("loss", "share")
+    figure = make_subplots(rows=1, cols=len(titles), horizontal_spacing=0.12, subplot_titles=titles)
     for name, values in lines.items():
         (color, dash), is_loss = TRAINED[name], name.endswith("loss")
         figure.add_scatter(
@@ -223,7 +222,8 @@ def training(path: Path, title: str | None = None, alt: str | None = None) -> go
     figure.update_xaxes(title="step", type="log", exponentformat="power", dtick=1)
     figure.update_yaxes(type="log", col=1)
     decades(figure)
-    figure.update_yaxes(range=[0, 1.03], col=2)
+    if len(titles) == 2:
+        figure.update_yaxes(range=[0, 1.03], col=2)
     drawn = path.steps > 0  # step 0 has no place on a log axis
     words = "; ".join(in_words(name, values[drawn]) for name, values in lines.items())
     return finish(

@@ -21,8 +21,10 @@ def test_a_notebook_draws_on_white_paper_and_what_a_script_colors_is_clear(
 def test_the_words_for_a_run_begin_where_its_lines_do():
     """Step 0 has no place on a logarithmic axis."""
     path = livegrad.Path(np.array([0, 1, 10]), (), {"loss": np.array([9.0, 4.0, 2.0])}, None)
-    words = mha.plots.training(path, "A run").layout.meta["alt"]
+    figure = mha.plots.training(path, "A run")
+    words = figure.layout.meta["alt"]
     assert words == "A run: from step 1 to 10, training loss falls from 4 to 2."
+    assert [title.text for title in figure.layout.annotations] == ["loss"], "nothing beside it"
 
 
 def test_the_words_for_attention_give_the_share_that_a_query_has_for_the_relevant_tokens():
