@@ -36,6 +36,7 @@ NOT_YET = PAGES.keys() - {
     "multihead/02_how_steep_how_curved",
     "multihead/05_more_heads_slower_or_faster",
     "preconditioning/09_attention_is_a_tilted_average",
+    "preconditioning/10_descent_that_knows_the_structure",
     "kernels/12_two_kernels_one_rank",
     "kernels/14_traps",
 }
