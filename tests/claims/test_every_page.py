@@ -25,6 +25,7 @@ CLAIMS = {
     )
 }
 NOT_YET = PAGES.keys() - {
+    "preconditioning/11_data_and_compute",
     "without_attention",
     "your_own_model",
     "kernels/13_when_gradient_descent_must_succeed",
