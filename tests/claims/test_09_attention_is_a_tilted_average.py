@@ -21,6 +21,7 @@ UNQUOTED = {
         "tilt-seen: Beyond this threshold",
         "tilt-seen: For larger",
         "tilt-seen: So two heads",
+        "tilt-seen: For larger",
         "seen",
         "solution-largest-end: The limit of one half",
         "solution-open-end: Moreover",

@@ -17,9 +17,9 @@ UNITS = {word: value for value, word in enumerate(SMALL)} | {
     "thousandfold": 1000,
 }
 UNITS |= {word: 10 * value for value, word in enumerate(TENS, 2)}
-SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6}
+SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "trillion": 10**12}
 PARTS = {"third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "tenth": 10}
-PARTS |= {"hundredth": 100, "thousandth": 1000, "ten-thousandth": 10**4, "millionth": 10**6}
+PARTS |= {"twentieth": 20, "hundredth": 100, "thousandth": 1000, "ten-thousandth": 10**4, "millionth": 10**6}
 DIGITS = r"[-−]?(?:\d+(?:,\d{3})*(?:\.\d+)?(?:/\d+)?|\\frac\d\d)"
 
 
