@@ -19,7 +19,13 @@ UNITS = {word: value for value, word in enumerate(SMALL)} | {
 UNITS |= {word: 10 * value for value, word in enumerate(TENS, 2)}
 SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "trillion": 10**12}
 PARTS = {"third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "tenth": 10}
-PARTS |= {"twentieth": 20, "hundredth": 100, "thousandth": 1000, "ten-thousandth": 10**4, "millionth": 10**6}
+PARTS |= {
+    "twentieth": 20,
+    "hundredth": 100,
+    "thousandth": 1000,
+    "ten-thousandth": 10**4,
+    "millionth": 10**6,
+}
 DIGITS = r"[-−]?(?:\d+(?:,\d{3})*(?:\.\d+)?(?:/\d+)?|\\frac\d\d)"
 
 
@@ -70,7 +76,7 @@ KEYED = re.compile(rf"{NUMBER.pattern}|\b(?P<order>{ORDERS})\b")
 BLANK = re.compile(
     r"(?m:^## Sources(?s:.*))"
     r"|(?s:\$\$.*?\$\$|\\begin\{(\w+\*?)\}.*?\\end\{\1\})|\$[^$]+\$"  # formulas
-    r"|(?:\{[\w:]+\})?`[^`]*`|\]\([^)]*\)"  # code, what glue prints, references, addresses
+    r"|(?:\{[\w:]+\})?`[^`]*`|\]\([^)]*\)|</?a\b[^>]*>"  # code, what glue prints, references, addresses
     r"|(?m:^\([\w-]+\)=$|^\d+\. |^#+ .*$|^\*Reading time.*$|^\*\*[^*\n]+\.\*\*)"  # names, headings, buttons
     r"|\b[Cc]hapters? \d+(?: (?:to|and) \d+)?|(?:[Tt]he|[Tt]hese|[Oo]ther|[Bb]etween) two\b"
     r"|\bno longer\b|[Mm]ore than one\b"
