@@ -249,11 +249,14 @@ def test_a_variance_a_tenth_too_large_leaves_a_layer_a_tenth_too_weak(ended, sai
 def test_over_many_draws_the_runs_follow_the_law_from_the_eighth_step_on(drawn, law, said, steps):
     percent, draws, errors = said
     assert all(10 * len(batches) == draws for batches in drawn.values())
+    off, above = [], []
     for n, batches in drawn.items():
         share = batches / law(steps, n)
         assert (share.mean(axis=0)[:4] > 1.5).all()
-        assert (abs(share.mean(axis=0)[8:] - 1) < percent / 100).all()
-        assert 0 < share[:, -1].mean() - 1 < errors * share[:, -1].std(ddof=1) / len(share) ** 0.5
+        off.append(abs(share.mean(axis=0)[8:] - 1).max())
+        above.append((share[:, -1].mean() - 1) / share[:, -1].std(ddof=1) * len(share) ** 0.5)
+    assert 0.8 * percent / 100 < max(off) < percent / 100
+    assert 0 < min(above) and 0.6 * errors < max(above) < errors
 
 
 @page.after("figure-law", says=("The live figure's six draws happen to end below the law"))

@@ -248,7 +248,10 @@ def test_numbers_are_read_in_digits_and_in_words():
 
 
 def test_a_number_that_no_claim_quotes_is_listed():
-    words = "It falls to a tenth. Then it never rises.\n\n```{prf:lemma} Ten\nAt most 10.\n```\n\nIt ends.\n"
+    words = (
+        "It falls to a tenth. Then it never rises.\n\n```{prf:lemma} Ten\nAt most 10.\n```\n\n"
+        'It <a href="#step=10">ends</a>.\n'
+    )
     assert unquoted(words, []) == ["It falls to a tenth.", "Then it never rises."]
     assert unquoted(words, ["falls to a tenth", "it never"]) == ["Then it never rises."]
     assert unquoted(words, ["falls to a tenth", "never rises"]) == []
