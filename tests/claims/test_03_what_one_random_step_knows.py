@@ -1,6 +1,7 @@
 """What the page multihead/03_what_one_random_step_knows says, held against what its cells leave."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,23 @@ from mhabook.c03_first_step.max_margin import ntk_margin
 from page import Page
 
 page = Page("multihead/03_what_one_random_step_knows")
+UNQUOTED = {
+    "what is proved, or defined": (
+        "title: A small move",
+        "title: The *margin*",
+        "train-seen: The best move has",
+        "by-hand: If moves along",
+        "theorem",
+        "margin-seen: Whichever way",
+        "cannot: If two samples",
+        "prove-margins",
+    ),
+    "what a cell does": ("exercise-open",),
+    "another page's": (
+        "margin-seen: With more heads",
+        "breaks: Such a margin",
+    ),
+}
 
 
 def signed_points(live, **values):
@@ -21,8 +39,41 @@ def signed_points(live, **values):
     )
 
 
-@page.after("train")
-def test_the_step_tells_every_label_in_both_ways_and_before_it_attention_tells_none(live, step):
+@page.after(
+    "train",
+    says=(
+        "In the figure, two of ten tokens are *relevant*",
+        "Three models have one head each",
+        "draws sixty samples without noise",
+        "a disc for the label $+1$, a ring for $-1$",
+        "plots the margins of all three models",
+        "The ten queries disagree",
+    ),
+)
+def test_the_data_and_the_models_are_as_described(data, live, said):
+    relevant, tokens, models, samples, plus, minus, lines, queries = said
+    assert data.X.shape[:2] == (samples, tokens) and tokens == queries
+    assert (data.relevant.sum(axis=1) == relevant).all()
+    drawn = live.drawn()
+    assert sum(name.startswith("over_") for name in drawn) == models == lines
+    for label, name in ((plus, "plus_U"), (minus, "minus_U")):
+        assert len(drawn[name]) == (data.y == label).sum()
+
+
+@page.after(
+    "train",
+    says=(
+        "no move of attention changes any logit, and after it, moving attention can separate two labels",
+        "But moving the decoder separates the labels just as well as after the step",
+        "So more weight on a relevant token now raises the logit of a positive sample and lowers that of a "
+        'negative one: "look more at relevant tokens" is a second move that separates the labels',
+        "the combined margin is at least the hypotenuse of a right triangle",
+    ),
+)
+def test_the_step_tells_every_label_in_both_ways_and_before_it_attention_tells_none(
+    live, step, data, said
+):
+    assert [len(set(data.y))] == said
     np.testing.assert_allclose(live.path()[-1].U, step.U, rtol=1e-12)
     assert (signed_points(live) > 0).all()
     assert not signed_points(live, initialization="zero")[1].any()
@@ -31,7 +82,28 @@ def test_the_step_tells_every_label_in_both_ways_and_before_it_attention_tells_n
     assert after.margin[0] > np.hypot(after.margin_U[0], after.margin_W[0])
 
 
-@page.after("say-train")
+@page.after("train", says="the maximum margin is half the width of the band")
+def test_the_band_is_twice_as_wide_as_the_margin(live, said):
+    drawn, (half,) = live.drawn(), said
+    below, border, above = (
+        np.array([drawn[f"{line}_{part}"] for part in "UW"])
+        for line in ("below", "border", "above")
+    )
+    along = (border[:, 1] - border[:, 0]) / np.linalg.norm(border[:, 1] - border[:, 0])
+    across = above[:, 0] - below[:, 0]
+    width = abs(along[0] * across[1] - along[1] * across[0])
+    assert half * width == pytest.approx(drawn["margin"][0], rel=1e-6)
+
+
+@page.after(
+    "say-train",
+    says=(
+        "so no move of attention helps all samples by much: the margin of attention alone is "
+        "{glue:text}`random_W`, instead of {glue:text}`step_W`",
+        "It adds hardly anything to the margin of the decoder",
+        "A random decoder of the same norm gains hardly anything in our noiseless data",
+    ),
+)
 def test_attention_alone_has_a_narrow_margin_with_a_random_decoder_which_adds_hardly_anything(
     live, data, step, random_decoder, random_W, alone, of_moves
 ):
@@ -42,44 +114,82 @@ def test_attention_alone_has_a_narrow_margin_with_a_random_decoder_which_adds_ha
     assert 1 < ntk_margin(random_decoder, data).margin / of_moves.U < 1.01
 
 
-@page.after("say-train")
+@page.after(
+    "say-train",
+    says=(
+        "It also exceeds the hypotenuse of the figure's two margins, {glue:text}`hypotenuse`, because a "
+        "sample that is slow along one component is fast along the other"
+    ),
+)
 def test_the_samples_hold_a_pair_and_slow_ones_are_fast_along_the_other_component(
-    live, data, zero, after, alone, of_moves
+    live, data, zero, after, alone, of_moves, said
 ):
+    assert [len(alone)] == said
     assert ntk.has_a_pair(data)
     assert ntk_margin(zero, data).margin == pytest.approx(of_moves.U, rel=1e-9)
     in_U, in_W = signed_points(live)
     assert after > np.hypot(*alone) + 0.01 and np.corrcoef(in_U, in_W)[0, 1] < -0.5
 
 
-@page.after("train")
+@page.after(
+    "train",
+    says=(
+        r"Take the step on sixty samples with noise $\sigma=1$, and then shuffle their labels",
+        "with more than a third of the margin of the true labels, and with the random decoder, more than "
+        "half",
+        "noise makes all samples different, and attention has 144 entries to fit sixty of them one by one",
+    ),
+)
 def test_shuffled_labels_are_never_separated_at_zero_but_by_noise_after_the_step_and_a_random_decoder(
-    zero, rule
+    zero, rule, said
 ):
+    n, large, third, half, entries, fitted = said
+    assert zero.W.size == entries and n == fitted
+    gained = []
     for seed in range(10):
-        for sigma, least, most in ((0.5, 0, 1 / 6), (1.0, 1 / 3, 0.6)):
-            data = mha.data.tokenized_mixture(60, 10, 12, 5, 0.2, 2.0, sigma, seed)
+        for sigma, least, most in ((0.5, 0, 1 / 6), (large, third, 0.6)):
+            data = mha.data.tokenized_mixture(int(n), 10, 12, 5, 0.2, 2.0, sigma, seed)
             step = mha.train(zero, data, rule, steps=1)[-1]
             shuffled = replace(data, y=np.random.default_rng(seed).permutation(data.y))
             before, after = (ntk_margin(model, shuffled).margin for model in (zero, step))
             assert before == 0
             assert least < after / ntk_margin(step, data).margin < most
         random = ntk.gaussian_of_equal_norm(data, 1, seed)
-        assert ntk_margin(random, shuffled).margin > ntk_margin(random, data).margin / 2
+        gained.append(ntk_margin(random, shuffled).margin / ntk_margin(random, data).margin)
+    assert half < min(gained) < 1.5 * half
 
 
-@page.after("moves-end")
+@page.after(
+    "moves-end",
+    says=(
+        "The margin in the figure is larger",
+        r"the best move of attention has a larger margin than $\hat W$",
+        "sampling noise adds less than 0.01",
+    ),
+)
 def test_the_best_move_of_attention_has_the_larger_margin_and_sampling_noise_adds_a_hundredth_at_most(
-    start, pairs, after, of_moves
+    start, pairs, after, of_moves, said
 ):
+    (hundredth,) = said
     without_noise = ntk_margin(start, pairs).margin
     assert of_moves.both < without_noise - 0.1
-    assert 0 < float(after) - without_noise < 0.01
+    assert hundredth / 4 < float(after) - without_noise < hundredth
 
 
-@page.after("train")
-def test_under_noise_only_the_start_at_zero_loses_its_margin(live):
+@page.after(
+    "train",
+    says=(
+        "noise lowers all three margins at first. Only the model at zero loses its margin completely: "
+        "there, a sample is only its mean token, and twelve entries are too few to separate sixty noisy "
+        "samples",
+        "margins stop falling",
+    ),
+)
+def test_under_noise_only_the_start_at_zero_loses_its_margin(live, data, said):
+    lines, entries, samples = said
+    assert (len(data.X), data.X.shape[2]) == (samples, entries)
     drawn = live.drawn(sigma=0.5)
+    assert sum(name.startswith("over_") for name in drawn) == lines
     zero, random, first = (
         np.array(drawn[f"over_{kind}"]) for kind in ("zero", "gaussian", "first")
     )
@@ -97,6 +207,112 @@ def test_the_two_moves_have_the_margins_of_the_formulas_on_every_sample(U, W, st
     np.testing.assert_allclose(W, right.W, rtol=1e-12)
 
 
-@page.after("solution-open")
+@page.after(
+    "small",
+    says=(
+        "The three vectors are orthogonal and have norm 2. Each of the decoder's two rows",
+        r"in which each token has the weight $\frac12$. Add $\frac14(\mu_+-\mu_-)$ to both rows of the "
+        "decoder, a move of norm 1",
+        "so the logit rises by 1. In the second sample, it falls by 1, so the margin is **1**",
+        r"each readout rises from zero to $\frac14\cdot\frac12\langle\mu_+,\mu_+\rangle=\frac12$",
+        r"In the example by hand, $\gamma_U=1$, so no move from zero has a larger margin than ours",
+    ),
+)
+def test_by_hand_the_decoder_has_margin_1_before_the_step(by_hand, said):
+    count, norm, rows, weight, quarter, length, *ones, part, readout, gamma = said
+    X, y, zero = by_hand_samples(norm)
+    assert X.shape[2] == count and zero.U.shape[1] == rows
+    np.testing.assert_allclose(zero.attention(X), weight)
+    move = np.outer([1, 1], quarter * (X[0, 0] - X[1, 0]))
+    assert np.linalg.norm(move) == pytest.approx(length)
+    assert move[0] @ (X[0].mean(axis=0)) == readout and part == quarter
+    _, dU = zero.logit_gradients(X)
+    up, down = np.einsum("nhtd,td->n", dU, move)
+    margin = ntk_margin(zero, SimpleNamespace(X=X, y=y)).margin
+    np.testing.assert_allclose([up, -down, margin], ones)
+    assert gamma == pytest.approx(by_hand.U)
+
+
+@page.after(
+    "small",
+    says=(
+        "With step size 2, the multiple is 1, so the step is exactly the move above",
+        r"The inner product of each row is now $+1$ with $\mu_+$, $-1$ with $\mu_-$, and zero with $\nu$",
+        r"Their scores rise at the speed $4\cdot4=16$",
+        r"so for a move of norm 1, the speed is $16/\sqrt{96}=1.63$",
+        r"a softmax weight of $\frac12$ grows at $\frac12(1-\frac12)=\frac14$ of the speed of its own score",
+        r"There are two queries, so the margin is $2\cdot\frac14\cdot1.63=$ **0.82**",
+    ),
+)
+def test_by_hand_attention_has_margin_0_82_after_the_step(by_hand, said):
+    lr, multiple, plus, minus, four, speed, *said = said
+    norm_1, same, scaled, half, weight, whole, quarter, queries, count, margin = said
+    X, y, zero = by_hand_samples(2.0)
+    _, grad = zero.loss_and_grad(X, y)
+    step = zero - lr * grad
+    row = multiple * (X[0, 0] - X[1, 0]) / 4
+    np.testing.assert_allclose(step.U[0], [row, row], atol=1e-15)
+    np.testing.assert_allclose(X[:, 0] @ row, [plus, minus])
+    assert X[0, 1] @ row == 0
+    b = X[:, 0].sum(axis=0)
+    a = b + X[0, 1]
+    assert a @ X[0, 0] == b @ X[0, 0] == four and four**2 == speed == same
+    look = np.outer(a, b) / np.linalg.norm(np.outer(a, b))
+    assert np.linalg.norm(look) == pytest.approx(norm_1)
+    assert X[0, 0] @ look @ X[0, 0] == pytest.approx(scaled, abs=0.005)
+    assert half == weight == zero.attention(X)[0, 0, 0, 0]
+    assert weight * (whole - weight) == quarter
+    assert queries == count == X.shape[1]
+    dW, _ = step.logit_gradients(X)
+    np.testing.assert_allclose(y * np.einsum("nhtd,td->n", dW, look), by_hand.W)
+    assert pytest.approx(margin, abs=0.005) == by_hand.W
+
+
+@page.after(
+    "small",
+    says=(
+        r"the legs of a right triangle with hypotenuse $\sqrt{1^2+0.82^2}=1.29$. The move of norm 1 along the "
+        "hypotenuse takes 1/1.29 of the first move and 0.82/1.29 of the second. In each sample",
+        "rates add up to the length of the hypotenuse, so the margin is **1.29**",
+    ),
+)
+def test_by_hand_the_two_margins_are_legs_of_a_right_triangle(by_hand, said):
+    leg, whole, norm, first, below, second, again, margin = said
+    assert whole == below == again == margin and leg == second
+    assert np.hypot(first / below, second / again) == pytest.approx(norm, abs=0.01)
+    assert by_hand.both == pytest.approx(np.hypot(by_hand.U, by_hand.W))
+    assert [first, second, margin] == pytest.approx([*by_hand], abs=0.005)
+
+
+def by_hand_samples(norm):
+    """The two samples of two tokens, their labels, and the model at zero."""
+    plus, minus, nu = norm * np.eye(3)
+    X = np.array([[plus, nu], [minus, nu]])
+    return X, np.array([1.0, -1.0]), mha.MultiHeadAttention.zeros(H=1, T=2, d=3)
+
+
+@page.after(
+    "solution-by-hand",
+    says=(
+        "=0.707$ and",
+        "=0.088$. In general",
+        "Here this ratio is $S^3/8$, which is 1 at $S=2$ and larger for larger $S$",
+    ),
+)
+def test_the_margin_of_attention_exceeds_that_of_the_decoder_beyond_2(at_one, at_two, said):
+    decoder, attention, eight, ratio, S = said
+    assert pytest.approx([decoder, attention], abs=5e-4) == [at_one.U, at_one.W]
+    for size, margins in ((1, at_one), (S, at_two)):
+        assert pytest.approx(size**3 / eight) == margins.W / margins.U
+    assert pytest.approx(ratio) == at_two.W / at_two.U
+
+
+@page.after(
+    "solution-open",
+    says=(
+        "None of the changes with equal rows increases the margin",
+        "With different rows, some changes do increase it",
+    ),
+)
 def test_only_rows_that_differ_beat_the_step(all_rows, equal_rows, known):
     assert equal_rows < known < all_rows
