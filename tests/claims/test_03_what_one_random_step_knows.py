@@ -143,9 +143,9 @@ def test_the_samples_hold_a_pair_and_slow_ones_are_fast_along_the_other_componen
 def test_shuffled_labels_are_never_separated_at_zero_but_by_noise_after_the_step_and_a_random_decoder(
     zero, rule, said
 ):
-    n, large, third, half, entries, fitted = said
-    assert zero.W.size == entries and n == fitted
-    gained = []
+    n, large, third, half, entries, same = said
+    assert zero.W.size == entries and n == same
+    gained, fitted = [], []
     for seed in range(10):
         for sigma, least, most in ((0.5, 0, 1 / 6), (large, third, 0.6)):
             data = mha.data.tokenized_mixture(int(n), 10, 12, 5, 0.2, 2.0, sigma, seed)
@@ -154,9 +154,10 @@ def test_shuffled_labels_are_never_separated_at_zero_but_by_noise_after_the_step
             before, after = (ntk_margin(model, shuffled).margin for model in (zero, step))
             assert before == 0
             assert least < after / ntk_margin(step, data).margin < most
+        fitted.append(after / ntk_margin(step, data).margin)
         random = ntk.gaussian_of_equal_norm(data, 1, seed)
         gained.append(ntk_margin(random, shuffled).margin / ntk_margin(random, data).margin)
-    assert half < min(gained) < 1.5 * half
+    assert third < min(fitted) < 1.5 * third and half < min(gained) < 1.5 * half
 
 
 @page.after(
@@ -173,7 +174,7 @@ def test_the_best_move_of_attention_has_the_larger_margin_and_sampling_noise_add
     (hundredth,) = said
     without_noise = ntk_margin(start, pairs).margin
     assert of_moves.both < without_noise - 0.1
-    assert hundredth / 4 < float(after) - without_noise < hundredth
+    assert hundredth / 2 < float(after) - without_noise < hundredth
 
 
 @page.after(

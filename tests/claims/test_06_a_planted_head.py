@@ -161,9 +161,10 @@ def test_two_of_the_heads_by_hand_come_near_and_one_goes_to_the_opposite(
 def test_one_perfect_head_of_eight_has_an_alignment_of_0_35(hidden, zero, alignment, data, said):
     heads, one, parts, top, undefined = said
     stacked = np.zeros((int(heads), 4, 4))
-    stacked[0] = one * hidden
+    stacked[0] = hidden
     most = cosine(stacked, np.stack([hidden] * int(parts)))
-    assert most == pytest.approx(top / np.sqrt(heads)) == pytest.approx(0.35, abs=0.005)
+    assert most == pytest.approx(one / np.sqrt(heads)) == pytest.approx(0.35, abs=0.005)
+    assert top == one
     assert alignment(zero, data.truth)["W"] == undefined
 
 
@@ -265,6 +266,7 @@ def test_the_alignment_passes_0_9_between_100_and_200_samples(found_by_n, sizes,
     medians = dict(zip(sizes, np.median(found_by_n, axis=0), strict=True))
     assert medians[before] < high < medians[passed] < high + 0.08
     at = sizes.index(every)
+    assert sizes.index(passed) == sizes.index(before) + 1
     assert found_by_n[:, at - 1].min() < high < found_by_n[:, at:].min() < high + 0.09
 
 
