@@ -187,7 +187,7 @@ def _ticks(values, most):
         return {"dtick": max(math.ceil(span / most), 1), "exponentformat": "power"}
     powers = range(math.floor(logs.min()), math.ceil(logs.max()) + 1)
     at = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
-    return {"tickvals": at, "ticktext": [f"{value:g}" for value in at]}
+    return {"tickvals": at, "tickformat": "~g"}
 
 
 def at_the_left(figure: go.Figure) -> go.Figure:

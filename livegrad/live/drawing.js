@@ -263,7 +263,13 @@ export function decades(layout, data) {
       drawn = data.filter((trace) => (trace[`${letter}axis`] ?? letter) === key.replace("axis", "")),
       logs = drawn.flatMap((trace) => (trace.visible === false ? [] : [...(trace[letter] ?? [])])),
       seen = logs.filter((value) => value > 0 && value >= least).map(Math.log10);
-    Object.assign(axis, { tickmode: "auto", dtick: undefined, tickvals: undefined, tickfont: undefined });
+    Object.assign(axis, {
+      tickmode: "auto",
+      dtick: undefined,
+      tickvals: undefined,
+      tickformat: undefined,
+      tickfont: undefined,
+    });
     if (!seen.length) continue;
     const [low, high] = [Math.min(...seen), Math.max(...seen)],
       first = Math.floor(low),
@@ -278,7 +284,7 @@ export function decades(layout, data) {
       [1, 2, 5].map((n) => `${n}e${first + k}`),
     );
     const tickvals = all.flat().map(Number);
-    Object.assign(axis, { tickmode: "array", tickvals, ticktext: tickvals.map(String) });
+    Object.assign(axis, { tickmode: "array", tickvals, tickformat: "~g" });
   }
 }
 

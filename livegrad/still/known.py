@@ -21,6 +21,7 @@ KNOWN: dict[str, set[str]] = {
     | {"colorway", "dragmode", "meta", "paper_bgcolor", "plot_bgcolor", "template", "uirevision"},
     "axis": {"title", "type", "range", "rangemode", "autorange", "autorangeoptions", "domain"}
     | {"dtick", "nticks", "tickvals", "ticktext", "showticklabels", "exponentformat", "automargin"}
+    | {"tickformat"}
     | {"showgrid", "zeroline", "zerolinecolor", "zerolinewidth", "anchor", "scaleanchor"}
     | {"constrain", "fixedrange"},
     "legend": {"orientation", "x", "y", "yanchor", "font", "groupclick"},
@@ -33,6 +34,7 @@ CHOICES: dict[str, set[Any]] = {
     "axis.rangemode": {"normal", "tozero"},
     "axis.autorange": {True, False, "reversed"},
     "axis.exponentformat": {"power", "none", "B"},
+    "axis.tickformat": {"~g"},
     "annotation.showarrow": {False},
     "annotation.xref": {"paper"},
     "annotation.yref": {"paper"},

@@ -28,6 +28,7 @@ UNQUOTED = {
         "conditioning-seen: If its condition",
         "conditioning-seen: Either way",
         "breaks",
+        "frontier: In this book",
         "seen",
     ),
 }
