@@ -76,12 +76,12 @@ def test_a_start_a_hundred_times_smaller_rests_about_as_many_steps_longer(lost, 
     ),
 )
 def test_the_run_is_as_described(data, half, start, live, said):
-    samples, relevant, tokens, least, distinct, forward, backward, trained, part = said
+    samples, relevant, tokens, least, distinct, forward, backward, trained, part, trillion = said
     assert data.X.shape[:2] == (samples, tokens)
     assert (data.relevant.sum(axis=1) == relevant).all()
     assert least / 2 < tried(live, "Initial settings")["reference_loss"][0] < least
     assert len(start.W) == distinct == trained
-    assert list(start.copies) == [forward * 1e12, backward * 1e12] == [part * 1e12, half]
+    assert list(start.copies) == [forward * trillion, backward * trillion] == [part * trillion, half]
     np.testing.assert_allclose(start.U[0], -start.U[1], rtol=1e-12)
 
 
@@ -128,8 +128,9 @@ def test_the_loss_stays_far_below_the_formula_and_the_distance_falls_until_the_r
     ),
 )
 def test_two_heads_go_elsewhere_and_more_tokens_bring_the_good_model_near(live, said):
-    heads, relevant, tokens, *again = said
+    trillion, heads, relevant, tokens, *again = said
     values = {case["label"]: case["values"] for case in live.spec["tries"]}
+    assert live.controls["H"].value == trillion
     assert {heads} == {*again} == {values["Two heads"]["H"]}
     assert values["Three times as many tokens"]["zeta"] == relevant / tokens
     many, two, more = (
@@ -168,7 +169,8 @@ def test_only_the_first_run_has_the_heads_and_the_step_that_the_theorem_asks_for
     ),
 )
 def test_at_the_longest_step_and_one_relevant_token_the_bound_fails(live, said):
-    (tokens,) = said
+    trillion, tokens = said
+    assert live.controls["H"].value == trillion
     lr = max(live.controls["lr"].values)
     drawn = live.drawn(zeta=1 / tokens, lr=lr)
     assert lr > drawn["largest_step"]
