@@ -70,18 +70,34 @@ def test_a_start_a_hundred_times_smaller_rests_about_as_many_steps_longer(lost, 
         "The data are twenty samples",
         "two of ten tokens carry the label",
         "a reference point whose loss is below a thousandth",
-        "because only two of them are distinct. The random step moves one half of the heads forward and the "
-        "other half backward",
+        "A trillion heads fit on this page, because only two of them are distinct. The random step moves one "
+        "half of the heads forward and the other half backward",
         "so the next cell trains two heads and counts each of them half a trillion times",
+        "The run starts after one random step and has a trillion heads",
     ),
 )
 def test_the_run_is_as_described(data, half, start, live, said):
-    samples, relevant, tokens, least, distinct, forward, backward, trained, part, trillion = said
+    (
+        samples,
+        relevant,
+        tokens,
+        least,
+        trillion,
+        distinct,
+        forward,
+        backward,
+        trained,
+        part,
+        *again,
+    ) = said
+    assert {*again} == {trillion}
     assert data.X.shape[:2] == (samples, tokens)
     assert (data.relevant.sum(axis=1) == relevant).all()
     assert least / 2 < tried(live, "Initial settings")["reference_loss"][0] < least
     assert len(start.W) == distinct == trained
-    assert list(start.copies) == [forward * trillion, backward * trillion] == [part * trillion, half]
+    assert (
+        list(start.copies) == [forward * trillion, backward * trillion] == [part * trillion, half]
+    )
     np.testing.assert_allclose(start.U[0], -start.U[1], rtol=1e-12)
 
 
@@ -277,17 +293,18 @@ def test_the_link_fails_at_first_and_then_holds_and_at_zero_the_gradient_vanishe
     "solution-momentum",
     says=(
         "The inequality holds and the loss falls at all of the steps, although no theorem covers two heads",
-        "attention stays uniform to seven digits",
+        "In the run with a trillion heads, attention stays uniform to seven digits: the heads learn what to "
+        "read from the tokens, but not where to look",
         "even where the loss is observed to fall",
         "With two heads, attention does turn toward the tokens that carry the label",
         "With as many heads as the theorem requires, attention hardly moves",
     ),
 )
 def test_with_momentum_one_point_holds_and_only_two_heads_turn(
-    data, descent, falls, holds, path, two, used, said
+    data, descent, falls, holds, path, two, used, start, said
 ):
-    heads, digits, same = said
-    assert len(two.W) == heads == same
+    heads, trillion, digits, same = said
+    assert len(two.W) == heads == same and sum(start.copies) == trillion
     assert sum(holds) == falls == 300 and used.max() < 1
     moved = abs(path[-1].attention(data.X) - 0.1).max()
     assert 10 ** (-digits - 1) < moved < 10**-digits
