@@ -47,7 +47,7 @@ def signed_points(live, **values):
         "draws sixty samples without noise",
         "a disc for the label $+1$, a ring for $-1$",
         "plots the margins of all three models",
-        "The ten queries disagree",
+        "each of the ten queries reads",
     ),
 )
 def test_the_data_and_the_models_are_as_described(data, live, said):
@@ -100,7 +100,7 @@ def test_the_band_is_twice_as_wide_as_the_margin(live, said):
     says=(
         "so no move of attention helps all samples by much: the margin of attention alone is "
         "{glue:text}`random_W`, instead of {glue:text}`step_W`",
-        "It adds hardly anything to the margin of the decoder",
+        "It adds hardly anything to the decoder's margin",
         "A random decoder of the same norm gains hardly anything in our noiseless data",
     ),
 )
@@ -242,7 +242,8 @@ def test_by_hand_the_decoder_has_margin_1_before_the_step(by_hand, said):
         r"Their scores rise at the speed $4\cdot4=16$",
         r"so for a move of norm 1, the speed is $16/\sqrt{96}=1.63$",
         r"a softmax weight of $\frac12$ grows at $\frac12(1-\frac12)=\frac14$ of the speed of its own score",
-        r"There are two queries, so the margin is $2\cdot\frac14\cdot1.63=$ **0.82**",
+        r"There are two queries, so the margin of this move is $2\cdot\frac14\cdot1.63=$ **0.82**",
+        "The best move of attention would also lower the other score",
     ),
 )
 def test_by_hand_attention_has_margin_0_82_after_the_step(by_hand, said):
@@ -267,6 +268,9 @@ def test_by_hand_attention_has_margin_0_82_after_the_step(by_hand, said):
     dW, _ = step.logit_gradients(X)
     np.testing.assert_allclose(y * np.einsum("nhtd,td->n", dW, look), by_hand.W)
     assert pytest.approx(margin, abs=0.005) == by_hand.W
+    lower = np.outer(a, b - 2 * X[0, 1])
+    rates = y * np.einsum("nhtd,td->n", dW, lower / np.linalg.norm(lower))
+    assert (rates > 1.7 * by_hand.W).all()
 
 
 @page.after(
