@@ -47,7 +47,8 @@ def signed_points(live, **values):
         "draws sixty samples without noise",
         "a disc for the label $+1$, a ring for $-1$",
         "plots the margins of all three models",
-        "each of the ten queries reads",
+        "But what each of the ten queries reads from a relevant token is now random, so to help, some of them "
+        "would have to look more at it and others less",
     ),
 )
 def test_the_data_and_the_models_are_as_described(data, live, said):
@@ -56,6 +57,8 @@ def test_the_data_and_the_models_are_as_described(data, live, said):
     assert (data.relevant.sum(axis=1) == relevant).all()
     drawn = live.drawn()
     assert sum(name.startswith("over_") for name in drawn) == models == lines
+    (U,) = live.path(initialization="gaussian")[0].U
+    assert {*np.sign(U @ data.truth.mu[1])} == {minus, plus}
     for label, name in ((plus, "plus_U"), (minus, "minus_U")):
         assert len(drawn[name]) == (data.y == label).sum()
 
@@ -114,21 +117,10 @@ def test_attention_alone_has_a_narrow_margin_with_a_random_decoder_which_adds_ha
     assert 1 < ntk_margin(random_decoder, data).margin / of_moves.U < 1.01
 
 
-@page.after(
-    "say-train",
-    says=(
-        "It also exceeds the hypotenuse of the figure's two margins, {glue:text}`hypotenuse`, because a "
-        "sample that is slow along one component is fast along the other"
-    ),
-)
-def test_the_samples_hold_a_pair_and_slow_ones_are_fast_along_the_other_component(
-    live, data, zero, after, alone, of_moves, said
-):
-    assert [len(alone)] == said
+@page.after("say-train", says="The samples of the figure contain such pairs")
+def test_the_samples_hold_a_pair_and_have_the_largest_margin_at_zero(data, zero, of_moves):
     assert ntk.has_a_pair(data)
     assert ntk_margin(zero, data).margin == pytest.approx(of_moves.U, rel=1e-9)
-    in_U, in_W = signed_points(live)
-    assert after > np.hypot(*alone) + 0.01 and np.corrcoef(in_U, in_W)[0, 1] < -0.5
 
 
 @page.after(
