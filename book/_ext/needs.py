@@ -143,7 +143,7 @@ class Needs(SphinxDirective):
         places = {label: f"{chapter}.html" for label, chapter in CHAPTERS.items()}
         lines = said(needs, NUMBERS)
         listed = nodes.Element()
-        head = f"````{{admonition}} The {len(lines)} proofs that refer to other statements"
+        head = f"````{{admonition}} The {len(lines)} proofs that refer to others"
         folded = StringList([head, ":class: dropdown", "", *lines, "````"], str(ROOT))
         self.state.nested_parse(folded, self.content_offset, listed)
         return [nodes.raw("", drawing(needs, NUMBERS, places), format="html"), *listed.children]

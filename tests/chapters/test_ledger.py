@@ -297,6 +297,7 @@ def test_rows_say_what_was_checked():
         "breaks": "",
         "twins": 0,
         "without": [],
+        "by_proof": "",
         "twins_fail": True,
         "test": "tests/chapters/test_ledger.py::test_statements_hold_on_random_instances[a-number]",
     }

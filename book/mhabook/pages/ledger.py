@@ -31,12 +31,11 @@ def summary(rows: Sequence[Entry]) -> str:
     with_twin = sum(row["twins"] > 0 for row in rows)
     attained = sum(abs(row["slack"]) < 1e-9 for row in rows)
     return (
-        f"**{len(rows)} statements** were checked on {instances} instances. {with_twin} of them "
-        f"have a twin, and the twins were checked on {twins} instances with a broken hypothesis. "
-        f"{outcome(rows)} For {attained} statements some instance makes the two sides equal. "
-        f"{len(stored('certificates.npz'))} statements have a certificate. "
-        f"{len(DEFINITIONS)} definitions are listed with them. Last run: {_today()}, with Python "
-        f"{sys.version.split()[0]}, NumPy {np.__version__} and mhalib {mha.__version__}."
+        f"**{len(rows)} statements** were checked on {instances} instances, and the twins of "
+        f"{with_twin} on {twins} with a broken hypothesis. {outcome(rows)} For {attained} some "
+        f"instance makes the two sides equal, and {len(stored('certificates.npz'))} statements have "
+        f"a certificate. Last run: {_today()}, with Python {sys.version.split()[0]}, NumPy "
+        f"{np.__version__} and mhalib {mha.__version__}."
     )
 
 
