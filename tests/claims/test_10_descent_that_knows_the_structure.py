@@ -28,7 +28,6 @@ UNQUOTED = {
         "conditioning-seen: If its condition",
         "conditioning-seen: Either way",
         "breaks",
-        "frontier: In this book",
         "seen",
     ),
 }
