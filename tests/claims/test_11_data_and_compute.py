@@ -25,7 +25,6 @@ UNQUOTED = {
         "floor-two-numbers: The sample variance",
         "floor-two-numbers: Off the diagonal",
         "prove-plan: Therefore",
-        "prove-plan: For small targets",
         "breaks: Stronger targets",
         "breaks: Where the floor",
     ),
