@@ -88,8 +88,8 @@ def test_instances_and_twins_are_counted_as_they_are_run(rows, said):
         len(statement.extremal) for statement in mhabook.ledger
     )
     twins = seeds * sum(statement.broken is not None for statement in mhabook.ledger)
-    assert f" checked on {instances} instances. " in summary(rows)
-    assert f" twins were checked on {twins} instances " in summary(rows)
+    assert f" checked on {instances} instances, " in summary(rows)
+    assert f" on {twins} with a broken hypothesis. " in summary(rows)
 
 
 @page.after("summary")
