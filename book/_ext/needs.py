@@ -1,67 +1,39 @@
-"""What needs what: the statements that the proof of each statement refers to, read from the pages.
+"""What needs what: the statements that the proof of each statement refers to.
 
 The directive ``needs`` draws them on the page of the ledger and lists them below. A statement of
 ours without a proof, or proofs that need each other, end the build.
 """
 
-import re
 from graphlib import CycleError, TopologicalSorter
 from html import escape
 
-from course import OWN, ROOT, markdown_of
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
-BLOCK = re.compile(r"(?ms)^(`{3,})\{(prf:\w+|admonition)\} *([^\n]*)\n(.*?)^\1 *$")
-LABEL = re.compile(r":label: (\S+)")
-REFERENCE = re.compile(r"\{prf:ref\}`([^`]+)`")
 STEP, BASE, FLAT = 6, 124, 0.6
 """Of the drawing: statements stand so far apart on a line so far down, and an arc is so much flatter
 than a circle."""
 
 
-def read(texts):
-    """id → the ids of the statements that its proof refers to, for Markdown texts in the order of
-    the book. A proof belongs to the statement above it, or, as "Proof of the four corollaries", to
-    all of that kind above it that have none yet.
+def read(statements, numbers):
+    """id → the ids of the ``numbers`` that its proof refers to: none of a definition.
 
     Raises ValueError that names a statement marked [ours] without a proof, or proofs in a circle.
     """
-    needs, waiting = {}, {}
-    for text in texts:
-        for _, block, title, body in BLOCK.findall(text):
-            kind = block.removeprefix("prf:")
-            if kind != block:
-                label = LABEL.search(body)[1]
-                needs[label] = set()
-                if kind != "definition" and "**[ours]**" in body:
-                    waiting[label] = kind
-                proved = [label]
-            elif title.startswith("Proof") and needs:
-                several = re.search(r"(\w+)ies\b", title)
-                if several:
-                    proved = [label for label, kind in waiting.items() if kind == f"{several[1]}y"]
-                for label in proved:
-                    needs[label] |= {*REFERENCE.findall(body)} - {label}
-                    waiting.pop(label, None)
-    if waiting:
+    unproved = [each.id for each in statements if each.mark == "ours" and not each.proof]
+    if unproved:
         raise ValueError(
-            f"expected a proof below every statement [ours], found none of {', '.join(waiting)}"
+            f"expected a proof below every statement [ours], found none of {', '.join(unproved)}"
         )
-    needs = {label: {*found} & {*needs} for label, found in needs.items()}
+    needs = {label: set() for label in numbers}
+    needs |= {each.id: {*each.needs} & {*numbers} for each in statements}
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
         circle = " needs ".join(reversed(error.args[1]))
         raise ValueError(f"expected proofs that end somewhere, found a circle: {circle}") from error
     return needs
-
-
-def of_the_book():
-    """What every proof of the book needs."""
-    files = (file for part in OWN for file in sorted((ROOT / "book" / part).glob("*.ipynb")))
-    return read(markdown_of(file.with_suffix("").relative_to(ROOT).as_posix()) for file in files)
 
 
 def beneath(needs, label):
@@ -134,17 +106,18 @@ class Needs(SphinxDirective):
     """The drawing and, folded below it, the list."""
 
     def run(self):
+        from mhabook import ledger
         from mhabook.pages.numbers import CHAPTERS, NUMBERS
 
         try:
-            needs = of_the_book()
+            needs = read(ledger, NUMBERS)
         except ValueError as error:
             raise self.error(f"{self.name}: {error}") from error
         places = {label: f"{chapter}.html" for label, chapter in CHAPTERS.items()}
         lines = said(needs, NUMBERS)
         listed = nodes.Element()
         head = f"````{{admonition}} The {len(lines)} proofs that refer to others"
-        folded = StringList([head, ":class: dropdown", "", *lines, "````"], str(ROOT))
+        folded = StringList([head, ":class: dropdown", "", *lines, "````"], __file__)
         self.state.nested_parse(folded, self.content_offset, listed)
         return [nodes.raw("", drawing(needs, NUMBERS, places), format="html"), *listed.children]
 

@@ -36,6 +36,7 @@ NUMBER = re.compile(
 )
 BOX = re.compile(r"(?ms)^(`{3,})\{(prf:\w+|admonition)\} *([^\n]*)\n(.*?)^\1$")
 """A statement or a proof in the source of a page: its fence, kind, title, and what it holds."""
+SEVERAL = re.compile(r"(\w+)ies\b")
 OPTION = re.compile(r"(?m)^:\w+:.*$\n?")
 REFERENCE = re.compile(r"\{prf:ref\}`([^`]*)`")
 BOOK = File(__file__).parents[1]
@@ -119,11 +120,6 @@ def _worst(checks: Iterable[Check]) -> Check:
     return min(checks, key=_grade)
 
 
-def _proves(box):
-    kind, title, _ = box
-    return kind == "admonition" and title.startswith("Proof")
-
-
 def _grade(check):
     # Which of several rounding errors is the largest differs by processor, and so would the claim
     # that is named: they are not compared, and other slacks to the digits that rounding leaves.
@@ -195,6 +191,17 @@ class Statement:
 
         Raises FileNotFoundError where mhabook is installed without the pages of the book.
         """
+        return REFERENCE.sub(r"\1", self._proof())
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The ids of the statements and definitions that its proof refers to.
+
+        Raises as ``proof``.
+        """
+        return tuple(id for id in dict.fromkeys(REFERENCE.findall(self._proof())) if id != self.id)
+
+    def _proof(self):
         page = BOOK / f"{self.chapter}.ipynb"
         if not page.is_file():
             raise FileNotFoundError(
@@ -206,15 +213,15 @@ class Statement:
         place = next(k for k, box in enumerate(boxes) if f":label: {self.id}\n" in box[2])
         after = [box for box in boxes[place + 1 :] if box[0] != "admonition" or _proves(box)]
         own = list(takewhile(_proves, after))
-        # A proof that names what it proves may be that of several statements in a row.
+        # A proof may be that of several statements of one kind, "Proof of the four corollaries".
         shared = next((box for box in after if _proves(box)), None)
-        if not own and self.mark != "recalled" and shared and shared[1] != "Proof":
+        several = SEVERAL.search(shared[1]) if shared and not own else None
+        if several and self.mark != "recalled" and boxes[place][0] == f"prf:{several[1]}y":
             own = [shared]
-        proofs = "\n\n".join(
+        return "\n\n".join(
             f"{'' if title == 'Proof' else f'*{title}.* '}{OPTION.sub('', body).strip()}"
             for _, title, body in own
         )
-        return REFERENCE.sub(r"\1", proofs)
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -254,6 +261,11 @@ class Statement:
         fail."""
         instances = [make() for make in self.counterexamples]
         return {missing(self, instance)[0]: self.on(instance) for instance in instances}
+
+
+def _proves(box):
+    kind, title, _ = box
+    return kind == "admonition" and title.startswith("Proof")
 
 
 def missing(statement: Statement, instance: Instance) -> list[str]:

@@ -1,7 +1,13 @@
 """What needs what: read from the proofs, and a circle or a missing proof ends the build."""
 
+import json
+import sys
+from dataclasses import replace
+
 import pytest
 
+import mhabook
+from mhabook.pages.numbers import NUMBERS
 from scripts import load
 
 needs = load("book/_ext/needs.py")
@@ -17,7 +23,22 @@ def proof(*labels, title="Proof"):
     return PROOF.format(title=title, references=", ".join(f"{{prf:ref}}`{one}`" for one in labels))
 
 
-def test_a_proof_belongs_to_the_statement_above_it_and_one_of_several_to_all_of_their_kind():
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """What is read of a page of its own: its text, and the marks of its statements."""
+    monkeypatch.setattr(sys.modules["mhabook.ledger"], "BOOK", tmp_path)
+
+    def of_page(text, marks, definitions=()):
+        cell = {"cell_type": "markdown", "source": [text]}
+        (tmp_path / "page.ipynb").write_text(json.dumps({"cells": [cell]}), "utf-8")
+        one = mhabook.ledger["lemma-1-blocks"]
+        rows = [replace(one, id=id, mark=mark, chapter="page") for id, mark in marks.items()]
+        return needs.read(rows, [*marks, *definitions])
+
+    return of_page
+
+
+def test_a_proof_belongs_to_the_statement_above_it_and_one_of_several_to_all_of_their_kind(read):
     text = (
         stated("a")
         + proof()
@@ -29,22 +50,24 @@ def test_a_proof_belongs_to_the_statement_above_it_and_one_of_several_to_all_of_
         + stated("c2", "corollary")
         + proof("b", title="Proof of the two corollaries")
     )
-    found = needs.read([text])
+    marks = dict.fromkeys(["a", "b", "c1", "c2"], "ours") | {"r": "recalled"}
+    found = read(text, marks, definitions=["d"])
     assert found == {"a": set(), "d": set(), "b": {"a", "d"}, "c1": {"b"}, "r": set(), "c2": {"b"}}
     assert needs.beneath(found, "c2") == {"a", "b", "d"}
 
 
-def test_a_statement_without_a_proof_and_proofs_in_a_circle_are_refused_by_name():
+def test_a_statement_without_a_proof_and_proofs_in_a_circle_are_refused_by_name(read):
+    ours = {"a": "ours", "b": "ours"}
     with pytest.raises(ValueError, match="found none of b"):
-        needs.read([stated("a") + proof(), stated("b")])
+        read(stated("a") + proof() + stated("b"), ours)
+    with pytest.raises(ValueError, match="found none of a"):
+        read(stated("a") + stated("b") + proof(title="Proof of the best constant"), ours)
     with pytest.raises(ValueError, match="a circle: (a needs b needs a|b needs a needs b)"):
-        needs.read([stated("a") + proof("b") + stated("b") + proof("a")])
+        read(stated("a") + proof("b") + stated("b") + proof("a"), ours)
 
 
 def test_every_statement_of_the_book_has_its_place_and_the_training_theorem_its_chain():
-    from mhabook.pages.numbers import NUMBERS
-
-    found = needs.of_the_book()
+    found = needs.read(mhabook.ledger, NUMBERS)
     assert set(found) == set(NUMBERS)
     assert {"lemma-regret", "cor-1-quasi-convexity", "prop-1-hessian"} <= needs.beneath(
         found, "thm-1-training"
