@@ -213,7 +213,7 @@ def drawing(pages, address):
     height = corner((max(row for row, _ in at.values()), 0))[1] + HIGH + 8
     return (
         f'<div class="course-map"><style>{lit}</style><svg viewBox="0 0 {WIDTH} {height}" role="group" '
-        f'aria-label="Map of the book: each page stands below those that it needs. The list below says the same.">'
+        f'aria-label="Map of the book: each box says what its page needs. The list below says the same.">'
         f"{grounds}{names}{boxes}</svg></div>"
     )
 

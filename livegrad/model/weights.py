@@ -157,13 +157,13 @@ def require_moving(name: str, model: Any) -> None:
             f"{name}: expected a model with weights that are arrays; {type(model).__name__} has "
             "none"
         )
-    for name, a in moving.items():
+    for weight, a in moving.items():
         dtype = str(a.dtype).removeprefix("torch.")
         if not dtype.startswith(("float", "bfloat")):
             raise TypeError(
-                f"{name}: expected weights that are floating-point numbers, got {dtype} of shape "
-                f"{tuple(a.shape)}; write {name}.{'double()' if is_tensor(a) else 'astype(float)'}"
+                f"{weight}: expected weights that are floating-point numbers, got {dtype} of shape "
+                f"{tuple(a.shape)}; write {weight}.{'double()' if is_tensor(a) else 'astype(float)'}"
             )
         if isinstance(a, np.ndarray):
-            require_own_meaning(name, a)
-        require_detached(name, a)
+            require_own_meaning(weight, a)
+        require_detached(weight, a)

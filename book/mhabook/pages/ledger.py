@@ -32,8 +32,8 @@ def summary(rows: Sequence[Entry]) -> str:
     attained = sum(abs(row["slack"]) < 1e-9 for row in rows)
     return (
         f"**{len(rows)} statements** were checked on {instances} instances, and the twins of "
-        f"{with_twin} on {twins} with a broken hypothesis. {outcome(rows)} For {attained} some "
-        f"instance makes the two sides equal, and {len(stored('certificates.npz'))} statements have "
+        f"{with_twin} on {twins} with a broken hypothesis. {outcome(rows)} For {attained} of them, "
+        f"some instance makes the two sides equal, and {len(stored('certificates.npz'))} statements have "
         f"a certificate. Last run: {_today()}, with Python {sys.version.split()[0]}, NumPy "
         f"{np.__version__} and mhalib {mha.__version__}."
     )
