@@ -84,7 +84,7 @@ def drawing(needs, numbers, places):
         f".needs-map rect {{ fill: transparent; }}"
         f".needs-map .def {{ fill: none; stroke: currentColor; }}"
         f".needs-map text {{ font-size: 14px; text-anchor: middle; }}"
-        f"@media (max-width: 600px) {{ .needs-map text {{ font-size: 24px; }} }}</style>"
+        f"@media (max-width: 600px) {{ .needs-map text {{ font-size: 20px; }} }}</style>"
         f"{''.join(arcs)}{''.join(marks)}{''.join(names)}</svg></figure>"
     )
 
