@@ -252,11 +252,13 @@ def one_step(made, path, first, zeta, S, sigma):
     across, up, length = np.linalg.norm(U), np.linalg.norm(W), np.linalg.norm(machine.coef_)
     dW, dU = (part.reshape(60, -1) for part in model.logit_gradients(data.X))
     points = np.array([dU @ U / across, dW @ W / up])
-    reach = np.linalg.norm(points, axis=0).max()
-    middle, along = np.array([across, up]) / length, np.array([-up, across]) / length * reach
+    # after the step a sample is farther from the origin than for the two other models
+    reach = 1.2 * np.linalg.norm(points, axis=0).max()
+    middle, along = np.array([across, up]) / length, np.array([-up, across]) / length
 
     def line(level):
-        return tuple(np.array([level * middle - along, level * middle + along]).T)
+        half = np.sqrt(reach**2 - level**2)
+        return tuple(np.array([level * middle - half * along, level * middle + half * along]).T)
 
     margin = 1 / length
     alone = [ntk_margin(model, data, only).margin for only in "UW"]
@@ -273,6 +275,7 @@ def one_step(made, path, first, zeta, S, sigma):
                 "label −1": tuple(points[:, data.y < 0]),
                 "border": line(0),
                 "margin": [line(-margin), line(margin)],
+                "reach": ([-reach, reach], [-reach, reach]),
             },
             rounded=1e-4,
         ),

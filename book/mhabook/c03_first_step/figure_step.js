@@ -18,6 +18,8 @@ function samples(told, { zeta, S, sigma }) {
 }
 
 const LEAST = 1e-6; // a margin below is none
+const ROOM = 1.2; // the drawn circle over the farthest sample
+const KINDS = ["zero", "gaussian", "first"];
 
 // The direction that separates best; where there is none, that of the mean.
 function direction(signed, n) {
@@ -39,16 +41,23 @@ function along(signed, y, part) {
   });
 }
 
-// The samples as points (U, W), and the lines on which the logit changes by −γ, 0 and γ.
-function plane(head, d) {
+// The samples as points (U, W), with their margin, the parts of the direction, and the largest distance from the origin.
+function points(head, d) {
   const { normal, margin } = direction(head.both, head.y.length),
     parts = [normal.subarray(d * d), normal.subarray(0, d * d)];
   const [U, W] = [head.only_U, head.only_W].map((signed, k) => along(signed, head.y, parts[k]));
-  const [across, up] = parts.map((part) => norm(part) / norm(normal)),
-    reach = Math.max(...U.map((x, i) => Math.hypot(x, W[i])));
+  const [across, up] = parts.map((part) => norm(part) / norm(normal));
+  return { U, W, across, up, margin, reach: Math.max(...U.map((x, i) => Math.hypot(x, W[i]))) };
+}
+
+// The samples of each label, and the lines on which the logit changes by −γ, 0 and γ, to the circle of radius `reach`.
+function plane(head, { U, W, across, up, margin }, reach) {
   const side = (points, sign) => points.filter((_, i) => head.y[i] === sign);
-  const line = (level, to, from) => [level * to - reach * from, level * to + reach * from];
-  const found = { plus_U: side(U, 1), plus_W: side(W, 1), minus_U: side(U, -1), minus_W: side(W, -1), margin };
+  const line = (level, to, from) => {
+    const half = Math.sqrt(Math.max(reach ** 2 - level ** 2, 0));
+    return [level * to - half * from, level * to + half * from];
+  };
+  const found = { plus_U: side(U, 1), plus_W: side(W, 1), minus_U: side(U, -1), minus_W: side(W, -1), margin, reach: [-reach, reach] };
   for (const [name, level] of [
     ["below", -margin],
     ["border", 0],
@@ -62,14 +71,23 @@ function plane(head, d) {
 
 function oneStep(data, values, { start }) {
   const { n, T, d, at } = data,
-    head = headOn(data),
+    [head, other] = [headOn(data), headOn(data)],
     others = values.grid.map((noise) => headOn(at(noise)));
   const forward = (U) => {
     head.U.set(U);
     return head.call("features");
   };
+  // The three models are drawn at one scale, so that their bands can be compared.
   let known = null;
-  const shown = () => (known ??= plane(head, d));
+  const shown = () => {
+    if (known) return known;
+    const reach = KINDS.map((kind) => {
+      decoder(other, kind, start);
+      other.call("features");
+      return points(other, d).reach;
+    });
+    return (known = plane(head, points(head, d), ROOM * Math.max(...reach)));
+  };
   const overNoise = (kind) => () =>
     others.map((other) => {
       decoder(other, kind, start);
@@ -85,7 +103,8 @@ function oneStep(data, values, { start }) {
   const names = ["plus", "minus", "below", "border", "above"].flatMap((name) => [`${name}_U`, `${name}_W`]);
   const final = {
     ...Object.fromEntries(names.map((name) => [name, () => shown()[name]])),
-    ...Object.fromEntries(["zero", "gaussian", "first"].map((kind) => [`over_${kind}`, overNoise(kind)])),
+    ...Object.fromEntries(KINDS.map((kind) => [`over_${kind}`, overNoise(kind)])),
+    reach: () => shown().reach,
     here: () => [values.sigma],
     here_margin: () => [shown().margin],
   };

@@ -1,6 +1,7 @@
 """The live figure at the top of chapter 3: what the gradients of a head can tell apart, before and
 after one step."""
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -32,6 +33,8 @@ NORMS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 LINES = ("below", "border", "above")
 LEAST = 1e-6
 """A margin below is none."""
+ROOM = 1.2
+"""The drawn circle over the farthest sample."""
 
 
 def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) -> LiveFigure:
@@ -152,8 +155,11 @@ class _Steps:
         return float(ntk_margin(self.model(kind, data), data, only).margin)
 
     def _shown(self, initialization, **values):
+        # The three models are drawn at one scale, so that their bands can be compared.
         data = self.data(**values)
-        return _plane(self.model(initialization, data), data)
+        points = {kind: _points(self.model(kind, data), data) for kind in STARTS}
+        reach = ROOM * max(float(np.hypot(of.U, of.W).max()) for of in points.values())
+        return _plane(points[initialization], data.y, reach)
 
     def path(self, values):
         kind, rest = values["initialization"], _of_data(values)
@@ -173,6 +179,7 @@ class _Steps:
 
     def measures(self, noises) -> Measures:
         names = [f"{name}_{part}" for name in ("plus", "minus", *LINES) for part in "UW"]
+        names.append("reach")
         found: Measures = {
             name: lambda path, values, name=name: self.shown(**values)[name] for name in names
         }
@@ -190,14 +197,19 @@ def _of_data(values):
     return {name: values[name] for name in ("zeta", "S", "sigma")}
 
 
-def _plane(model, data):
-    """The samples as points (U, W), and the lines where the logit changes by −γ, 0 and γ along the
-    best direction.
+@dataclass(frozen=True)
+class _Points:
+    """The samples (U, W): derivatives along the two parts of the best direction, each scaled to
+    norm 1; the lengths of the parts; and the margin."""
 
-    U and W are derivatives along the two parts of the direction, each scaled to norm 1.
+    U: np.ndarray
+    W: np.ndarray
+    lengths: dict[str, float]
+    margin: float
 
-    Where nothing separates, the direction is that of the mean signed features.
-    """
+
+def _points(model, data):
+    """Where nothing separates, the direction is that of the mean signed features."""
     margin, direction, _ = ntk_margin(model, data)
     if margin < LEAST:
         margin, direction = 0.0, data.y @ model.features(data.X)
@@ -207,23 +219,26 @@ def _plane(model, data):
     lengths = {name: float(np.linalg.norm(part)) for name, part in parts.items()}
     # At zero parameters the features in W vanish, and with them that part of the direction: then
     # the length is 0, and 1 stands in its place.
-    points = {
+    rates = {
         name: ntk_features(model, data.X, name) @ part / (lengths[name] or 1)
         for name, part in parts.items()
     }
-    reach = np.hypot(points["U"], points["W"]).max()
-    found = {"margin": margin}
+    return _Points(**rates, lengths=lengths, margin=margin)
+
+
+def _plane(points, y, reach):
+    """The samples of each label, and the lines where the logit changes by −γ, 0 and γ along the
+    best direction, to the circle of radius ``reach``."""
+    margin, lengths = points.margin, points.lengths
+    found = {"margin": margin, "reach": [-reach, reach]}
     for name, label in (("plus", 1), ("minus", -1)):
-        found |= {
-            f"{name}_{part}": values[data.y == label].tolist() for part, values in points.items()
-        }
+        found |= {f"{name}_{part}": getattr(points, part)[y == label].tolist() for part in "UW"}
     # The lengths have norm 1, so the line ⟨lengths, (U, W)⟩ = level has its foot at level · lengths
     # and runs along their quarter turn.
     for name, level in zip(LINES, (-margin, 0.0, margin), strict=True):
+        half = np.sqrt(max(reach**2 - level**2, 0.0))
         for part, turn in (("U", -lengths["W"]), ("W", lengths["U"])):
-            found[f"{name}_{part}"] = [
-                level * lengths[part] + end * turn for end in (-reach, reach)
-            ]
+            found[f"{name}_{part}"] = [level * lengths[part] + end * turn for end in (-half, half)]
     return found
 
 
@@ -249,6 +264,17 @@ def _frame(noises):
             legend=name != "below",
         )
         frame.data[-1].line.dash = "solid" if name == "border" else "dot"
+    # not seen: it keeps one scale for the three models
+    frame.add_scatter(
+        name="reach",
+        mode="markers",
+        marker={"color": INK, "opacity": 0},
+        hoverinfo="skip",
+        showlegend=False,
+        row=1,
+        col=1,
+        meta={"x": "reach", "y": "reach"},
+    )
     for kind, dash in (("zero", "dash"), ("gaussian", "longdash"), ("first", "solid")):
         line(frame, STARTS[kind], 2, shows=f"over_{kind}", over=noises, color=INK, dash=dash)
     frame.add_scatter(
