@@ -2,13 +2,14 @@
 weights are its tensors."""
 
 from collections.abc import Callable
+from copy import copy
 from threading import local
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from livegrad.arrays import Array, derivable, is_tensor, torch_gradient, torch_hvp
+from livegrad.arrays import Array, derivable, is_tensor, shown, torch_gradient, torch_hvp
 from livegrad.model.algebra import Algebra
 from livegrad.model.compiled_gradient import TOLERANCE, Compiled, Executor, compiled_or
 from livegrad.model.compiled_hessian import products_or
@@ -24,7 +25,7 @@ from livegrad.model.workspace import Workspace
 from livegrad.record.derivatives import gradient
 from livegrad.record.native import Unusable
 from livegrad.record.numeric import Evaluator, evaluate, origin
-from livegrad.record.trace import HIDDEN, Traced, array, kind_of, strictly
+from livegrad.record.trace import HIDDEN, Traced, array, kind_of, strictly, topological
 
 OF_EVERY_MODEL = [
     *(f"__{name}__" for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "neg", "pow")),
@@ -250,6 +251,80 @@ def _closed(model, X, y, theta):
     return list(slopes.values())
 
 
+def derived_gauss_newton(model: Any, X: Array, y: Array) -> Callable[[Any], Any]:
+    """The map V ↦ Jᵀ H J V at a model: J is the Jacobian of its outputs in the weights, and H the
+    Hessian of its loss in the outputs; from a record of each.
+
+    Raises as ``Vector.gauss_newton_operator``.
+    """
+    kind = type(model).__name__
+    if _on_torch(model):
+        raise TypeError(
+            f"{kind}: expected weights in numpy, got tensors of torch, for which torch.func has jvp "
+            "and vjp"
+        )
+    if not callable(model):
+        raise TypeError(f"{kind}: expected a model that says its outputs; {OUTPUTS}")
+    with strictly():
+        theta, along = _inputs("theta", model), _inputs("along", model)
+        point, samples = model.with_arrays(**theta), _input("X", X)
+        outputs = point(samples)
+        if not isinstance(outputs, Traced):
+            raise TypeError(f"__call__: expected outputs that are one array, got {shown(outputs)}")
+        z, w = array("outputs", outputs.shape), array("factor", outputs.shape)
+        loss = _loss_of_outputs(point, samples, _input("y", y), z)
+        # Jᵀw is linear in w, so that its derivative is J, whatever w is.
+        pulled = gradient((outputs * w).sum(), list(theta.values()))
+        pushed = _along(pulled, along.values(), [w])
+        curved = _along(gradient(loss, [z]), [w], [z])
+    read, lost, push, curve, pull = map(Evaluator, ([outputs], [loss], pushed, curved, pulled))
+
+    def known(there):
+        at = _values("theta", there) | {"X": X, "y": y}
+        return at | {"outputs": read(at)[0]}
+
+    _require_loss(model, X, y, lambda there: lost(known(there))[0])
+    here = known(model)
+
+    def product(V):
+        model.require_direction(V)
+        (along,) = push(here | _values("along", V))
+        (image,) = curve(here | {"factor": along})
+        return _filled(model, pull(here | {"factor": image}))
+
+    return product
+
+
+OUTPUTS = "write __call__(self, X), which gives one array, and read it in loss by self(X)"
+
+
+def _loss_of_outputs(point, X, y, outputs):
+    """The loss of a recorded model where these stand in for what its ``__call__`` gives."""
+    asked = []
+
+    def given(self, at, *others, **named):
+        if at is not X or any(other is not None for other in (*others, *named.values())):
+            raise TypeError("loss: expected outputs self(X) of the X that it is given, got others")
+        asked.append(at)
+        return outputs
+
+    known = copy(point)
+    stand_in = type(type(point).__name__, (type(point),), {"__call__": given, "__slots__": ()})
+    object.__setattr__(known, "__class__", stand_in)
+    loss = known.loss(X, y)
+    if not asked:
+        raise TypeError(f"loss: expected one that reads the outputs self(X); {OUTPUTS}")
+    nodes = topological([loss.node]) if isinstance(loss, Traced) else []
+    inputs = sorted(v.detail for v in nodes if v.f == "input" and v.detail.startswith("theta_"))
+    if inputs:
+        names = ", ".join(name.removeprefix("theta_") for name in inputs)
+        raise TypeError(
+            f"loss: expected one that reads the weights by self(X) alone, got one that reads "
+            f"{names} beside it; leave a penalty out, and add its own product"
+        )
+    return loss
+
+
 class Derived(Workspace):
     """The workspace of a model whose gradient is derived from its loss: recorded once, not at every
     step."""
@@ -411,19 +486,25 @@ def _loss_and_slopes(model, X, y, theta):
     with strictly():
         loss = _loss_at(model, theta, _input("X", X), _input("y", y))
         slopes = gradient(loss, list(theta.values()))
+    _require_loss(
+        model, X, y, lambda there: evaluate([loss], _values("theta", there) | {"X": X, "y": y})[0]
+    )
+    return [loss, *slopes]
+
+
+def _require_loss(model, X, y, recorded):
+    """Check that the loss by a record is that of the formula, at the model and beside it."""
     # The record is evaluated in double precision, the formula in the model's own: half the digits
     # of the latter tell rounding from another function.
     precision = max(np.finfo(a.dtype).eps for a in model.arrays().values())
     for where, point in {"at the weights": model, "near the weights": _beside(model)}.items():
         with np.errstate(all="ignore"):
-            found = float(evaluate([loss], _values("theta", point) | {"X": X, "y": y})[0])
-            wanted = float(point.loss(X, y))
+            found, wanted = float(recorded(point)), float(point.loss(X, y))
         if not np.isclose(found, wanted, rtol=precision**0.5, equal_nan=True):
             raise ArithmeticError(
                 f"{where} the loss is {wanted} by the formula and {found} by the record from which "
                 f"its gradient is derived: {HIDDEN}"
             )
-    return [loss, *slopes]
 
 
 def _beside(model):

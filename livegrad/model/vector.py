@@ -106,6 +106,35 @@ class Vector(Algebra):
             self, X, y, closed=type(self).loss_and_grad is not Vector.loss_and_grad
         )
 
+    def gauss_newton_operator(self, X: Array, y: Array) -> Callable[[Self], Self]:
+        r"""The map V ↦ G V of the Gauss–Newton matrix on a batch, for a model that says its outputs.
+
+        .. math:: G = J^\top\, \nabla^2_z \ell(z)\, J, \qquad z = f_\theta(X)
+
+        z are the outputs ``self(X)``, one array of any shape; J (size of z, P) is their Jacobian in
+        the P weights; ℓ is what ``loss`` makes of them, so G is positive semidefinite where ℓ is
+        convex. V and G V are points of the model's class. numpy computes the product.
+
+        Raises TypeError if the model has no ``__call__``, ``loss`` does not call ``self(X)`` or reads
+        weights beside it, or they are tensors of torch; otherwise as ``hvp``.
+
+        Examples
+        --------
+        In a class that has G in place of its Hessian, ``spectrum``, ``sharpness`` and ``density``
+        are those of G:
+
+        >>> from livegrad.examples.two_layer_network import TwoLayers, start, wave
+        >>> class GaussNewton(TwoLayers):
+        ...     hessian_operator = TwoLayers.gauss_newton_operator
+        >>> model = GaussNewton(**start().arrays())
+        >>> low, high = lg.landscape.spectrum(model, wave()).values
+        >>> bool(abs(low) < 1e-12 < high)
+        True
+        """
+        from livegrad.model.derived import derived_gauss_newton
+
+        return derived_gauss_newton(self, X, y)
+
     def hessians(
         self, X: Array, y: Array, products: int, compiled: bool | None = None
     ) -> Callable[[Self], Callable[[Self], Self]]:

@@ -1,6 +1,7 @@
 """Second derivatives of a reader's own model: compiled as first ones are, recorded once, and those of
 torch."""
 
+import re
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -336,3 +337,137 @@ def test_a_vector_in_an_invariant_subspace_has_fewer_nodes():
     nodes, weights = Lanczos(40, lambda v: np.repeat([2.0, 5.0], 20) * v, seed=0).quadrature(9)
     np.testing.assert_allclose(nodes, [2.0, 5.0], rtol=1e-12)
     assert weights.sum() == pytest.approx(1.0)
+
+
+# --- Gauss–Newton products
+
+
+@own
+class Classes(mha.models.Vector):
+    """Scores of three classes, under the cross-entropy."""
+
+    W: np.ndarray
+    U: np.ndarray
+
+    def __call__(self, X):
+        return np.exp(0.3 * np.tanh(X @ self.W)) @ self.U
+
+    def loss(self, X, y):
+        z = self(X)
+        return (np.log(np.exp(z).sum(axis=1)) - z[np.arange(len(y)), y]).mean()
+
+
+def classes():
+    numbers = np.random.default_rng(4)
+    model = Classes(numbers.standard_normal((4, 5)), numbers.standard_normal((5, 3)))
+    return model, SimpleNamespace(X=numbers.standard_normal((9, 4)), y=numbers.integers(0, 3, 9))
+
+
+def classes_in_torch(theta, X):
+    return torch.exp(0.3 * torch.tanh(X @ theta["W"])) @ theta["U"]
+
+
+def heads_in_torch(theta, X):
+    Xh = X[:, None]
+    A = torch.softmax(Xh @ theta["W"] @ Xh.mT, -1)
+    return (A @ Xh * theta["U"]).sum((1, 2, 3)) / len(theta["W"]) ** 0.5
+
+
+GAUSS_NEWTON = {
+    "heads": (
+        lambda: (mha.MultiHeadAttention.random(3, 6, 5, seed=2), DATA),
+        heads_in_torch,
+        lambda z, y: torch.nn.functional.softplus(-y * z, threshold=1e9).mean(),
+    ),
+    "an own model": (
+        classes,
+        classes_in_torch,
+        lambda z, y: torch.nn.functional.cross_entropy(z, y),
+    ),
+}
+
+
+@pytest.mark.parametrize("pair, outputs, loss", GAUSS_NEWTON.values(), ids=GAUSS_NEWTON)
+def test_a_gauss_newton_product_is_that_of_torchs_two_modes(pair, outputs, loss):
+    model, data = pair()
+    X, y = torch.tensor(data.X), torch.tensor(data.y)
+    theta, along = (
+        {name: torch.tensor(a) for name, a in m.arrays().items()} for m in (model, drawn(model))
+    )
+    z, pull = torch.func.vjp(lambda at: outputs(at, X), theta)
+    _, image = torch.func.jvp(lambda at: outputs(at, X), (theta,), (along,))
+    slope = torch.func.grad(lambda at: loss(at, y))
+    (wanted,) = pull(torch.func.jvp(slope, (z,), (image,))[1])
+    found = model.gauss_newton_operator(data.X, data.y)(drawn(model))
+    for name, a in found.arrays().items():
+        assert_close(a, wanted[name], 1e-10)
+
+
+def test_where_the_loss_is_convex_in_the_outputs_a_spectrum_has_no_negative_end():
+    class GaussNewton(mha.MultiHeadAttention):
+        hessian_operator = mha.MultiHeadAttention.gauss_newton_operator
+
+    model = mha.MultiHeadAttention.random(2, 6, 5, seed=1)
+    instead = GaussNewton(model.W, model.U)
+    low, high = mha.landscape.spectrum(instead, DATA).values
+    assert mha.landscape.spectrum(model, DATA).values[0] < -1e-3 * high
+    assert -1e-12 * high < low < high
+    # By the gradients of the logits: G = Fᵀ diag(ℓ″) F / n.
+    F = model.features(DATA.X)
+    curvature = mha.losses.logistic.curvature(model.margins(DATA.X, DATA.y))
+    wanted = np.linalg.eigvalsh(F.T * curvature @ F / len(DATA.y))[-1]
+    assert abs(high - wanted) < 1e-10 * wanted
+
+
+class Penalized(Classes):
+    def loss(self, X, y):
+        return super().loss(X, y) + 0.1 * (self.U**2).sum()
+
+
+class OfOthers(Classes):
+    def loss(self, X, y):
+        return (self(2 * X) ** 2).mean()
+
+
+class InTwo(Classes):
+    def __call__(self, X):
+        return X @ self.W, self.U
+
+
+class Turned(Classes):
+    """Outputs that are others for recorded arrays."""
+
+    def __call__(self, X):
+        return (X @ self.W @ self.U) * (1 if isinstance(X, np.ndarray) else 2)
+
+
+@pytest.mark.parametrize(
+    "kind, error, words",
+    [
+        (Penalized, TypeError, ["reads U beside it", "leave a penalty out"]),
+        (OfOthers, TypeError, ["loss: expected outputs self(X) of the X that it is given"]),
+        (InTwo, TypeError, ["__call__: expected outputs that are one array", "tuple"]),
+        (Turned, ArithmeticError, ["the loss is", "branch on the type"]),
+    ],
+)
+def test_a_model_that_does_not_say_its_outputs_has_no_gauss_newton_product(kind, error, words):
+    model, data = classes()
+    call = kind(model.W, model.U).gauss_newton_operator
+    assert_refused(lambda: call(data.X, data.y), error, words)
+
+
+def test_outputs_are_what_a_loss_calls():
+    for model, words in (
+        (OWN, "TwoLayers: expected a model that says its outputs; write __call__(self, X)"),
+        (mha.MultiHeadAttention.random(2, 6, 5).map(torch.tensor), "torch.func has jvp and vjp"),
+    ):
+        with pytest.raises(TypeError, match=re.escape(words)):
+            model.gauss_newton_operator(DATA.X, DATA.y)
+
+    class Unread(Classes):
+        def loss(self, X, y):
+            return ((X @ self.W) ** 2).mean()
+
+    model, data = classes()
+    with pytest.raises(TypeError, match=r"loss: expected one that reads the outputs self\(X\)"):
+        Unread(model.W, model.U).gauss_newton_operator(data.X, data.y)
