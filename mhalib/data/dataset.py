@@ -8,7 +8,7 @@ import numpy as np
 
 from livegrad.arrays import Array, as_like, require, require_labels
 from livegrad.console import printed
-from livegrad.foreign import converted, marks
+from livegrad.foreign import PAD, converted, marks
 from livegrad.samples import Indexed
 
 
@@ -112,7 +112,13 @@ def from_arrays(X: Any, y: Any, relevant: Any = None) -> Dataset:
     >>> mha.data.from_arrays([[[0, 1], [2, 3]]], [-1])
     Dataset(n=1, T=2, d=2, 0 labeled +1, from arrays, float64)
     """
-    X = converted("X", X)
+    try:
+        X = converted("X", X)
+    except (TypeError, ValueError) as error:
+        if not str(error).endswith(PAD):
+            raise
+        # The engine knows no model that leaves padding out.
+        raise type(error)(f"{error}, as the model Padded of the API page does") from None
     if X.ndim == 2:
         raise ValueError(
             f"X: expected shape (n, T, d), sequences of T tokens, got {tuple(X.shape)}; for "

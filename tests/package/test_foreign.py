@@ -341,12 +341,16 @@ REFUSED = {
     "lists of several lengths": (
         lambda: from_arrays([[[1.0], [2.0]], [[3.0]]], [1, -1]),
         ValueError,
-        ["X: expected lists of one length", "pad the short ones with zeros, and mark"],
+        [
+            "X: expected lists of one length, got several lengths; pad the short ones with zeros, "
+            "and mark in one more feature what is there, for the loss to leave out the rest, as "
+            "the model Padded of the API page does"
+        ],
     ),
     "arrays of several lengths": (
         lambda: from_arrays(np.array([X[0], X[0, :1]], object), [1, -1]),
         TypeError,
-        ["X: expected numbers", "np.stack(X)", "else pad the short ones"],
+        ["X: expected numbers", "np.stack(X)", "else pad the short ones", "the model Padded of"],
     ),
     "a list of tensors": (
         lambda: from_arrays(list(torch.tensor(X)), Y),
