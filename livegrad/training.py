@@ -3,6 +3,7 @@ leave."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count, repeat
 from numbers import Real
@@ -33,7 +34,7 @@ from livegrad.own_rule import fingerprint, leaves_all, on_models, require_steady
 from livegrad.path import Path as Path  # read from here, too
 from livegrad.path import Records, RunState
 from livegrad.recipe import recipe, resumed
-from livegrad.stopping import BY_CALLBACK
+from livegrad.stopping import BY_CALLBACK, INTERRUPTED
 from livegrad.vouched import is_vouched
 from livegrad.walk import Recorder, Walk, copied
 from livegrad.watching import NOBODY, Watch, watch
@@ -153,7 +154,9 @@ def train(
     resume : the path of an earlier run, which this one goes on with: model, data, test, batch, seed
         and only are the same, and the rule is of the same class; its settings hold from there on.
         ``steps`` counts from the start of that run, so it is larger than ``resume.state.k``. The
-        path that is returned begins with all that ``resume`` recorded
+        path that is returned begins with all that ``resume`` recorded, and has from there on the
+        steps that one long run records: with the same ``steps`` and ``record`` in both calls it has
+        these alone. A step that was recorded because an interrupt came is left out again
     callback : a function that is called at each recorded step with the path so far, its state
         included; the run stops there if it returns True
     checkpoint : a file that the path so far is saved in, every so many steps and at the end. After
@@ -219,7 +222,7 @@ def run(
         state = RunState(0, own, optimizer.start(copied(own)), None, given)
     else:
         state = resumed(resume, given, own, steps)
-        recorder.records = Records(resume)
+        recorder.records = Records(_without_interrupt(resume, recorded))
     confirmed = recorded
     if _asks_others(optimizer):
         # What a loss reads may change between few recorded steps, too, and be as before at each.
@@ -229,6 +232,15 @@ def run(
     if walk.last is not None:
         require_end(path.models[-1], data.X, data.y)
     return path
+
+
+def _without_interrupt(path, recorded):
+    """A path to go on from, without the step that was recorded only because an interrupt ended the
+    run there."""
+    if not (path.stopped or "").startswith(INTERRUPTED) or int(path.steps[-1]) in recorded:
+        return path
+    curves = {name: a[:-1] for name, a in path.curves.items()}
+    return replace(path, steps=path.steps[:-1], models=path.models[:-1], curves=curves)
 
 
 def _ask_and_step(model, data, optimizer, workspace, only):

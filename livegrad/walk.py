@@ -15,7 +15,7 @@ from livegrad.model.workspace import Workspace
 from livegrad.optim import ENTRYWISE, Rule
 from livegrad.own_rule import NotANumber, leaves_all
 from livegrad.path import Path, Records, RunState
-from livegrad.stopping import at_the_start, nan_gradient, overshot
+from livegrad.stopping import INTERRUPTED, at_the_start, nan_gradient, overshot
 from livegrad.watching import Watch
 
 OF_EVERY_PATH = (
@@ -94,7 +94,7 @@ class Walk:
         except KeyboardInterrupt:
             if self.last is None or _interrupts_raise.get():
                 raise
-            stopped = f"Interrupted after step {self.last.k}: the path up to there is kept."
+            stopped = f"{INTERRUPTED} {self.last.k}: the path up to there is kept."
         last = self.last
         if stopped and last is not None and last.k not in self.recorder.records.steps:
             # The gradient is computed anew: the workspace may have overwritten that of the step.

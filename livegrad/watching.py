@@ -1,6 +1,7 @@
 """Who looks at a run on its way: a function that may stop it, and a file that it is kept in."""
 
 from collections.abc import Callable
+from inspect import signature
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -39,6 +40,21 @@ class Watch(NamedTuple):
         return by_callback(k) if answer else None
 
 
+def _require_one_argument(callback):
+    """Check that a function can be called with the path alone."""
+    try:
+        takes = signature(callback)
+    except (TypeError, ValueError):  # of some that are written in C nobody knows
+        return
+    try:
+        takes.bind(None)
+    except TypeError:
+        raise TypeError(
+            "callback: expected a function of one argument, callback(path), the path so far, got "
+            f"one of {takes}"
+        ) from None
+
+
 NOBODY = Watch(None, None, EVERY)
 
 
@@ -51,6 +67,8 @@ def watch(callback: Any, checkpoint: Any, every: Any) -> Watch:
         raise TypeError(
             f"callback: expected a function of the path so far, or None, got {shown(callback)}"
         )
+    if callback is not None:
+        _require_one_argument(callback)
     if checkpoint is None and every is not None:
         raise ValueError(
             f"every: expected a checkpoint=file that is written every {shown(every)} steps, got none"

@@ -151,6 +151,9 @@ def curves(
     """Lines over a common x, as ``livegrad.plots.curves`` draws them, with the colors and dashes of
     ``looks``.
 
+    Lines of your own, whose names ``looks`` does not know, are shades of ink with other dashes;
+    ``livegrad.plots.curves`` gives each of six a color of its own.
+
     Raises TypeError or ValueError if values are no numbers, or not as many as x has.
     """
     figure = plots.curves(x, named, xlabel, ylabel, log_x, log_y, title, alt)

@@ -8,6 +8,7 @@ first and falls from 0.1.
 
 from dataclasses import dataclass
 from math import pi
+from typing import Any, NoReturn
 
 from livegrad.arrays import is_positive, of_numbers, require_count, require_number, shown
 
@@ -29,6 +30,14 @@ class _Factor:
         return _Product(self, other)
 
     __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> NoReturn:
+        raise TypeError(
+            "+: expected *, because schedules are multiplied step by step, as in Warmup(1.0, rise=50) "
+            f"* Cosine(0.1, steps=500), got {self!r} + {shown(other)}"
+        )
+
+    __radd__ = __add__
 
 
 @dataclass(frozen=True, repr=False)

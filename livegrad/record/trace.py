@@ -852,6 +852,9 @@ def function(
     return register
 
 
+LOGSUMEXP = (
+    "np.log(np.exp(z - m).sum(axis=1, keepdims=True)) + m with m = z.max(axis=1, keepdims=True)"
+)
 WRITTEN = {
     "cosh": "(np.exp(x) + np.exp(-x)) / 2",
     "cumsum": "np.tril(np.ones((n, n))) @ x",
@@ -861,9 +864,12 @@ WRITTEN = {
     "inner": "np.einsum or x @ y",
     "log10": "np.log(x) / np.log(10)",
     "log2": "np.log(x) / np.log(2)",
+    "logaddexp.reduce": LOGSUMEXP,
+    "logsumexp": LOGSUMEXP,
     "prod": "np.exp(np.log(x).sum()), of positive numbers",
     "reciprocal": "1 / x",
-    "result_type": "in np.exp, np.log and the like what a function of scipy computes",
+    "result_type": "in np.exp, np.log and the like what a function of scipy computes, for logsumexp "
+    f"{LOGSUMEXP}",
     "sinh": "(np.exp(x) - np.exp(-x)) / 2",
     "squeeze": "x[:, 0] or x.reshape(n)",
     "tan": "np.sin(x) / np.cos(x)",

@@ -10,12 +10,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
+from scipy.special import logsumexp
 
 import mhalib as mha
 from checks import assert_close
 from livegrad.record import array, evaluate, gradient, primitive, primitives
 from livegrad.record.javascript import printed
-from livegrad.record.trace import WRITTEN, Untraceable
+from livegrad.record.trace import LOGSUMEXP, WRITTEN, Untraceable
 
 X = np.linspace(-2.0, 2.0, 7)
 README = Path(primitives.__file__).with_name("README.md")
@@ -190,6 +191,24 @@ def test_what_is_to_be_written_is_recorded_and_is_the_function(name):
     numbers = np.array([0.5, 2.0, 3.0])
     value = eval(formula, {"np": np, "x": array("x", (3,)), "n": 3})
     assert_close(evaluate([value], {"x": numbers})[0], getattr(np, name)(numbers), 1e-13)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda z: logsumexp(z, axis=1),
+        lambda z: np.logaddexp.reduce(z, axis=1),
+        lambda z: z.logsumexp(1),
+    ],
+)
+def test_who_asks_for_logsumexp_hears_what_to_write(asked):
+    with pytest.raises(TypeError, match=re.escape(f"{LOGSUMEXP}")):
+        asked(array("z", (3, 4)))
+    formula, _, m = LOGSUMEXP.partition(" with m = ")
+    z, numbers = array("z", (3, 4)), 400 * np.random.default_rng(0).standard_normal((3, 4))
+    value = eval(formula, {"np": np, "z": z, "m": eval(m, {"z": z})})
+    found = evaluate([value], {"z": numbers})[0]
+    assert_close(found, logsumexp(numbers, axis=1, keepdims=True), 1e-14)
 
 
 def test_the_page_on_one_screen_runs_as_it_stands():

@@ -363,7 +363,8 @@ def test_a_run_interrupted_in_a_step_of_ones_own_has_no_state():
     assert path.state is None
 
 
-def test_an_interrupted_run_goes_on(monkeypatch):
+@pytest.mark.parametrize("record", [range(STEPS + 1), 4, [3, 5, 13]])
+def test_an_interrupted_run_goes_on_and_records_what_a_long_one_does(record):
     model, data = PLACES["own"]
     calls = iter(range(1000))
 
@@ -373,9 +374,9 @@ def test_an_interrupted_run_goes_on(monkeypatch):
         return 0.05 / (k + 1)
 
     with pytest.warns(RuntimeWarning, match="Interrupted"):
-        part = mha.train(model, data, mha.Adam(cosine), STEPS, record=range(STEPS + 1))
-    assert 0 < part.state.k < STEPS
-    options = {"record": range(STEPS + 1)}
+        part = mha.train(model, data, mha.Adam(cosine), STEPS, record=record)
+    assert part.steps[-1] == part.state.k == 7
+    options = {"record": record}
     assert_same(
         mha.train(model, data, mha.Adam(lambda k: 0.05 / (k + 1)), STEPS, **options),
         mha.train(model, data, mha.Adam(cosine), STEPS, resume=part, **options),
@@ -434,6 +435,12 @@ def test_a_path_that_a_callback_was_given_is_gone_on_with():
             TypeError,
             "callback: expected a function that returns True",
         ),
+        (
+            {"callback": lambda step, path: None},
+            TypeError,
+            "callback: expected a function of one argument, callback(path), the path so far, got "
+            "one of (step, path)",
+        ),
         ({"every": 3}, ValueError, "every: expected a checkpoint=file"),
         ({"checkpoint": "a.npz", "every": 0}, ValueError, "every: expected a whole number ≥ 1"),
         (
@@ -447,6 +454,7 @@ def test_a_path_that_a_callback_was_given_is_gone_on_with():
     ids=[
         "no function",
         "a function of 3",
+        "a function of two arguments",
         "every alone",
         "every 0",
         "another ending",

@@ -52,6 +52,13 @@ def test_schedules_are_multiplied_by_schedules_alone(other):
         assert_refused(product, TypeError, ["*: expected two schedules", "got a Warmup and"])
 
 
+@pytest.mark.parametrize("other", [mha.Cosine(0.1, 50), 0.1])
+def test_a_sum_of_schedules_is_refused_with_the_product_that_is_meant(other):
+    said = ["+: expected *, because schedules are multiplied", "Warmup(1.0, rise=50) * Cosine("]
+    for total in (lambda: mha.Warmup(1.0, 5) + other, lambda: other + mha.Warmup(1.0, 5)):
+        assert_refused(total, TypeError, said)
+
+
 def test_cosine_stays_at_zero():
     assert mha.Cosine(0.6, steps=4)(9) == 0
 

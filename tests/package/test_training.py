@@ -169,6 +169,9 @@ def test_a_diverging_run_stops_at_the_first_loss_that_is_not_finite(lr):
     assert np.isfinite(path.loss).all()
     assert f"last finite loss was {path.loss[-1]:.3g}" in path.stopped
     assert "smaller lr" in path.stopped
+    said = "2 / landscape.sharpness(path, data, points=1).values[0]"
+    assert said in path.stopped
+    assert 0 < eval(said, {"landscape": mha.landscape, "path": path, "data": HOPELESS}) < rates(1)
 
 
 def test_a_diverging_run_keeps_its_last_finite_step():
