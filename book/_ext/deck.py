@@ -431,14 +431,24 @@ def proved(page, label, body):
     title = found.find(class_="admonition-title").get_text(" ", strip=True)
     name = re.match(r"\w+ [0-9.]+", title)[0]
     parts = paragraphs(taken(proof, file, HERE))[1:]
+    claim = claimed(found, file)
     if "theorem" in found["class"]:
-        return "", in_steps(f"How {name} is proved", steps(parts))
+        return "", in_steps(f"How {name} is proved", steps(parts), claim)
     statement = BeautifulSoup(body, "html.parser")
     high = lines(parts)
     if lines(statement.find_all(is_text)) + high <= ROOM + 2 * (high < 3):
         parts[0].insert(0, BeautifulSoup("<b>Proof.</b> ", "html.parser"))
         return f'<div class="short fragment">{"".join(map(str, parts))}</div>', []
-    return "", in_steps(f"Proof of {name}", list(sentences(parts)))
+    return "", in_steps(f"Proof of {name}", list(sentences(parts)), claim)
+
+
+def claimed(found, file):
+    """What a statement says, without its name, to stand above its proof."""
+    shown = taken(found, file, HERE)
+    parts = [each for each in paragraphs(shown)[1:] if not SOURCES.match(each.get_text())]
+    for each in shown.find_all(id=True):
+        del each["id"]  # it stands on the statement's own slide
+    return parts
 
 
 def steps(parts):
@@ -451,10 +461,15 @@ def steps(parts):
     return list(sentences(parts))
 
 
-def in_steps(title, steps):
-    """Steps of a proof on as many slides as they need, each as full as the others."""
+def in_steps(title, steps, claim):
+    """Steps of a proof on as many slides as they need, each as full as the others, and below what
+    it proves unless that is long."""
     high = [lines(BeautifulSoup(f"<p>{step}</p>", "html.parser").contents) for step in steps]
-    count = ceil(sum(high) / ROOM)
+    above = lines(claim) * SMALL
+    count = ceil(sum(high) / (ROOM - above))
+    if above > ROOM / 2 and count > ceil(sum(high) / ROOM):
+        count, claim = ceil(sum(high) / ROOM), []
+    led = f'<div class="claim">{"".join(map(str, claim))}</div>' if claim else ""
     slides = [[] for _ in range(count)]
     for k, step in enumerate(steps):
         middle = sum(high[:k]) + high[k] / 2
@@ -463,12 +478,13 @@ def in_steps(title, steps):
     for each in filter(None, slides):
         rows = "".join(f'<li class="fragment">{step}</li>' for step in each)
         also = "" if first == 1 else ", continued"
-        out.append(f'<h2>{title}{also}</h2><ol start="{first}">{rows}</ol>')
+        out.append(f'<h2>{title}{also}</h2>{led}<ol start="{first}">{rows}</ol>')
         first += len(each)
     return out
 
 
 ROOM = 14.5  # lines of 28 pixels below a title
+SMALL = 20 / 28  # a line of what is proved, above its proof, over a line
 
 
 def lines(parts):
