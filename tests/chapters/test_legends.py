@@ -284,7 +284,7 @@ def one_step(made, path, first, zeta, S, sigma):
         ),
     }, [
         (
-            "Model: after the step. With noise {}, patterns of norm {}, and a fraction {}",
+            "Model: after the step. Labels: true. With noise {}, patterns of norm {}, and a fraction {}",
             sigma,
             S,
             zeta,

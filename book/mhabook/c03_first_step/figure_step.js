@@ -14,7 +14,7 @@ function samples(told, { zeta, S, sigma }) {
   const longer = (patterns) => patterns.map((x) => S * x),
     own = { ...told, ...drawn.get(told), mu: longer(told.mu), nu: longer(told.nu) };
   const at = (noise) => assembled(own, { zeta, sigma: noise });
-  return { ...at(sigma), at };
+  return { ...at(sigma), at, order: told.order };
 }
 
 const LEAST = 1e-6; // a margin below is none
@@ -70,30 +70,33 @@ function plane(head, { U, W, across, up, margin }, reach) {
 }
 
 function oneStep(data, values, { start }) {
-  const { n, T, d, at } = data,
+  const { n, T, d, y, order, at } = data,
     [head, other] = [headOn(data), headOn(data)],
     others = values.grid.map((noise) => headOn(at(noise)));
+  // The step is taken with the labels of the data; afterwards they may be shuffled.
+  const labels = values.labels === "shuffled" ? order.map((i) => y[i]) : y;
+  const features = (head) => {
+    head.y.set(labels);
+    return head.call("features");
+  };
+  const modelled = (head, kind) => {
+    head.y.set(y);
+    decoder(head, kind, start);
+    features(head);
+    return head;
+  };
   const forward = (U) => {
     head.U.set(U);
-    return head.call("features");
+    return features(head);
   };
   // The three models are drawn at one scale, so that their bands can be compared.
   let known = null;
   const shown = () => {
     if (known) return known;
-    const reach = KINDS.map((kind) => {
-      decoder(other, kind, start);
-      other.call("features");
-      return points(other, d).reach;
-    });
+    const reach = KINDS.map((kind) => points(modelled(other, kind), d).reach);
     return (known = plane(head, points(head, d), ROOM * Math.max(...reach)));
   };
-  const overNoise = (kind) => () =>
-    others.map((other) => {
-      decoder(other, kind, start);
-      other.call("features");
-      return maxMargin(other.both, n);
-    });
+  const overNoise = (kind) => () => others.map((other) => maxMargin(modelled(other, kind).both, n));
   const curves = {
     loss: (now) => now.loss,
     margin_U: () => maxMargin(head.only_U, n),

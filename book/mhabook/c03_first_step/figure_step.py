@@ -1,7 +1,7 @@
 """The live figure at the top of chapter 3: what the gradients of a head can tell apart, before and
 after one step."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -28,6 +28,7 @@ from mhalib.optim import GradientDescent
 from mhalib.plots import INK
 
 STARTS = {"zero": "before the step", "gaussian": "random decoder", "first": "after the step"}
+LABELS = ("true", "shuffled")
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 NORMS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 LINES = ("below", "border", "above")
@@ -43,8 +44,8 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
 
     Every sample is a point: its derivatives along the parts of the best direction in U and in W,
     each scaled to norm 1. Controls choose the model before the step, after it, or with a random
-    decoder as long as that of the step, and change the noise, the norm of the patterns, and how
-    many tokens carry the label. The browser draws the data anew for each of them.
+    decoder as long as that of the step, shuffle the labels after the step, and change the noise,
+    the norm of the patterns, and how many tokens carry the label. The browser draws the data anew for each of them.
 
     Parameters
     ----------
@@ -75,6 +76,7 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
         "kind": "step",
         "mu": (mixture.mu / S).ravel().tolist(),
         "nu": (mixture.nu / S).ravel().tolist(),
+        "order": _shuffled(n, mixture.seed).tolist(),
     }
     shares, own = [k / T for k in range(1, T)], mixture.n_relevant / T
     return LiveFigure(
@@ -86,7 +88,8 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
             "vertically if only attention does. After the step positive samples are at the upper "
             "right and negative samples at the lower left, with a wide empty band between. Right, "
             "the margin, half the width of the band, against the noise: it is largest after the "
-            "step and smallest before the step.",
+            "step and smallest before the step. With labels shuffled after the step it is zero "
+            "without noise, and grows with the noise for two of the three models.",
             model="step",
             data=unit,
             record=(0,),
@@ -108,6 +111,14 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
                     tuple(STARTS.values()),
                     "choice",
                 ),
+                Control(
+                    "labels",
+                    "labels",
+                    LABELS,
+                    LABELS[0],
+                    ("true", "shuffled after the step"),
+                    "choice",
+                ),
                 Control("sigma", "noise σ", with_value(NOISES, mixture.sigma), mixture.sigma),
                 Control("S", "norm S of the patterns", with_value(NORMS, S), S),
                 Control("zeta", "fraction ζ of relevant tokens", tuple(shares), own),
@@ -117,10 +128,11 @@ def one_step(data: Dataset, start: MultiHeadAttention, rule: GradientDescent) ->
                 "Before the step": {"initialization": "zero"},
                 "A random decoder": {"initialization": "gaussian"},
                 "Noise": {"sigma": 0.5},
+                "Shuffled labels": {"sigma": 1.0, "labels": "shuffled"},
             },
             frame=_frame(with_value(NOISES, mixture.sigma)),
-            summary="Model: {initialization}. With noise {sigma}, patterns of norm {S}, and a "
-            "fraction {zeta} of relevant tokens, the margin is {margin}. It is {margin_U} if only "
+            summary="Model: {initialization}. Labels: {labels}. With noise {sigma}, patterns of norm "
+            "{S}, and a fraction {zeta} of relevant tokens, the margin is {margin}. It is {margin_U} if only "
             "the decoder moves, and {margin_W} if only attention moves.",
             train=steps.path,
             measure=steps.measures(with_value(NOISES, mixture.sigma)),
@@ -150,25 +162,32 @@ class _Steps:
             self.start.W, self.rule.lr / 2 * gaussian_of_equal_norm(data, 1, self.seed).U
         )
 
-    def _margin(self, kind, only=None, **values):
-        data = self.data(**values)
-        return float(ntk_margin(self.model(kind, data), data, only).margin)
+    def labelled(self, data, labels):
+        """The samples that a move is to separate: the step was taken with the labels of the data."""
+        if labels == "true":
+            return data
+        return replace(data, y=data.y[_shuffled(len(data), self.seed)])
 
-    def _shown(self, initialization, **values):
+    def _margin(self, kind, labels, only=None, **values):
+        data = self.data(**values)
+        return float(ntk_margin(self.model(kind, data), self.labelled(data, labels), only).margin)
+
+    def _shown(self, initialization, labels, **values):
         # The three models are drawn at one scale, so that their bands can be compared.
         data = self.data(**values)
-        points = {kind: _points(self.model(kind, data), data) for kind in STARTS}
+        own = self.labelled(data, labels)
+        points = {kind: _points(self.model(kind, data), own) for kind in STARTS}
         reach = ROOM * max(float(np.hypot(of.U, of.W).max()) for of in points.values())
-        return _plane(points[initialization], data.y, reach)
+        return _plane(points[initialization], own.y, reach)
 
     def path(self, values):
-        kind, rest = values["initialization"], _of_data(values)
+        kind, labels, rest = values["initialization"], values["labels"], _of_data(values)
         data = self.data(**rest)
-        model = self.model(kind, data)
+        model, own = self.model(kind, data), self.labelled(data, labels)
         curves = {
-            "loss": model.loss(data.X, data.y),
-            "margin_U": self.margin(kind, "U", **rest),
-            "margin_W": self.margin(kind, "W", **rest),
+            "loss": model.loss(own.X, own.y),
+            "margin_U": self.margin(kind, labels, "U", **rest),
+            "margin_W": self.margin(kind, labels, "W", **rest),
             "margin": self.shown(**values)["margin"],
         }
         return Path(
@@ -185,12 +204,18 @@ class _Steps:
         }
         for kind in STARTS:
             found[f"over_{kind}"] = lambda path, values, kind=kind: [
-                self.margin(kind, **_of_data(values) | {"sigma": sigma}) for sigma in noises
+                self.margin(kind, values["labels"], **_of_data(values) | {"sigma": sigma})
+                for sigma in noises
             ]
         return found | {
             "here": lambda path, values: [values["sigma"]],
             "here_margin": lambda path, values: [self.shown(**values)["margin"]],
         }
+
+
+def _shuffled(n, seed):
+    """The order in which labels say nothing about the tokens."""
+    return np.random.default_rng(seed).permutation(n)
 
 
 def _of_data(values):
