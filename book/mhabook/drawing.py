@@ -12,10 +12,8 @@ from IPython.display import HTML
 
 from mhalib.plots import ATTENTION, DECODER, FOUND, GAUSSIAN
 
-HALO = (
-    'stroke="var(--pst-color-background, var(--jp-layout-color0, #fff))" stroke-width="3" '
-    'stroke-linejoin="round" paint-order="stroke"'
-)
+GROUND = "var(--pst-color-background, var(--jp-layout-color0, #fff))"
+"""The page's, inside of hollow signs, so that no line shows through them."""
 Point: TypeAlias = tuple[float, float]
 WIDTH, HEIGHT = 260, 190
 """The units of a panel; x counts to the right, y downward."""
@@ -26,9 +24,9 @@ FONT = "font-family: 'Source Sans 3', 'Open Sans', verdana, arial, sans-serif"
 ON_WHITE = "color: #222832; background: #fff"
 # With the picture itself, because a notebook has no style sheet of the book's: three panels stand
 # side by side where there is room for them, and on a phone one below the other.
-ROW = "display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; justify-content: center"
+ROW = "display: flex; flex-wrap: wrap; gap: 0.5rem 1rem"
 IN_ROW = "flex: 1 1 12rem; min-width: 0; height: auto"
-SIZES = {1: ("9px", "26rem"), 2: ("10.5px", "24rem"), 3: ("16px", "16rem")}
+SIZES = {1: ("9.5px", "26rem"), 2: ("10.5px", "24rem"), 3: ("16px", "16rem")}
 """Number of panels → the size of words in units of a panel, 13 pixels or a little more at a desk and on
 a phone, and how wide a panel becomes."""
 VARIABLE = re.compile(r"var\((?:--[\w-]+, )+(?:var\(--[\w-]+, )?(#\w+)\)+")
@@ -148,15 +146,21 @@ class Panel:
 
     def label(self, at: Point, positive: bool, *, size: float = 5) -> "Panel":
         """A sample by its label: a disc for +, a ring for −."""
-        return self.dot(at, size=size) if positive else self.circle(at, size)
+        return self.dot(at, size=size) if positive else self._ring(at, size)
 
     def left_out(self, at: Point, *, size: float = 5) -> "Panel":
         """A sample that a run does not see: its outline, dashed."""
-        return self.circle(at, size, dash="2 2.5")
+        return self._ring(at, size, dash="2 2.5")
+
+    def _ring(self, at, size, dash=""):
+        return self._add(
+            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{size:g}" fill="{GROUND}" '
+            f'stroke="currentColor" stroke-width="1.5" stroke-dasharray="{dash}"/>'
+        )
 
     def entry(self, at: Point, value: float) -> "Panel":
         """An entry of a matrix: a square whose area goes with its size, hollow below zero."""
-        half, fill = 8 * abs(value) ** 0.5, "none" if value < 0 else "currentColor"
+        half, fill = 8 * abs(value) ** 0.5, GROUND if value < 0 else "currentColor"
         return self._add(
             f'<rect x="{at[0] - half:.2f}" y="{at[1] - half:.2f}" width="{2 * half:.2f}" '
             f'height="{2 * half:.2f}" fill="{fill}" stroke="currentColor" stroke-width="1.5"/>'
@@ -176,15 +180,16 @@ class Panel:
     def query(self, at: Point, *, towards: Point | None = None) -> "Panel":
         """A query: a triangle, and a thin arrow in the direction in which it looks."""
         (x, y) = at
-        self._add(
+        if towards is not None:
+            self.arrow(at, towards, width=1.5)
+        return self._add(
             f'<path d="M{x:.1f} {y - 8:.1f}L{x + 9:.1f} {y + 4:.1f}L{x - 9:.1f} {y + 4:.1f}Z" '
-            f'fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round"/>'
+            f'fill="{GROUND}" stroke="currentColor" stroke-width="2" stroke-linejoin="round"/>'
         )
-        return self if towards is None else self.arrow(at, towards, width=1.5)
 
     def key(self, at: Point, *, chosen: bool = False) -> "Panel":
         """A key: a diamond, filled if it is the one in question."""
-        (x, y), fill = at, "currentColor" if chosen else "none"
+        (x, y), fill = at, "currentColor" if chosen else GROUND
         return self._add(
             f'<path d="M{x:.1f} {y - 7:.1f}L{x + 7:.1f} {y:.1f}L{x:.1f} {y + 7:.1f}L{x - 7:.1f} {y:.1f}Z" '
             f'fill="{fill}" stroke="currentColor" stroke-width="1.5"/>'
@@ -243,12 +248,12 @@ class Panel:
         anchor: str = "middle",
         size: float | None = None,
     ) -> "Panel":
-        """Words, in a halo of the page's ground; ``anchor`` says what stands at the place: their
+        """Words, where nothing else is drawn; ``anchor`` says what stands at the place: their
         "start", "middle" or "end". Without a ``size`` they are as large as others of the panel."""
         large = "" if size is None else f'font-size="{size:g}" '
         return self._add(
             f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" text-anchor="{anchor}" fill="{_ink(color)}" '
-            f"{large}{HALO}>{escape(text)}</text>"
+            f"{large}>{escape(text)}</text>"
         )
 
     def svg(self) -> str:
@@ -282,9 +287,11 @@ def picture(name: str, alt: str, panels: list[Panel]) -> HTML:
         f'style="{FONT}; font-size: {size}; {ON_WHITE}"><title>{escape(alt)}</title>'
         f"{alone}</svg>"
     )
+    # A single panel stands in the middle of the text, which is as wide as this.
+    row = f"{ROW}; max-width: 34rem; justify-content: center" if len(panels) == 1 else ROW
     link = f"data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}"
     return HTML(
-        f'<figure class="mha-idea"><div role="img" aria-label="{escape(alt)}" style="{ROW}">'
+        f'<figure class="mha-idea"><div role="img" aria-label="{escape(alt)}" style="{row}">'
         f"{drawn}</div>"
         f'<figcaption><a href="{link}" download="{escape(name)}.svg">This picture as SVG</a></figcaption>'
         "</figure>"

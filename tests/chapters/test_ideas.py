@@ -451,22 +451,12 @@ def test_the_bell_times_the_exponential_is_the_bell_moved_by_tau(cloud, weight, 
     assert (abs(tokens - tau) < 1).sum() < (abs(tokens) < 1).sum() / 2
 
 
-@of(c10.stretched_tokens)
-def test_stretched_tokens_have_256_times_the_variance_along_and_the_mean_variance_one(
-    round_, stretched
-):
-    z = np.clip(np.random.default_rng(3).standard_normal((70, 2)), -2.2, 2.2) * (1, -1)
-    one = frame(round_.places("dot"), z)
-    along, across = (frame(stretched.places("dot"), z, alike=False).unit / one.unit) ** 2
-    near([along / across / 256, (along + across) / 2], 1, 0.02)
-
-
 def layer_of_two_numbers(variances):
     """Descent on ½(Aσₓ³B − 1)² of two coordinates in their A and B: the errors of every step, and
     the curvatures."""
     sigma = np.array(variances) ** 0.5
     curvature = sigma**2 + sigma**4
-    a, b = np.sqrt([1.35, 1.7]) / sigma, np.sqrt([1.35, 1.7]) / sigma**2
+    a, b = np.sqrt([1.2, 1.4]) / sigma, np.sqrt([1.2, 1.4]) / sigma**2
     errors = [a * sigma**3 * b - 1]
     while abs(errors[-1]).max() > 0.02:
         slope = 2 / curvature.sum() * errors[-1] * sigma**3
@@ -489,13 +479,33 @@ def test_descent_takes_its_steps_among_the_level_lines_of_its_two_curvatures(nar
         view = frame(path.places, errors / curvature**0.5)
         near(panel.places("dot"), path.places[1:])
         starts_on_a_tick(panel, path)
-        assert path.dashed == (panel is narrow)
         near(panel.one("star").start, view.zero)
         start = np.linalg.norm(errors[0])
         for line, share in zip(levels, (1, 1 / 4, 1 / 16), strict=True):
             level = np.linalg.norm(view.read(line.places) * curvature**0.5, axis=1)
             near(level / start, share**0.5, 0.005)
         assert panel.all("words")[-1].text.endswith(f": {len(errors) - 1} steps")
+
+
+@of(c10.stretched_tokens)
+def test_on_either_cloud_descent_takes_the_errors_of_its_variances_to_the_star(round_, stretched):
+    z = np.random.default_rng(3).standard_normal((90, 2)) * (1, -1)
+    z = z[(z**2).sum(axis=1) < 2.2**2]
+    one = frame(round_.places("dot"), z)
+    unit = frame(stretched.places("dot"), z, alike=False).unit
+    variances = (unit / one.unit) ** 2
+    near(variances, [1.7, 0.3], 0.005)
+    near(variances.mean(), 1, 0.005)
+    (whitened, _), (plain, _) = map(layer_of_two_numbers, ((1, 1), (1.7, 0.3)))
+    assert len(plain) > 3 * len(whitened)
+    for panel in (round_, stretched):
+        path = panel.one("line", width=2.5)
+        view = frame(path.places, whitened)
+        near(view.zero, one.zero)
+        near(panel.one("star").start, view.zero)
+        starts_on_a_tick(panel, path)
+    near(view.read(stretched.one("line", width=1.5).places), plain, 0.005)
+    assert not round_.all("line", width=1.5)
 
 
 @pytest.mark.parametrize("picture", [c10.landscape, c13.lines_of_targets])
@@ -531,15 +541,18 @@ def log_error(k, n):
 
 
 @of(c11.two_budgets)
-def test_two_runs_of_one_cost_follow_the_law_and_the_long_one_ends_lower(many, few):
-    drawn, true = [], []
-    for panel, K, n in ((many, 40, 160), (few, 10, 320)):
-        assert n**2 * K == 160**2 * 40
-        line, k = panel.one("line", width=3), np.linspace(0, K, 81)
-        drawn, true = [*drawn, line.places], [*true, pairs(k, log_error(k, n))]
-        near(panel.one("dot").start, line.end)
-    frame(np.concatenate(drawn), np.concatenate(true), alike=False)
-    assert many.one("dot").start[1] < few.one("dot").start[1] - 10
+def test_two_runs_of_one_cost_follow_the_law_to_one_budget_and_the_long_one_ends_lower(panel):
+    t = np.concatenate([np.linspace(0, 0.1, 60), np.linspace(0.1, 1, 60)])
+    runs = (128, 80), (8, 320)  # steps, samples
+    assert len({n**2 * K for K, n in runs}) == 1
+    lines, true = panel.all("line", width=2.5), [pairs(t, log_error(t * K, n)) for K, n in runs]
+    view = frame([*lines[0].places, *lines[1].places], np.concatenate(true), alike=False)
+    ends, budget = panel.places("dot"), panel.one("line", dashed=True)
+    near(ends, [line.end for line in lines])
+    near(view.read(budget.places)[:, 0], 1, 0.005)
+    near(view.zero[0], panel.all("line", width=1)[1].start[0])
+    few, many = (line.places[-20:, 1] for line in lines)
+    assert few[-1] < many[-1] - 10 and np.ptp(few) < 0.2 and np.ptp(many) > 10
 
 
 @of(c11.factor_and_floor, 0, 1)
@@ -581,15 +594,29 @@ def test_the_curve_of_one_cost_touches_that_of_one_error_at_the_cheapest_pair(bu
 
 
 @of(c12.three_keys)
-def test_keys_on_the_line_are_to_scale_and_the_middle_one_is_inside_the_pentagon(line, plane):
-    frame(line.places("key"), [(-2, 0), (0, 0), (1, 0)])
-    near([words.start[0] for words in line.all("words")[:3]], line.places("key")[:, 0])
-    near(line.one("key", filled=True).start, line.places("key")[1])
-    near(line.all("words")[3].start[0], line.places("key")[1, 0])
-    corners, middle = plane.places("key", filled=False), plane.one("key", filled=True).start
-    assert len(corners) == 5 and inside(middle, corners)
-    assert not any(inside(corner, np.delete(corners, k, 0)) for k, corner in enumerate(corners))
-    near(plane.one("line").places, [*corners, corners[0]])
+def test_bars_on_three_keys_are_the_weights_of_one_query_and_lie_below_their_curve(soft, gauss):
+    keys, q, k = np.array([-2, 0, 1]), 0.5, np.linspace(-2.6, 1.7, 87)
+    total = np.exp(q * keys).sum()
+    kernels = (
+        (soft, ATTENTION, np.exp(q * keys) / total, np.exp(q * k) / total),
+        (gauss, GAUSSIAN, np.exp(-((q - keys) ** 2) / 2), np.exp(-((q - k) ** 2) / 2)),
+    )
+    views = []
+    for panel, color, weights, over in kernels:
+        view = frame(panel.one("line", color=color).places, pairs(k, over), alike=False)
+        bars = panel.all("bar", color=color)
+        near(view.read([bar.start for bar in bars]), pairs(keys, 0), 0.005)
+        near(view.read([bar.end for bar in bars]), pairs(keys, weights), 0.005)
+        numbers = [words.text for words in panel.all("words", color=color)]
+        assert numbers == [f"{weight:.2f}" for weight in weights]
+        near(view.read(panel.places("key"))[:, 0], keys, 0.005)
+        near(view.read(panel.one("key", filled=True).start)[0], 0, 0.005)
+        near(view.read(panel.one("query").start)[0], q, 0.005)
+        below = [words for words in panel.all("words", color=None) if len(words.text) < 3]
+        assert said(below) == list(keys)
+        near(view.read([words.start for words in below])[:, 0], keys, 0.005)
+        views.append(view)
+    near(views[0].unit, views[1].unit, 0.2)
 
 
 @of(c12.product_and_distance, 0)

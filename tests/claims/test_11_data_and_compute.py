@@ -42,8 +42,8 @@ def ends(run):
 @page.after(
     "two-budgets",
     says=(
-        "The figure shows the errors of two runs of equal cost. One takes many steps on few samples, the other "
-        "fewer steps on more samples"
+        "The figure shows the errors of two runs that spend the same budget. One takes many steps on few samples, "
+        "the other few steps on many samples"
     ),
 )
 def test_the_two_budgets_of_the_picture_cost_the_same(said):

@@ -121,7 +121,7 @@ def _shape(tag):
     if tag.name == "path" and tag["d"].endswith("Z"):
         corners = _pairs(tag["d"])
         kind = "query" if len(corners) == 3 else "key"
-        return Shape(kind, corners.mean(axis=0)[None], None, filled=tag["fill"] != "none")
+        return Shape(kind, corners.mean(axis=0)[None], None, filled=tag["fill"] == "currentColor")
     if tag.name == "path" and tag["stroke"] == "none":
         return Shape("shade", _pairs(tag["d"]), None, filled=True)
     if tag.name == "path" and tag["d"].count("M") == 2:
@@ -129,7 +129,7 @@ def _shape(tag):
     if tag.name == "rect":
         x, y, side = (float(tag[name]) for name in ("x", "y", "width"))
         middle = np.array([[x + side / 2, -(y + side / 2)]])
-        return Shape("entry", middle, None, side, filled=tag["fill"] != "none")
+        return Shape("entry", middle, None, side, filled=tag["fill"] == "currentColor")
     if tag.name == "path":
         return Shape(
             "line" if tag.get("stroke-linecap") == "round" else "bar",
@@ -140,8 +140,10 @@ def _shape(tag):
             tag["fill"] != "none",
         )
     if tag.name == "circle":
-        kind = "dot" if tag["fill-opacity"] == "1" else "ring"
-        dashed, filled = bool(tag["stroke-dasharray"]), tag["fill-opacity"] != "0"
+        # A ring that has the page's ground inside says nothing of how much of a color it has.
+        inside = tag.get("fill-opacity", "0")
+        kind = "dot" if inside == "1" else "ring"
+        dashed, filled = bool(tag["stroke-dasharray"]), inside != "0"
         place = _pairs(f"{tag['cx']} {tag['cy']}")
         return Shape(kind, place, _color(tag["stroke"]), float(tag["r"]), dashed, filled)
     if tag.name == "polygon":

@@ -4,38 +4,51 @@ between valleys."""
 import numpy as np
 from IPython.display import HTML
 
+from livegrad.arrays import Array
 from mhabook.drawing import Panel, Point, picture
 from mhalib.plots import FOUND
 
-STRETCHED = (512 / 257, 2 / 257)
-"""The variances of tokens that are stretched: one is 256 times the other, and their mean is 1."""
+ISOTROPIC, STRETCHED = (1.0, 1.0), (1.7, 0.3)
+"""The variances of isotropic tokens, and of tokens that are stretched; the mean of either is 1."""
 VARIANCES = (4.0, 1.0)
 """Those of the tokens along their wide and their narrow direction, in the panels that compare two
 descents."""
 WIDE = ("along the wide", "token direction:", "steep")
 NARROW = ("along the narrow", "one: flat")
 """What the axes of the narrow valley are, in lines of words."""
-ERRORS = (0.35, 0.7)
+ERRORS = (0.2, 0.4)
 """How far the products u v of the two coordinates are above 1 at the start."""
 NEAR = 0.02
 """Descent ends where both products are as near to 1."""
+MIDST, OFF = (130, 106), 182
+"""Where the clouds and the star on them are drawn, and how long an error of one is."""
 CENTER, UNIT = (130, 98), 40
 """Where the origin is drawn, and how long the unit is."""
 
 
 def stretched_tokens() -> HTML:
-    """Two clouds of the same tokens: round, and stretched along one direction."""
-    z = np.random.default_rng(3).standard_normal((70, 2))
+    """Isotropic tokens, and the same ones stretched; on either cloud the errors of descent along the two
+    directions."""
     clouds = [Panel("Isotropic tokens"), Panel("The same tokens, stretched")]
-    for panel, (wide, narrow) in zip(clouds, ((1, 1), STRETCHED), strict=True):
-        for x, y in 28 * np.clip(z, -2.2, 2.2):
-            panel.dot((130 + wide**0.5 * x, 92 + narrow**0.5 * y), size=2.5)
-    clouds[0].words((130, 182), "equal variances")
-    clouds[1].words((130, 182), "a large and a small variance")
+    z = np.random.default_rng(3).standard_normal((90, 2))
+    z = z[np.linalg.norm(z, axis=1) < 2.2]
+    for panel, variances in zip(clouds, (ISOTROPIC, STRETCHED), strict=True):
+        for x, y in 36 * np.sqrt(variances) * z:
+            panel.circle((MIDST[0] + x, MIDST[1] + y), 1.5, opacity=0.4, fill=1)
+        if variances != ISOTROPIC:
+            panel.curve(map(_off, descent(variances))).words(
+                (86, 50), "plain descent", anchor="end"
+            )
+        whitened = [_off(errors) for errors in descent(ISOTROPIC)]
+        panel.curve(whitened, width=2.5).start(*whitened[:2]).star(MIDST)
+    clouds[0].words((180, 42), "either descent", anchor="start")
+    clouds[1].words((180, 42), "whitened descent", anchor="start")
     return picture(
-        "round-and-stretched-tokens",
-        "Two clouds of dots. On the left an isotropic cloud. On the right the same dots, "
-        "stretched horizontally and compressed vertically into a flat cloud.",
+        "descent-on-two-clouds",
+        "Two clouds of faint dots with a star in the middle, where the errors along both directions are "
+        "zero. Left, isotropic tokens: a path leads nearly straight from a tick to the star; plain and "
+        "whitened descent are the same. Right, the same tokens, stretched horizontally: whitened "
+        "descent takes the same path, and plain descent zigzags from side to side on its way down.",
         clouds,
     )
 
@@ -49,7 +62,7 @@ def landscape() -> HTML:
         "Two panels. Left: horizontally, the distance from the valley of the wide token direction; "
         "vertically, from that of the narrow one. The level lines are narrow ovals around a star, "
         "the optimum: the loss is steep along the wide direction and flat along the narrow one. "
-        "Descent, dashed, jumps from side to side, for "
+        "Descent jumps from side to side, for "
         f"{len(narrow) - 1} steps. Right: in whitened coordinates the level lines are circles, and "
         f"descent converges in {len(round_) - 1} steps.",
         [
@@ -58,7 +71,6 @@ def landscape() -> HTML:
                 narrow,
                 VARIANCES,
                 "a narrow valley",
-                dash="6 4",
             ),
             _ovals(
                 _named(Panel("Descent moves u and v"), ("wide",), ("narrow",), 48),
@@ -81,32 +93,26 @@ def valleys() -> HTML:
     )
 
 
-def curvature(variance: float) -> float:
+def curvature(variance: Array) -> Array:
     """That of ½(uv − 1)² across its valley, in A = u/σₓ and B = v/σₓ², at u = v = 1: σₓ² + σₓ⁴."""
     return variance + variance**2
 
 
-def descent(variances: tuple[float, float]) -> list[Point]:
+def descent(variances: tuple[float, float]) -> Array:
     """Gradient descent on ½(uv − 1)² for two coordinates at once, in their A and B, from balanced
-    starts.
+    starts: their errors uv − 1 (steps + 1, 2), until both are near zero.
 
-    The step size is the best one for the two curvatures across the valleys. The points are the
-    distances from the two valleys, (uv − 1)/√curvature, until both products are near.
+    The step size is the best one for the two curvatures across the valleys.
     """
-    curvatures = np.array([curvature(variance) for variance in variances])
-    lr, variance = 2 / curvatures.sum(), np.array(variances)
+    variance = np.array(variances)
+    lr = 2 / curvature(variance).sum()
     u = v = np.sqrt(1 + np.array(ERRORS))
-    path = [_distances(u * v - 1, curvatures)]
-    while abs(u * v - 1).max() > NEAR:
-        E = u * v - 1
+    path = [u * v - 1]
+    while abs(path[-1]).max() > NEAR:
+        E = path[-1]
         u, v = u - lr * variance * E * v, v - lr * variance**2 * E * u
-        path.append(_distances(u * v - 1, curvatures))
-    return path
-
-
-def _distances(errors, curvatures):
-    wide, narrow = errors / np.sqrt(curvatures)
-    return float(wide), float(narrow)
+        path.append(u * v - 1)
+    return np.array(path)
 
 
 def unbalanced() -> list[Point]:
@@ -128,12 +134,14 @@ def _at(point):
 def _axes(panel):
     x, y = CENTER
     panel.line((8, y), (252, y), width=1, opacity=0.35)
-    return panel.line((x, 24), (x, 176), width=1, opacity=0.35)
+    return panel.line((x, 26), (x, 172), width=1, opacity=0.35)
 
 
 def _valleys():
     panel = _axes(Panel("Two valleys and a saddle"))
-    panel.words((254, CENTER[1] + 3), "u", anchor="start").words((CENTER[0], 24), "v")
+    panel.words((252, CENTER[1] - 6), "u", anchor="end").words(
+        (CENTER[0] + 6, 34), "v", anchor="start"
+    )
     for product in (0.4, 1.0, -0.4):
         u = np.geomspace(abs(product) / 1.75, 3, 60)
         for side in (1, -1):
@@ -146,7 +154,7 @@ def _valleys():
     for side in (1, -1):
         panel.star(_at((side, side)))
     panel.dot(CENTER, size=3).words((CENTER[0] - 8, CENTER[1] + 14), "saddle", anchor="end")
-    panel.words((180, 56), "balanced", color=FOUND, anchor="start").words((222, 152), "descent")
+    panel.words((182, 54), "balanced", color=FOUND, anchor="start").words((222, 152), "descent")
     return panel.words((130, 186), "it may stop unbalanced")
 
 
@@ -160,26 +168,33 @@ def _named(panel, across, up, beside):
     return panel
 
 
-def _ovals(panel, path, variances, words, dash=""):
-    curvatures = [curvature(variance) for variance in variances]
+def _ovals(panel, errors, variances, words):
+    curvatures = curvature(np.array(variances))
+    # The distances from the two valleys.
+    path = errors / np.sqrt(curvatures)
     turn = np.linspace(0, 2 * np.pi, 121)
     # The level lines through the start and at a quarter and a sixteenth of its loss.
-    loss = sum(c * distance**2 for c, distance in zip(curvatures, path[0], strict=True))
+    loss = (errors[0] ** 2).sum()
     for share in (1, 1 / 4, 1 / 16):
-        radii = [(share * loss / c) ** 0.5 for c in curvatures]
+        radii = np.sqrt(share * loss / curvatures)
         panel.curve(
             [_near((radii[0] * np.cos(t), radii[1] * np.sin(t))) for t in turn],
             width=1,
             opacity=0.55,
         )
     points = [_near(point) for point in path]
-    panel.curve(points, width=1.5, dash=dash).start(*points[:2])
+    panel.curve(points).start(*points[:2])
     for point in points[1:]:
         panel.dot(point, size=2)
     panel.words((points[0][0] + 9, points[0][1] + 1), "start", anchor="start")
     return panel.star(CENTER).words((130, 186), f"{words}: {len(path) - 1} steps")
 
 
+def _off(errors):
+    """Where the errors of the two coordinates are drawn on a cloud."""
+    return MIDST[0] + OFF * errors[0], MIDST[1] - OFF * errors[1]
+
+
 def _near(point):
     """Where the distances from the two valleys are drawn."""
-    return CENTER[0] + 130 * point[0], CENTER[1] - 130 * point[1]
+    return CENTER[0] + 230 * point[0], CENTER[1] - 230 * point[1]

@@ -1,4 +1,4 @@
-"""The pictures of chapter 11: two budgets of equal cost, and an error that is a falling line and a
+"""The pictures of chapter 11: one budget that is spent in two ways, and an error that is a falling line and a
 floor."""
 
 import numpy as np
@@ -11,31 +11,36 @@ from mhalib.plots import FOUND
 LAW = Law(0.05, 0.81, 0.57)
 """About that of the chapter's run."""
 TARGET = 0.003
-FEW, MANY = (160, 40), (320, 10)
+FEW, MANY = (80, 128), (320, 8)
 """Two budgets, (samples, steps), with the same n²K."""
+SPENT = 234
+"""Where the end of both is drawn."""
 
 
 def two_budgets() -> HTML:
-    """The question: a run with few samples and many steps, and one with more samples and few
-    steps."""
-    drawn = []
-    for title, (n, K) in (("Many steps, few samples", FEW), ("Few steps, more samples", MANY)):
-        panel = _axes(Panel(title), "step", "error")
-        panel.curve([_at(k, LAW(k, n)) for k in np.linspace(0, K, 81)], width=3)
-        end = _at(K, LAW(K, n))
-        panel.dot(end, size=6)
-        panel.words(
-            (end[0] + 8, end[1] - 16),
-            "the budget is spent",
-            anchor="end" if FEW[1] == K else "start",
-        )
-        drawn.append(panel)
+    """The question: over their cost, a run with few samples and many steps, and one with more
+    samples and few steps."""
+    panel = Panel("One budget, spent in two ways")
+    panel.line((22, 172), (250, 172), width=1, opacity=0.5)
+    panel.line((22, 30), (22, 172), width=1, opacity=0.5)
+    panel.words((28, 37), "error", anchor="start").words((22, 186), "cost", anchor="start")
+    panel.line((SPENT, 36), (SPENT, 172), width=1, dash="4 4").words((SPENT, 186), "budget")
+    for n, K in (FEW, MANY):
+        # Half of the points lie in the first tenth, where most of the many steps are.
+        shares = np.concatenate([np.linspace(0, 0.1, 60), np.linspace(0.1, 1, 60)])
+        panel.curve([_spent(t, LAW(t * K, n)) for t in shares], width=2.5)
+        panel.dot(_spent(1, LAW(K, n)))
+    panel.words((220, 62), "many samples, few steps:", anchor="end")
+    panel.words((220, 74), "it is still falling", anchor="end")
+    panel.words((220, 150), "few samples, many steps:", anchor="end")
+    panel.words((220, 162), "it has leveled off", anchor="end")
     return picture(
         "two-budgets",
-        "Two panels of equal cost, the error against the steps. Left, a curve that falls and then "
-        "stays flat for a long time. Right, a curve that is still falling at the end, and higher "
-        "than the first one.",
-        drawn,
+        "The error against the cost, on a logarithmic scale, of two runs, each of which ends in a dot "
+        "on a dashed line, the budget. The run with few samples and many steps falls steeply and then "
+        "stays flat. The run with many samples and few steps falls slowly along a nearly straight "
+        "line; at the end it is still falling, and a little higher.",
+        [panel],
     )
 
 
@@ -58,6 +63,11 @@ def factor_and_floor() -> HTML:
 def crossing(n: float) -> float:
     """The step at which both parts of the error are equal."""
     return float(np.log(LAW.amplitude * n / LAW.floor) / -np.log(LAW.factor))
+
+
+def _spent(share: float, error: float) -> Point:
+    """Where an error is drawn when this share of the budget is spent, on a logarithmic scale."""
+    return 22 + (SPENT - 22) * float(share), 40 + 100 * float(np.log10(0.06 / error))
 
 
 def _at(k: float, error: float) -> Point:

@@ -1,8 +1,11 @@
-"""The pictures of chapter 12: what a product selects among keys, and what a distance selects."""
+"""The pictures of chapter 12: the two weights of one query, and what a product and a distance select
+among keys."""
 
+import numpy as np
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, Point, picture
+from mhalib.attention import gaussian, softmax
 from mhalib.plots import ATTENTION, GAUSSIAN
 
 CORNERS = [(46.0, 122.0), (92.0, 50.0), (196.0, 56.0), (222.0, 128.0), (128.0, 158.0)]
@@ -13,22 +16,26 @@ ALONG = (0.8, -0.6)
 """The direction of the query, in the picture."""
 QUERY = (118.0, 92.0)
 ON_LINE = (-2, 0, 1)
+ASKS, FLOOR = 0.5, 124
+"""The query on the line of the weights, and where the weight 0 is drawn, above that line."""
 GROUND = 157
 """Where the keys are drawn that are lifted on the bowl."""
 
 
 def three_keys() -> HTML:
-    """The question: keys on a line and in a plane, and one in the midst of them."""
-    line = Panel("On a line").line((16, 100), (244, 100), width=1, opacity=0.5)
-    for k in ON_LINE:
-        at = (158 + 52 * k, 100)
-        line.key(at, chosen=k == 0).words((at[0], 126), f"{k}".replace("-", "−"))
-    line.words((158, 80), "the middle key")
+    """The question: what one query gives to three keys on a line, under either kernel."""
+    soft, gauss = (
+        _weights("Softmax weights", softmax, ATTENTION, "proportional to exp(qk)"),
+        _weights("Gaussian weights", gaussian, GAUSSIAN, "exp(−(q − k)²/2)"),
+    )
     return picture(
-        "a-key-in-the-middle",
-        "Two panels. Three keys on a line, diamonds at −2, 0 and 1, the one at 0 filled. Six keys in "
-        "a plane: five at the corners of a pentagon, and a filled one inside.",
-        [line, _keys(Panel("In a plane")).words((134, 92), "the middle key")],
+        "two-weights-of-one-query",
+        "Two panels with the same three keys on a line, diamonds at −2, 0 and 1, the one at 0 "
+        "filled, and the same query, a triangle at one half. On each key is a bar as high as its "
+        "weight. Left, the softmax weights 0.12, 0.33 and 0.55: the bars reach up to an "
+        "exponential that increases to the right. Right, the Gaussian weights 0.04, 0.88 and "
+        "0.88: the bars reach up to a bell around the query.",
+        [soft, gauss],
     )
 
 
@@ -44,6 +51,42 @@ def product_and_distance() -> HTML:
         "perpendicular to the arrow of the query touches the lowest key, the middle one.",
         [_product(), _distance(), _bowl()],
     )
+
+
+def _weights(title, kernel, color, words):
+    """The weights of the query ``ASKS`` as bars on the keys, below the curve of the weight over the
+    place of a key."""
+    panel, query = Panel(title), np.array([[ASKS]])
+    weights = kernel(kernel.scores(query, np.array(ON_LINE, float)[:, None]))[0]
+    places = np.linspace(-2.6, 1.7, 87)
+    # A softmax weight is exp(score), divided by what that of the last key was divided by.
+    scores = kernel.scores(query, np.array([ON_LINE[-1], *places])[:, None])[0]
+    curve = weights[-1] * np.exp(scores[1:] - scores[0])
+    panel.curve([_high(k, weight) for k, weight in zip(places, curve, strict=True)], color=color)
+    line = FLOOR + 11
+    panel.line(
+        (_high(places[0], 0)[0], line), (_high(places[-1], 0)[0], line), width=1, opacity=0.5
+    )
+    for k, weight in zip(ON_LINE, weights, strict=True):
+        foot, top = _high(k, 0), _high(k, weight)
+        panel.bar(foot, top, color=color).key((foot[0], line), chosen=k == 0)
+        panel.words((foot[0], line + 21), f"{k}".replace("-", "−"))
+        # On the side of the bar on which the curve is lower.
+        side = 1 if kernel is gaussian and k > ASKS else -1
+        panel.words(
+            (top[0] + 3 * side, top[1] - 8),
+            f"{weight:.2f}",
+            color=color,
+            anchor="start" if side > 0 else "end",
+        )
+    asks = _high(ASKS, 0)[0]
+    panel.query((asks, line + 1)).words((asks, line + 21), "query")
+    return panel.words((130, 184), words)
+
+
+def _high(k, weight) -> Point:
+    """Where a weight is drawn over the place k of a key on the line."""
+    return 150 + 56 * float(k), FLOOR - 88 * float(weight)
 
 
 def _keys(panel):
@@ -70,8 +113,8 @@ def _product():
             dash="4 4",
             color=ATTENTION,
         )
-    panel.query((18, 152), towards=(18 + 60 * ALONG[0], 152 + 60 * ALONG[1]))
-    panel.words((31, 161), "query", anchor="start")
+    panel.query((18, 84), towards=(18 + 60 * ALONG[0], 84 + 60 * ALONG[1]))
+    panel.words((4, 106), "query", anchor="start")
     _keys(panel.circle(winner(), 12, color=ATTENTION, fill=0.25))
     return panel.words((130, 184), "meets a corner")
 
