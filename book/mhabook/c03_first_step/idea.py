@@ -122,6 +122,6 @@ def _axes(panel):
     panel.line((20, y), (240, y), width=1, opacity=0.4).line(
         (x, 34), (x, 166), width=1, opacity=0.4
     )
-    return panel.words((242, y + 19), "decoder", color=DECODER, anchor="end").words(
+    return panel.words((246, y + 21), "decoder", color=DECODER, anchor="end").words(
         (x - 6, 40), "attention", color=ATTENTION, anchor="end"
     )

@@ -2,7 +2,7 @@
 distance runs out."""
 
 from itertools import pairwise
-from math import acos, cos, pi, sin
+from math import acos, asin, cos, pi, sin
 
 from IPython.display import HTML
 
@@ -39,7 +39,7 @@ def downhill_leads_there() -> HTML:
         "much negative curvature as is allowed, and ends far above the star; the region below it, "
         "which no flat start reaches, is shaded. The solid curve that reaches the star slopes down "
         "from the dot on. Middle: the star is far away, and a curve that starts flat reaches it. "
-        "Right: circles around a star, and a path of steps from the outermost circle inward, with "
+        "Right: arcs of circles around a star, and a path of steps from the outermost arc inward, with "
         "the largest steps first.",
         [near, far, _steps()],
     )
@@ -83,20 +83,21 @@ def _axis(panel, end):
 
 def _steps():
     """A run that comes nearer to the star, by long steps where its loss is high."""
-    panel, center = Panel("So the distance falls"), (130, 99)
+    panel, star = Panel("So the distance falls"), (230, 98)
     # Where the loss is proportional to the squared distance, every step takes the same share of it.
-    distances = [64 * 0.5 ** (k / 2) for k in range(5)]
+    distances = [196 * 0.5 ** (k / 2) for k in range(5)]
     for radius in distances[::2]:
-        panel.circle(center, radius, dash="3 4", opacity=0.5)
-    panel.star(center)
-    turns = [pi + 0.5 + 0.12 * k for k in range(5)]
-    path = [_on_circle(center, *polar) for polar in zip(distances, turns, strict=True)]
+        half = asin(min(1, 60 / radius))
+        arc = [_on_circle(star, radius, pi + half * k / 20) for k in range(-20, 21)]
+        panel.curve(arc, dash="3 4", opacity=0.5)
+    panel.star(star)
+    turns = [pi + 0.14 - 0.06 * k for k in range(5)]
+    path = [_on_circle(star, *polar) for polar in zip(distances, turns, strict=True)]
     for begin, end in pairwise(path):
         panel.arrow(begin, end, width=2)
-        panel.dot(begin, size=3.5)
-    return panel.words((path[0][0] - 6, path[0][1] - 6), "start", anchor="end").words(
-        (130, 183), "long steps while loss is high"
-    )
+        panel.dot(begin, size=4)
+    panel.words((path[0][0] + 10, path[0][1] - 10), "start", anchor="start")
+    return panel.words((130, 183), "long steps while loss is high")
 
 
 def _on_circle(center, radius, turn) -> Point:

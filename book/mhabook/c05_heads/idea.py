@@ -30,7 +30,7 @@ def three_ways() -> HTML:
     panel = (
         Panel("Three ways to add heads")
         .arrow((40, 174), (240, 174), color=DECODER, width=2)
-        .words((240, 186), "decoder steps", color=DECODER, anchor="end")
+        .words((240, 187), "decoder steps", color=DECODER, anchor="end")
         .arrow((40, 174), (40, 26), color=ATTENTION, width=2)
         .words((48, 33), "attention steps", color=ATTENTION, anchor="start")
     )

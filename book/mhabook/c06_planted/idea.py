@@ -13,9 +13,9 @@ from mhalib.plots import ATTENTION, FOUND
 
 ROWS = (52, 84, 116, 148)
 LABELS = "+−−+"
-FOOT, LENGTH = (130, 112), 66
+FOOT, LENGTH = (130, 126), 80
 """Where the arrows of a panel start, and how long the longest is."""
-FOUND_AT = (130, 30)
+FOUND_AT = (130, 36)
 """Where the star of the hidden head is drawn."""
 
 
@@ -54,27 +54,23 @@ def directions(equal: Array, different: Array, hidden: Array) -> HTML:
     equal, different : the trained W (H, d, d) of two models
     hidden : the planted W (d, d)
     """
-    star = (
-        Panel("The hidden head")
-        .arrow(FOOT, (FOOT[0], FOOT[1] - LENGTH), color=FOUND, width=4)
-        .star(FOUND_AT)
-    )
-    star.words((130, 184), "one direction to find")
     together = _arrows(Panel("Heads that start identical"), equal, hidden)
-    together.words((130, 184), "they find it")
+    together.words((130, 186), "they find it")
     apart = _arrows(Panel("Heads that start different"), different, hidden)
-    apart.words((130, 184), "a few come close")
+    apart.words((130, 186), "a few come close")
     return picture(
         "equal-heads-find-it",
-        "Three panels. An upward arrow is the hidden head. Eight arrows on top of one another, "
-        "almost upward, are the heads that start identical. Eight arrows in different directions, "
-        "two of them nearly upward and one downward, are the heads that start different.",
-        [star, together, apart],
+        "Two panels. In each a dashed line leads upward to a star: the direction of the hidden head. "
+        "Left, eight arrows on top of one another, almost upward, are the heads that start "
+        "identical. Right, eight arrows in different directions, two of them nearly upward and one "
+        "downward, are the heads that start different.",
+        [together, apart],
     )
 
 
 def _arrows(panel, heads, hidden):
     panel.target(FOOT, (FOOT[0], FOUND_AT[1] + 12)).star(FOUND_AT)
+    panel.words((FOUND_AT[0] + 14, FOUND_AT[1] + 4), "hidden head", color=FOUND, anchor="start")
     lengths = np.linalg.norm(heads, axis=(1, 2))
     for k, (head, length) in enumerate(zip(heads, LENGTH * lengths / lengths.max(), strict=True)):
         # An angle in ℝ^{d²} has no side: heads that differ go right and left in turn, equal ones

@@ -59,18 +59,23 @@ def _two_runs():
     for x, y, push in zip(across[1:], whole[1:], 0.8 * PUSHES, strict=True):
         panel.bar((float(x), float(y + push)), (float(x), float(y)), width=5)
     panel.dot((float(across[0]), float(without[0])), size=4)
-    panel.words((150, 30), "with the sample").words((190, 125), "without it")
+    panel.words((206, 66), "with the sample").words((190, 125), "without it")
     return panel.words((130, 184), "each bar is a push of the sample")
 
 
 def _columns():
     panel, floor = Panel("Small losses, small pushes"), 158
     for k, push in enumerate(PUSHES):
-        x = 22 + 17 * k
-        panel.bar((x, floor), (x, float(floor - 1.5 * push)))
+        _box(panel, 24 + 18 * k, floor, push)
     for top, push in zip(np.cumsum(PUSHES), PUSHES, strict=True):
-        panel.bar((218, float(floor - 1.5 * (top - push))), (218, float(floor - 1.5 * top)))
-        panel.line((208, float(floor - 1.5 * top)), (228, float(floor - 1.5 * top)), width=1)
+        _box(panel, 224, floor - 1.5 * (top - push), push)
     panel.line((10, floor), (250, floor), width=1, opacity=0.5)
     panel.words((82, 184), "step by step").words((218, 184), "added up")
     return panel.words((108, 70), "loss falls, push shrinks")
+
+
+def _box(panel, x, foot, push):
+    """The column of a push, on its foot."""
+    top = foot - 1.5 * push
+    corners = [(x - 6, foot), (x - 6, top), (x + 6, top), (x + 6, foot), (x - 6, foot)]
+    return panel.curve(corners, width=1, fill=True)

@@ -29,7 +29,7 @@ def query_in_a_cloud() -> HTML:
     panel.query(_at((0, 0))).arrow(_at(2.2 * way), _at(3.2 * way), width=1.5)
     panel.words((_at(3.2 * way)[0], _at(3.2 * way)[1] - 8), "query")
     panel.line(mean, (188, 124), width=1).dot(mean, size=5)
-    panel.words((190, 130), "their mean", anchor="start")
+    panel.words((192, 131), "their mean", anchor="start")
     return picture(
         "tokens-by-weight",
         "A round cloud of tokens, each in a disc that is as large as its weight. In the middle is a "

@@ -133,17 +133,15 @@ def _at(point):
 
 def _axes(panel):
     x, y = CENTER
-    panel.line((8, y), (252, y), width=1, opacity=0.35)
-    return panel.line((x, 26), (x, 172), width=1, opacity=0.35)
+    panel.line((8, y), (246, y), width=1, opacity=0.35)
+    return panel.line((x, 35), (x, 172), width=1, opacity=0.35)
 
 
 def _valleys():
     panel = _axes(Panel("Two valleys and a saddle"))
-    panel.words((252, CENTER[1] - 6), "u", anchor="end").words(
-        (CENTER[0] + 6, 34), "v", anchor="start"
-    )
+    panel.words((250, CENTER[1] + 3), "u", anchor="start").words((CENTER[0], 30), "v")
     for product in (0.4, 1.0, -0.4):
-        u = np.geomspace(abs(product) / 1.75, 3, 60)
+        u = np.geomspace(abs(product) / 1.75, 2.9, 60)
         for side in (1, -1):
             line = [_at((side * x, side * product / x)) for x in u]
             if product == 1:

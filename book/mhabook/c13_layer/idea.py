@@ -1,6 +1,8 @@
 """The pictures of chapter 13: what tokens see, and targets that are lines in the plane of two
 values."""
 
+from itertools import pairwise
+
 import numpy as np
 from IPython.display import HTML
 
@@ -120,9 +122,11 @@ def _lines(panel, B, y):
 
 
 def _path(panel, path):
+    """A run with a dot at each step, as far as the dots do not touch."""
     panel.run([_at(point) for point in path])
-    for point in path[1:-1]:
-        panel.dot(_at(point), size=2.2)
+    for point, end in pairwise(path[1:]):
+        if np.hypot(*np.subtract(end, point)) * UNIT > 2 * 2.2:
+            panel.dot(_at(point), size=2.2)
     return panel
 
 

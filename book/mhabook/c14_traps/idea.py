@@ -40,15 +40,15 @@ def between() -> HTML:
     """What a query reads on its way from one side to the other: the mean of all values, or little
     of any."""
     left, start, low, trap, star = _reads("B2", softmax, ATTENTION, "Softmax: through the mean")
-    left.words((start[0] - 2, start[1] - 12), "start")
+    left.words((start[0] - 5, start[1] - 8), "start", anchor="end")
     left.words((low[0], low[1] + 15), "mean of all")
-    left.words((trap[0] + 11, trap[1] - 9), "trapped", anchor="start")
+    left.words((trap[0] + 10, trap[1] - 6), "trapped", anchor="start")
     left.words((star[0] + 12, star[1] - 9), "would be met", color=FOUND, anchor="start")
     left.words((4, BASE - STRIP + 4), "loss", anchor="start")
     right, start, low, trap, star = _reads("B4", gaussian, GAUSSIAN, "Gaussian: between the keys")
     right.words((start[0] + 4, start[1] - 11), "start", anchor="start")
-    right.words((low[0], low[1] + 15), "little of either")
-    right.words((trap[0], trap[1] - 11), "trapped")
+    right.words((low[0], low[1] + 12), "little of either")
+    right.words((trap[0], trap[1] - 10), "trapped")
     right.words((star[0] - 12, star[1] - 9), "would be met", color=FOUND, anchor="end")
     right.words((256, BASE - STRIP + 4), "loss", anchor="end")
     return picture(

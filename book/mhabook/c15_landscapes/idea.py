@@ -1,16 +1,16 @@
 """The pictures of chapter 15: one saddle with two slices, and why a random direction is blind to a
 way down."""
 
-from collections.abc import Callable
-
 import numpy as np
 from IPython.display import HTML
 
 from mhabook.drawing import Panel, Point, picture
 from mhalib.plots import FOUND
 
-MIDDLE, UNIT = (130, 104), 42
+MIDDLE, UNIT = (130, 104), 50
 """Where the origin of the map is drawn, and how long one is."""
+BOTTOM = 168
+"""Where the loss zero of the slices is drawn."""
 CORNER, LENGTH, OPENING = (40, 166), 132, 36
 """Where the directions begin, how long they are, and within how many degrees of the way down the
 loss curves down."""
@@ -19,25 +19,36 @@ loss curves down."""
 def one_saddle() -> HTML:
     """The saddle of f = ½ (xy − 1)² from above, and its slices along the two diagonals."""
     above = Panel("A saddle, from above")
+    for product in (-0.4, 0.4):
+        for side in (1, -1):
+            level = [_on_map(side * x, side * product / x) for x in np.geomspace(0.27, 1.5, 60)]
+            above.curve(level, width=1, opacity=0.5)
     for side in (1, -1):
-        valley = [_on_map(side * x, side / x) for x in np.geomspace(0.57, 1.75, 40)]
+        valley = [_on_map(side * x, side / x) for x in np.geomspace(2 / 3, 1.5, 40)]
         above.curve(valley, color=FOUND, width=4)
     above.line(_on_map(-1.5, 1.5), _on_map(1.5, -1.5), dash="6 4", width=2)
     above.line(_on_map(-1.5, -1.5), _on_map(1.5, 1.5), width=2).dot(MIDDLE, size=6)
     above.star(_on_map(1, 1)).star(_on_map(-1, -1))
-    above.words((226, 60), "loss 0", color=FOUND).words((34, 158), "loss 0", color=FOUND)
+    above.words((208, 64), "loss 0", color=FOUND, anchor="start")
+    above.words((52, 152), "loss 0", color=FOUND, anchor="end")
+    slices = Panel("Two slices through the dot").line(
+        (24, BOTTOM), (236, BOTTOM), width=1, opacity=0.5
+    )
+    # Along the two diagonals xy is −s²/2 and s²/2; the valleys are at s = √2.
+    for reach, dash, side in ((1.2, "6 4", -1), (1.9, "", 1)):
+        points = [(s, (side * s * s / 2 - 1) ** 2 / 2) for s in np.linspace(-reach, reach, 81)]
+        slices.curve([_on_slice(*point) for point in points], dash=dash, width=2.5)
+    for side in (1, -1):
+        slices.star(_on_slice(side * 2**0.5, 0))
+    slices.dot(_on_slice(0, 0.5), size=6)
+    slices.words((130, 100), "a bowl").words((130, 147), "a peak").words((130, 184), "loss 0")
     return picture(
         "one-saddle-two-slices",
-        "Three panels. From above: a dot between two valleys of loss zero, a dashed line through it "
-        "along the ridge between them, and a solid line that crosses both, each at a star. Then "
-        "the loss along the dashed line: a bowl, with the dot at its bottom. Last, the loss along "
-        "the solid line: the dot is on a peak between two minima, the stars.",
-        [
-            above,
-            # Along the two diagonals xy is −s²/2 and s²/2.
-            _slice("One slice: a bowl", "6 4", lambda s: (1 + s * s / 2) ** 2 / 2),
-            _slice("Another: a peak", "", lambda s: (1 - s * s / 2) ** 2 / 2, minima=(-1, 1)),
-        ],
+        "Two panels. Left, from above: a dot between two valleys of loss zero, a dashed line through it "
+        "along the ridge between them, and a solid line that crosses both, each at a star. Right, "
+        "the loss along both lines. Along the dashed one it is a bowl, with the dot at its bottom; "
+        "along the solid one, the dot is on a peak between two minima, the stars.",
+        [above, slices],
     )
 
 
@@ -45,22 +56,8 @@ def _on_map(x: float, y: float) -> Point:
     return MIDDLE[0] + UNIT * x, MIDDLE[1] - UNIT * y
 
 
-def _slice(
-    title: str, dash: str, loss: Callable[[float], float], minima: tuple[float, ...] = ()
-) -> Panel:
-    """The loss over s; ``minima`` are at s/√2, as the valleys are on the map."""
-
-    def at(s: float) -> Point:
-        return 130 + 58 * s, 168 - 62 * min(loss(s), 2.3)
-
-    reach = 1.25 if dash else 1.95
-    panel = (
-        Panel(title).line((16, 168), (244, 168), width=1, opacity=0.5).words((130, 184), "loss 0")
-    )
-    panel.curve([at(s) for s in np.linspace(-reach, reach, 81)], dash=dash, width=2.5)
-    for x in minima:
-        panel.star(at(x * 2**0.5))
-    return panel.dot(at(0), size=6)
+def _on_slice(s: float, loss: float) -> Point:
+    return 130 + 50 * float(s), BOTTOM - 84 * float(loss)
 
 
 def right_angles() -> HTML:

@@ -12,6 +12,7 @@ SENTENCES = (
     ("the film not good", "−1"),
     ("bad not awful great", "+1"),
 )
+COUNTS = {"good": 1, "great": 1, "bad": -1, "awful": -1}
 FIRST = np.array([0.655, 0.70, 0.72, 0.765, 0.80, 0.845])
 """Accuracies of six seeds, drawn and not measured: they are far apart, and the second network is a
 little better."""
@@ -23,28 +24,34 @@ def task() -> HTML:
     """Three sentences and their labels."""
     panel = Panel("Is it positive?")
     for k, (sentence, label) in enumerate(SENTENCES):
-        y = 58 + 44 * k
+        y, flips = 54 + 46 * k, False
         for i, word in enumerate(sentence.split()):
-            panel.words((30 + 46 * i, y), word)
+            x = 30 + 52 * i
+            panel.words((x, y), word)
             if word == "not":
-                panel.line((20 + 46 * i, y + 5), (40 + 46 * i, y + 5))
-        panel.label((214, y - 4), label == "+1").words((240, y), label)
-    networks = Panel("Two networks, one seed")
+                panel.arrow((x - 6, y + 15), (x + 43, y + 15), width=1.5)
+            elif word in COUNTS:
+                panel.label((x, y + 15), (COUNTS[word] > 0) != flips)
+            flips = word == "not"
+        panel.words((240, y + 8), label)
+    panel.words((240, 34), "label").words((130, 184), "not flips the next word")
+    networks = Panel("Two networks, one seed").dot((22, 97)).words((22, 118), "seed")
     for k, (name, color) in enumerate((("softmax", ATTENTION), ("Gaussian", GAUSSIAN))):
         y = 66 + 62 * k
-        networks.line((20, 97), (66, y)).curve(
-            [(66, y - 20), (166, y - 20), (166, y + 20), (66, y + 20), (66, y - 20)],
+        networks.arrow((28, 95 + 4 * k), (70, y), width=1.5).curve(
+            [(74, y - 20), (168, y - 20), (168, y + 20), (74, y + 20), (74, y - 20)],
             color=color,
             width=2,
         )
-        networks.words((116, y + 5), name, color=color).line((166, y), (196, y))
-        networks.words((226, y + 5), "0.77" if k == 0 else "0.74", color=color)
-    networks.words((130, 182), "same sentences, same initial weights")
+        networks.words((121, y + 5), name, color=color).arrow((172, y), (204, y), width=1.5)
+        networks.words((230, y + 5), "0.77" if k == 0 else "0.74", color=color)
+    networks.words((230, 34), "accuracy").words((130, 184), "same sentences, same initial weights")
     return picture(
         "two-networks-one-seed",
         "Left, three sentences of four words with their labels: the film was good, plus one; the "
-        "film not good, minus one; bad not awful great, plus one. A disc stands by plus one, a ring "
-        "by minus one, and a line under not. Right, one seed gives two "
+        "film not good, minus one; bad not awful great, plus one. Below each word that counts is a disc "
+        "for plus or a ring for minus, and an arrow leads from not to the next word, whose sign it "
+        "flips. Right, one seed gives two "
         "networks the same sentences and the same initial weights; one has softmax attention, the "
         "other a Gaussian kernel, and each has its own final test accuracy.",
         [panel, networks],
