@@ -24,7 +24,7 @@ FONT = "font-family: 'Source Sans 3', 'Open Sans', verdana, arial, sans-serif"
 ON_WHITE = "color: #222832; background: #fff"
 # With the picture itself, because a notebook has no style sheet of the book's: three panels stand
 # side by side where there is room for them, and on a phone one below the other.
-ROW = "display: flex; flex-wrap: wrap; gap: 0.5rem 1rem"
+ROW = "display: flex; flex-wrap: wrap; gap: 1.2rem 1rem; justify-content: center"
 IN_ROW = "flex: 1 1 12rem; min-width: 0; height: auto"
 SIZES = {1: ("9.5px", "26rem"), 2: ("10.5px", "24rem"), 3: ("16px", "16rem")}
 """Number of panels → the size of words in units of a panel, 13 pixels or a little more at a desk and on
@@ -123,38 +123,32 @@ class Panel:
         self.line(start, neck, color=color, width=width)
         return self._add(f'<polygon points="{head}" fill="{_ink(color)}"/>')
 
-    def dot(self, at: Point, *, color: str | None = None, size: float = 5) -> "Panel":
-        """A disc."""
-        return self.circle(at, size, color=color, opacity=1, fill=1)
+    def dot(self, at: Point, *, color: str | None = None, size: float = 5.5) -> "Panel":
+        """A disc, as large as its area says: without an outline."""
+        return self._add(
+            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{size:g}" fill="{_ink(color)}"/>'
+        )
 
     def circle(
-        self,
-        at: Point,
-        radius: float,
-        *,
-        color: str | None = None,
-        dash: str = "",
-        opacity: float = 1.0,
-        fill: float = 0.0,
+        self, at: Point, radius: float, *, color: str | None = None, fill: float = 0.0
     ) -> "Panel":
         """A circle around a point, with so much of its color inside."""
         return self._add(
             f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius:g}" fill="{_ink(color)}" '
-            f'fill-opacity="{fill:g}" stroke="{_ink(color)}" stroke-width="1.5" '
-            f'stroke-dasharray="{dash}" opacity="{opacity:g}"/>'
+            f'fill-opacity="{fill:g}" stroke="{_ink(color)}" stroke-width="1.5"/>'
         )
 
-    def label(self, at: Point, positive: bool, *, size: float = 5) -> "Panel":
+    def label(self, at: Point, positive: bool, *, size: float = 5.5) -> "Panel":
         """A sample by its label: a disc for +, a ring for −."""
         return self.dot(at, size=size) if positive else self._ring(at, size)
 
-    def left_out(self, at: Point, *, size: float = 5) -> "Panel":
+    def left_out(self, at: Point, *, size: float = 5.5) -> "Panel":
         """A sample that a run does not see: its outline, dashed."""
         return self._ring(at, size, dash="2 2.5")
 
     def _ring(self, at, size, dash=""):
         return self._add(
-            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{size:g}" fill="{GROUND}" '
+            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{size - 0.75:g}" fill="{GROUND}" '
             f'stroke="currentColor" stroke-width="1.5" stroke-dasharray="{dash}"/>'
         )
 
@@ -287,11 +281,9 @@ def picture(name: str, alt: str, panels: list[Panel]) -> HTML:
         f'style="{FONT}; font-size: {size}; {ON_WHITE}"><title>{escape(alt)}</title>'
         f"{alone}</svg>"
     )
-    # A single panel stands in the middle of the text, which is as wide as this.
-    row = f"{ROW}; max-width: 34rem; justify-content: center" if len(panels) == 1 else ROW
     link = f"data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}"
     return HTML(
-        f'<figure class="mha-idea"><div role="img" aria-label="{escape(alt)}" style="{row}">'
+        f'<figure class="mha-idea"><div role="img" aria-label="{escape(alt)}" style="{ROW}">'
         f"{drawn}</div>"
         f'<figcaption><a href="{link}" download="{escape(name)}.svg">This picture as SVG</a></figcaption>'
         "</figure>"

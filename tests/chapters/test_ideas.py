@@ -414,9 +414,7 @@ def test_tokens_have_the_areas_of_softmax_weights_and_their_mean_is_the_last_dot
     discs = cloud.all("dot", color=ATTENTION)
     tokens, areas = cloud.places("dot", color=ATTENTION), [disc.width**2 for disc in discs]
     query, weights = cloud.one("arrow"), np.divide(areas, sum(areas))
-    *dots, mean = cloud.places("dot", color=None)
-    near(dots, tokens)
-    near(weights @ tokens, mean)
+    near(weights @ tokens, cloud.one("dot", color=None).start)
     middle = cloud.one("query").start
     centered = tokens - middle
     assert turn(query.start - middle, query.way) < 0.5
@@ -698,7 +696,7 @@ def test_targets_are_lines_across_their_rows_and_descent_ends_at_the_least_squar
         run = panel.one("line", width=2.5)
         view = frame(run.places, path)
         starts_on_a_tick(panel, run)
-        long = lengths_from(0, np.diff(path[1:], axis=0)) * view.unit[0] > 4.4
+        long = lengths_from(0, np.diff(path[1:], axis=0)) * view.unit[0] > 5.4
         near(view.read(panel.places("dot")[1:]), path[1:-1][long], 0.005)
         end = panel.all("star") or panel.all("dot")[:1]
         near(view.read(end[0].start), least, 0.01)

@@ -140,12 +140,11 @@ def _shape(tag):
             tag["fill"] != "none",
         )
     if tag.name == "circle":
-        # A ring that has the page's ground inside says nothing of how much of a color it has.
-        inside = tag.get("fill-opacity", "0")
-        kind = "dot" if inside == "1" else "ring"
-        dashed, filled = bool(tag["stroke-dasharray"]), inside != "0"
-        place = _pairs(f"{tag['cx']} {tag['cy']}")
-        return Shape(kind, place, _color(tag["stroke"]), float(tag["r"]), dashed, filled)
+        place, radius = _pairs(f"{tag['cx']} {tag['cy']}"), float(tag["r"])
+        if "stroke" not in tag.attrs:
+            return Shape("dot", place, _color(tag["fill"]), radius, filled=True)
+        dashed, filled = bool(tag.get("stroke-dasharray")), tag.get("fill-opacity", "0") != "0"
+        return Shape("ring", place, _color(tag["stroke"]), radius, dashed, filled)
     if tag.name == "polygon":
         return Shape("star", _pairs(tag["transform"]), _color(tag["fill"]))
     place = _pairs(f"{tag['x']} {tag['y']}")

@@ -21,18 +21,16 @@ def query_in_a_cloud() -> HTML:
     panel = Panel("Tokens, sized by their weights")
     weights = softmax_weights(tokens())
     for token, weight in zip(tokens(), weights, strict=True):
-        panel.dot(_at(token), color=ATTENTION, size=2.2 * (len(weights) * weight) ** 0.5)
-    for token in tokens():
-        panel.dot(_at(token), size=0.6)
+        panel.dot(_at(token), color=ATTENTION, size=3 * (len(weights) * weight) ** 0.5)
     mean, way = _at(weights @ tokens()), np.array(QUERY) / np.linalg.norm(QUERY)
     # Outside of the cloud, where no disc lies on it.
-    panel.query(_at((0, 0))).arrow(_at(2.2 * way), _at(3.2 * way), width=1.5)
-    panel.words((_at(3.2 * way)[0], _at(3.2 * way)[1] - 8), "query")
-    panel.line(mean, (188, 124), width=1).dot(mean, size=5)
-    panel.words((192, 131), "their mean", anchor="start")
+    panel.query(_at((0, 0))).arrow(_at(2.3 * way), _at(3.3 * way), width=1.5)
+    panel.words((_at(3.3 * way)[0], _at(3.3 * way)[1] - 8), "query")
+    panel.line(mean, (204, 142), width=1).dot(mean)
+    panel.words((207, 149), "their mean", anchor="start")
     return picture(
         "tokens-by-weight",
-        "A round cloud of tokens, each in a disc that is as large as its weight. In the middle is a "
+        "A round cloud of tokens, each of them a disc that is as large as its weight. In the middle is a "
         "triangle, the query, and outside of the cloud an arrow shows the direction in which it "
         "looks. The discs in the direction of the arrow are large, and "
         "those on the other side nearly vanish. Their mean, a dot, lies away from the middle, in "
@@ -70,7 +68,7 @@ def bell_times_exponential() -> HTML:
     moved.words((_points([TILT], [0])[0][0], 184), "few tokens here")
     for panel in (cloud, moved):
         for token in np.clip(np.random.default_rng(5).standard_normal(45), -3, 3):
-            panel.dot((MIDDLE + UNIT * token, FLOOR + 9), size=2)
+            panel.dot((MIDDLE + UNIT * token, FLOOR + 9), size=2.5)
     return picture(
         "bell-times-exponential",
         "Three panels over one axis. A Gaussian centered at zero, with dots below it, the tokens, "
@@ -87,7 +85,7 @@ def bell(x: Array) -> Array:
 
 
 def _at(token):
-    return 130 + 32 * float(token[0]), HEIGHT / 2 + 2 - 32 * float(token[1])
+    return 118 + 36 * float(token[0]), HEIGHT / 2 + 8 - 36 * float(token[1])
 
 
 def _axis(panel):

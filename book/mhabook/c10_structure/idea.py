@@ -6,7 +6,7 @@ from IPython.display import HTML
 
 from livegrad.arrays import Array
 from mhabook.drawing import Panel, Point, picture
-from mhalib.plots import FOUND
+from mhalib.plots import FOUND, GRAY
 
 ISOTROPIC, STRETCHED = (1.0, 1.0), (1.7, 0.3)
 """The variances of isotropic tokens, and of tokens that are stretched; the mean of either is 1."""
@@ -34,7 +34,7 @@ def stretched_tokens() -> HTML:
     z = z[np.linalg.norm(z, axis=1) < 2.2]
     for panel, variances in zip(clouds, (ISOTROPIC, STRETCHED), strict=True):
         for x, y in 36 * np.sqrt(variances) * z:
-            panel.circle((MIDST[0] + x, MIDST[1] + y), 1.5, opacity=0.4, fill=1)
+            panel.dot((MIDST[0] + x, MIDST[1] + y), color=GRAY, size=2)
         if variances != ISOTROPIC:
             panel.curve(map(_off, descent(variances))).words(
                 (86, 50), "plain descent", anchor="end"
@@ -183,7 +183,7 @@ def _ovals(panel, errors, variances, words):
     points = [_near(point) for point in path]
     panel.curve(points).start(*points[:2])
     for point in points[1:]:
-        panel.dot(point, size=2)
+        panel.dot(point, size=2.5)
     panel.words((points[0][0] + 9, points[0][1] + 1), "start", anchor="start")
     return panel.star(CENTER).words((130, 186), f"{words}: {len(path) - 1} steps")
 

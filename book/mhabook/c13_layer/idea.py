@@ -16,6 +16,8 @@ START = (-1.35, 0.75)
 """Where the descent of every panel begins."""
 CENTER, UNIT, REACH = (130, 96), 56, (2.1, 1.3)
 """Where the origin is drawn, how long the unit is, and how far the panels reach from there."""
+STEP = 2.7
+"""How large the dot of a step is."""
 TRIANGLE, APART, ALIKE = (55, 100, 140), (55, 125), (80, 100)
 """The directions of the rows of B in the three panels, in degrees."""
 
@@ -125,8 +127,8 @@ def _path(panel, path):
     """A run with a dot at each step, as far as the dots do not touch."""
     panel.run([_at(point) for point in path])
     for point, end in pairwise(path[1:]):
-        if np.hypot(*np.subtract(end, point)) * UNIT > 2 * 2.2:
-            panel.dot(_at(point), size=2.2)
+        if np.hypot(*np.subtract(end, point)) * UNIT > 2 * STEP:
+            panel.dot(_at(point), size=STEP)
     return panel
 
 
