@@ -47,8 +47,7 @@ def test_the_stretch_of_the_question_is_the_last_of_the_figure_and_keeps_the_mea
 
 @page.after(
     "figure-tokens",
-    says="Each path in the figure shows the errors of a layer along the two token directions, as descent "
-    "reduces them from the tick to the star",
+    says="Each path shows the errors of a layer along the two token directions",
 )
 def test_the_paths_of_the_picture_lead_the_errors_of_both_directions_to_zero(said):
     (directions,) = said
