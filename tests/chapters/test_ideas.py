@@ -31,16 +31,18 @@ SCHEMAS = {
 rng = np.random.default_rng(0)
 HIDDEN, EQUAL, DIFFERENT = rng.standard_normal((3, 3)), *rng.standard_normal((2, 8, 3, 3))
 EQUAL[:] = HIDDEN + EQUAL[0] / 3
+GIVEN = {c06.directions: (EQUAL, DIFFERENT, HIDDEN)}
+"""Picture → the arrays that it draws, where it draws any."""
 
 
-def of(picture, *numbers, given=()):
+def of(picture, *numbers):
     """Decorator: a claim about a picture; its parameters are the panels of these numbers, or all,
     from left to right."""
 
     def tie(claim):
         @functools.wraps(claim)
         def test():
-            drawn = panels(picture(*given))
+            drawn = panels(picture(*GIVEN.get(picture, ())))
             claim(*(drawn[k] for k in numbers or range(len(drawn))))
 
         del test.__wrapped__  # else pytest takes the panels' names for fixtures
@@ -351,7 +353,7 @@ def test_every_row_of_tokens_has_its_sign_and_eight_heads_have_their_numbers(mad
     assert not seen.all("star") and not train.all("star")
 
 
-@of(c06.directions, given=(EQUAL, DIFFERENT, HIDDEN))
+@of(c06.directions)
 def test_the_arrow_of_a_head_has_its_true_angle_and_length(together, apart):
     for panel, heads in ((together, EQUAL), (apart, DIFFERENT)):
         arrows, sizes = panel.all("arrow", color=ATTENTION), (heads**2).sum(axis=(1, 2)) ** 0.5
@@ -924,3 +926,32 @@ def test_differences_are_those_of_the_joined_dots_and_have_the_interval_of_stude
         first[:, 1].min(), second[:, 1].min()
     )
     assert overlap > 0.8 * np.ptp(first[:, 1])
+
+
+RADII = {"star": 9, "query": 8, "key": 7, "trap": 5}
+
+
+def gap(box, shape):
+    """How far words are from a line or a sign; where they lie on it, at most zero."""
+    if shape.kind in ("line", "bar", "arrow"):
+        legs = zip(shape.places[:-1], shape.places[1:], strict=True)
+        places = np.concatenate([np.linspace(*leg, 40) for leg in legs])
+        radius = shape.width / 2
+    else:
+        places, radius = shape.places, RADII.get(shape.kind, shape.width)
+    away = np.maximum(np.maximum(box[0] - places, places - box[1]), 0)
+    return np.linalg.norm(away, axis=1).min() - radius
+
+
+@pytest.mark.parametrize("picture", sorted(HELD, key=repr), ids=lambda made: made.__qualname__)
+def test_words_lie_on_nothing_and_end_within_their_panel(picture):
+    for panel in panels(picture(*GIVEN.get(picture, ()))):
+        words = panel.all("words")
+        for k, one in enumerate(words):
+            assert one.box[0][0] > -1 and one.box[1][0] < 261, one.text
+            for shape in panel.shapes:
+                if shape.kind not in ("words", "shade"):
+                    assert gap(one.box, shape) > 0, (one.text, shape)
+            for other in words[:k]:
+                apart = np.maximum(one.box[0] - other.box[1], other.box[0] - one.box[1])
+                assert apart.max() > 0, (one.text, other.text)

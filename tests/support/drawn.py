@@ -6,9 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from bs4 import BeautifulSoup
+from PIL import ImageFont
+
+from scripts import ROOT
 
 ROUNDED = 0.1
 """Places are written to a tenth, so this is twice as far as one can be off."""
+FONT = ImageFont.truetype(str(ROOT / "book/_static/vendor/dejavu/DejaVuSans.ttf"), 100)
+"""That of drawings in a notebook that was not run; its letters are wider than those of a page."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +28,8 @@ class Shape:
     dashed: bool = False
     filled: bool = False
     text: str = ""
+    box: np.ndarray | None = None
+    """The lower left and the upper right corner of words, in the widest letters that they may have."""
 
     @property
     def start(self):
@@ -97,10 +104,12 @@ def panels(html):
 
 def _panel(svg):
     title, *rest = svg.find_all(True, recursive=False)
-    shapes = []
+    shapes, size = [], float(re.search(r"font-size: ([\d.]+)px", svg["style"])[1])
     for tag in rest:
         if tag.name == "polygon" and not tag.get("transform"):
             shapes.append(_arrow(shapes.pop(), _pairs(tag["points"])))
+        elif tag.name == "text":
+            shapes.append(_words(tag, float(tag.get("font-size", size))))
         else:
             shapes.append(_shape(tag))
     return DrawnPanel(title.get_text(), shapes)
@@ -145,10 +154,15 @@ def _shape(tag):
             return Shape("dot", place, _color(tag["fill"]), radius, filled=True)
         dashed, filled = bool(tag.get("stroke-dasharray")), tag.get("fill-opacity", "0") != "0"
         return Shape("ring", place, _color(tag["stroke"]), radius, dashed, filled)
-    if tag.name == "polygon":
-        return Shape("star", _pairs(tag["transform"]), _color(tag["fill"]))
-    place = _pairs(f"{tag['x']} {tag['y']}")
-    return Shape("words", place, _color(tag["fill"]), text=tag.get_text())
+    return Shape("star", _pairs(tag["transform"]), _color(tag["fill"]))
+
+
+def _words(tag, size):
+    place, text = _pairs(f"{tag['x']} {tag['y']}"), tag.get_text()
+    wide = FONT.getlength(text) * size / FONT.size
+    left = place[0, 0] - wide * {"start": 0, "middle": 0.5, "end": 1}[tag["text-anchor"]]
+    box = np.array([[left, place[0, 1]], [left + wide, place[0, 1] + 0.7 * size]])
+    return Shape("words", place, _color(tag["fill"]), text=text, box=box)
 
 
 def _arrow(shaft, head):

@@ -28,7 +28,7 @@ def margin_by_pythagoras() -> HTML:
     x, y = CENTER
     corner, point = (x + FAR, y), (x + FAR, y - HIGH)
     before = _axes(Panel("Before: one way to move"))
-    before.line(CENTER, corner, width=4, color=DECODER).words((x + FAR / 2 - 4, y - 9), "margin")
+    before.line(CENTER, corner, width=4, color=DECODER).words((x + FAR / 2, y - 9), "margin")
     before.label(corner, True, size=6).label((x - FAR, y), False, size=6)
     before.words((x, 184), "attention changes nothing")
     step = Panel("The step: a decoder").star(PLUS).star(MINUS)
@@ -41,7 +41,7 @@ def margin_by_pythagoras() -> HTML:
     after.line(CENTER, corner, width=4, color=DECODER).line(corner, point, width=4, color=ATTENTION)
     after.line(CENTER, point, width=4).label(point, True, size=6)
     after.label((x - FAR, y + HIGH), False, size=6)
-    after.words((x + FAR - 11, y - HIGH - 1), "margin", anchor="end")
+    after.words((x + FAR - 8, y - HIGH - 1), "margin", anchor="end")
     after.words((x + FAR + 8, y - HIGH / 2 + 6), "new", color=ATTENTION, anchor="start")
     after.words((x, 184), "farther apart")
     return picture(

@@ -26,8 +26,8 @@ def query_in_a_cloud() -> HTML:
     # Outside of the cloud, where no disc lies on it.
     panel.query(_at((0, 0))).arrow(_at(2.3 * way), _at(3.3 * way), width=1.5)
     panel.words((_at(3.3 * way)[0], _at(3.3 * way)[1] - 8), "query")
-    panel.line(mean, (204, 142), width=1).dot(mean)
-    panel.words((207, 149), "their mean", anchor="start")
+    panel.line(mean, (200, 142), width=1).dot(mean)
+    panel.words((202, 149), "their mean", anchor="start")
     return picture(
         "tokens-by-weight",
         "A round cloud of tokens, each of them a disc that is as large as its weight. In the middle is a "

@@ -42,7 +42,9 @@ def stretched_tokens() -> HTML:
         whitened = [_off(errors) for errors in descent(ISOTROPIC)]
         panel.curve(whitened, width=2.5).start(*whitened[:2]).star(MIDST)
     clouds[0].words((180, 42), "either descent", anchor="start")
-    clouds[1].words((180, 42), "whitened descent", anchor="start")
+    clouds[1].words((180, 36), "whitened", anchor="start").words(
+        (180, 49), "descent", anchor="start"
+    )
     return picture(
         "descent-on-two-clouds",
         "Two clouds of faint dots with a star in the middle, where the errors along both directions are "

@@ -105,7 +105,7 @@ def _total(panel, n, width, opacity=1.0):
 
 def _sum():
     panel = _total(_floor(_slide(_axes(Panel("Two parts"), "step", "error")), 160), 160, 2.5)
-    panel.words((247, 131), "lowered by steps", anchor="end")
+    panel.words((250, 131), "lowered by steps", anchor="end")
     return panel.words((250, 86), "lowered by samples", anchor="end")
 
 

@@ -124,8 +124,8 @@ def _distance():
     near = ((QUERY[0] - MIDDLE[0]) ** 2 + (QUERY[1] - MIDDLE[1]) ** 2) ** 0.5
     for radius in (near, near + 14, near + 28):
         panel.circle(QUERY, radius, color=GAUSSIAN)
-    _keys(panel).query(QUERY).line((44, 76), (106, 90), width=1)
-    panel.words((40, 80), "query", anchor="end")
+    _keys(panel).query(QUERY).line((52, 77), (106, 90), width=1)
+    panel.words((48, 80), "query", anchor="end")
     return panel.words((130, 184), "meets the nearest")
 
 
