@@ -13,9 +13,9 @@ from mhalib.plots import ATTENTION, FOUND
 
 ROWS = (52, 84, 116, 148)
 LABELS = "+−−+"
-FOOT, LENGTH = (130, 126), 80
+FOOT, LENGTH = (130, 120), 72
 """Where the arrows of a panel start, and how long the longest is."""
-FOUND_AT = (130, 36)
+FOUND_AT = (130, 34)
 """Where the star of the hidden head is drawn."""
 
 
