@@ -124,7 +124,7 @@ class Panel:
         return self._add(f'<polygon points="{head}" fill="{_ink(color)}"/>')
 
     def dot(self, at: Point, *, color: str | None = None, size: float = 5.5) -> "Panel":
-        """A disc, as large as its area says: without an outline."""
+        """A disc of this radius, without an outline, which would make it larger."""
         return self._add(
             f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{size:g}" fill="{_ink(color)}"/>'
         )
