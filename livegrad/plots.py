@@ -430,8 +430,9 @@ def matrix(
             colorbar={"title": colorbar},
         )
     )
-    figure.update_yaxes(autorange="reversed", title=ylabel, constrain="domain")
-    figure.update_xaxes(title=xlabel, constrain="domain")
+    clear = {"constrain": "domain", "showgrid": False, "zeroline": False}
+    figure.update_yaxes(autorange="reversed", title=ylabel, **clear)
+    figure.update_xaxes(title=xlabel, **clear)
     words = f"Heatmap of a {Z.shape[0]} by {Z.shape[1]} matrix with entries {_ends(Z)}."
     return finish(figure, alt or words, title, height)
 

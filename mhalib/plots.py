@@ -86,14 +86,18 @@ __all__ = [
 DECODER, ATTENTION, FOUND, GAUSSIAN = COLORS[:4]
 HEADS = ("#C47A18", "#B16A13", "#9D5A0E", "#8A4A09", "#753D06", "#5F2F03", "#4A2200")
 """Seven colors from few heads to many, which grow darker, and brighter on a dark page."""
-WEIGHTS = [
-    [0.0, "#1E2228"],
-    [0.25, "#4A3212"],
-    [0.5, "#8F5710"],
-    [0.75, "#F0A030"],
-    [1.0, "#FFE9B8"],
-]
-"""A scale for weights of attention, on which the largest is the lightest."""
+WEIGHTS: dict[str, Any] = {
+    "zmin": 0,
+    "zmax": 1,
+    "colorscale": [
+        [0.0, "rgba(179, 89, 0, 0)"],
+        [0.5, "rgba(179, 89, 0, 0.7)"],
+        [1.0, "rgba(179, 89, 0, 1)"],
+    ],
+    "opacity": 0.99,  # by which livegrad/live/colors.css knows it, to give it the twin of its color
+}
+"""How a heat map of weights of attention looks: the larger a weight, the more of ``ATTENTION`` lies on the
+page, which shows through where there is none."""
 TRAINED = {
     "training loss": (INK, "solid"),
     "training accuracy": (INK, "solid"),
@@ -251,7 +255,7 @@ def attention(
         raise ValueError(f"A: expected a square matrix, got shape {A.shape}")
     marked = _marked(relevant, len(A))
     figure = matrix(A, "key token", "query token", title, alt, colorbar="weight")
-    figure.update_traces(zmin=0, zmax=1, colorscale=WEIGHTS)
+    figure.update_traces(WEIGHTS)
     figure.update_xaxes(
         tickvals=list(range(len(A))),
         ticktext=[f"{j}★" if m else str(j) for j, m in enumerate(marked)],

@@ -144,7 +144,8 @@ class ColorBar:
         low, high = self.axis.end, self.axis.start
         scale = colored(np.linspace(1, 0, 64)[:, None], self.heatmap.said.get("colorscale"))
         x += 2 * APART
-        yield image(scale, x, low, self.thick, high - low, smooth=True)
+        seen = self.heatmap.said.get("opacity", 1)
+        yield image(scale, x, low, self.thick, high - low, seen, smooth=True)
         for at, word, size in self.axis.ticks():
             yield written(word, x + self.thick + 3, at + 0.35 * size, "start", size)
         if self.beside:

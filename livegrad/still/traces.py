@@ -171,7 +171,12 @@ class Heatmap(Trace):
         tiles = tiles[::-1] if above < below else tiles
         tiles = tiles[:, ::-1] if right < left else tiles
         return image(
-            tiles, min(left, right), min(above, below), abs(right - left), abs(above - below)
+            tiles,
+            min(left, right),
+            min(above, below),
+            abs(right - left),
+            abs(above - below),
+            self.said.get("opacity", 1),
         )
 
 
@@ -203,26 +208,35 @@ def sampled(ends: np.ndarray, count: int) -> np.ndarray:
 
 
 def colored(share: np.ndarray, scale: Any) -> np.ndarray:
-    """Numbers from 0 to 1 as red, green, blue and whether there is anything: what is NaN is
+    """Numbers from 0 to 1 as red, green, blue and how much covers what is behind: what is NaN is
     clear."""
     named = scale is None or isinstance(scale, str)
     pairs = plotly.colors.get_colorscale(scale or "Viridis") if named else scale
     at = [pair[0] for pair in pairs]
-    ends = np.array([rgb(pair[1]) for pair in pairs])
+    ends = np.array([rgba(pair[1]) for pair in pairs])
     seen = np.clip(np.nan_to_num(share), 0, 1)
-    channels = [np.interp(seen, at, ends[:, k]) for k in range(3)]
-    return np.stack([*channels, 255 * np.isfinite(share)], axis=-1).round().astype(np.uint8)
+    channels = np.stack([np.interp(seen, at, ends[:, k]) for k in range(4)], axis=-1)
+    channels[..., 3] *= 255 * np.isfinite(share)
+    return channels.round().astype(np.uint8)
 
 
-def rgb(color: str) -> tuple[float, float, float]:
-    """A color, "#00ff00" or "rgb(0, 255, 0)", as three numbers."""
+def rgba(color: str) -> tuple[float, ...]:
+    """A color, "#00ff00", "rgb(0, 255, 0)" or "rgba(0, 255, 0, 0.5)", as three numbers and how much it
+    covers."""
     if color.startswith("#"):
-        return plotly.colors.hex_to_rgb(color)
-    return plotly.colors.unlabel_rgb(color)
+        return *plotly.colors.hex_to_rgb(color), 1.0
+    numbers = tuple(float(number) for number in color.split("(")[1].rstrip(")").split(","))
+    return numbers if len(numbers) == 4 else (*numbers, 1.0)
 
 
 def image(
-    dots: np.ndarray, x: float, y: float, wide: float, high: float, smooth: bool = False
+    dots: np.ndarray,
+    x: float,
+    y: float,
+    wide: float,
+    high: float,
+    opacity: float = 1,
+    smooth: bool = False,
 ) -> str:
     """Dots (rows, columns, 4) as an image in the picture."""
     rows, columns, _ = dots.shape
@@ -240,7 +254,9 @@ def image(
         + chunk(b"IDAT", zlib.compress(body, 9))
         + chunk(b"IEND", b"")
     )
-    style = "" if smooth else ' style="image-rendering: pixelated"'
+    said = [] if smooth else ["image-rendering: pixelated"]
+    said += [] if opacity == 1 else [f"opacity: {opacity:g}"]
+    style = f' style="{"; ".join(said)}"' if said else ""
     return (
         f'<image x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" preserveAspectRatio="none"'
         f'{style} href="data:image/png;base64,{b64encode(png).decode()}"/>'

@@ -284,14 +284,14 @@ def test_without_javascript_the_default_frame_stands(chromium, site, page):
     context.close()
 
 
-def test_the_first_page_shows_its_figure_whole_without_scrolling(new_visit):
+def test_the_first_page_shows_its_figure_and_what_it_is_without_scrolling(new_visit):
     visit = new_visit("book/index.html").open()
     for width, height in ((1280, 800), (390, 844)):
         visit.page.set_viewport_size({"width": width, "height": height})
         at_rest(visit.page)
         boxes = [
-            visit.page.locator(f".mha-live {part}").bounding_box()
-            for part in ("input", ".mha-live-plot")
+            visit.page.locator(part).first.bounding_box()
+            for part in ("p:has-text('Each word has a strip')", ".mha-live input", ".mha-live-plot")
         ]
         assert all(box["y"] > 0 and box["y"] + box["height"] <= height for box in boxes), (
             width,

@@ -20,6 +20,7 @@ from mhalib.plots import (
     HERE,
     INK,
     ORDERED,
+    WEIGHTS,
     looks,
 )
 from scripts import ROOT
@@ -32,10 +33,11 @@ WORDS = {
     GAUSSIAN: r"Gaussian|the other|plain descent",
 }
 """Role → words of which the title of a panel, or the name of what has its color, has one."""
+COLORS_CSS = ROOT / "livegrad/live/colors.css"
 TWINS = dict(
     re.findall(
         r'\[stroke="(#\w+)"\]\)[^{]*\{ stroke: (#\w+)',
-        (ROOT / "livegrad/live/colors.css").read_text("utf-8"),
+        COLORS_CSS.read_text("utf-8"),
     )
 )
 PAGES = {"light": "#FFFFFF", "dark": "#121212"}
@@ -101,6 +103,38 @@ def test_every_color_stands_out_on_light_and_on_dark_pages(page):
         seen = color if page == "light" else TWINS[color]
         least = 4.5 if color in COLORS[:4] or color == INK else 3
         assert contrast(seen, PAGES[page]) >= least, color
+
+
+def filtered(rgb, brightness, saturate):
+    """What the two filters of CSS make of a color, in the order given."""
+    rgb = np.minimum(np.array(rgb) * brightness, 255)
+    gray = rgb @ [0.213, 0.715, 0.072]
+    return np.clip(gray + saturate * (rgb - gray), 0, 255)
+
+
+def hexed(rgb):
+    return "#" + "".join(f"{round(part):02X}" for part in rgb)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_map_of_weights_goes_from_the_page_to_the_color_of_attention(page):
+    """In the figure of the first page one word ends at 0.63 and nine at 0.04."""
+    parts = [re.findall(r"[\d.]+", color) for _, color in WEIGHTS["colorscale"]]
+    at, cover = [place for place, _ in WEIGHTS["colorscale"]], [float(each[3]) for each in parts]
+    assert cover == sorted(cover) and (cover[0], cover[-1]) == (0, 1)
+    assert {hexed(map(int, each[:3])) for each in parts} == {ATTENTION}
+    color, css = np.array([int(each) for each in parts[0][:3]]), COLORS_CSS.read_text("utf-8")
+    if page == "dark":
+        selector = rf'image\[style\*="opacity: {WEIGHTS["opacity"]:g}"\] '
+        filters = rf"{selector}{{ filter: brightness\(([\d.]+)\) saturate\(([\d.]+)\)"
+        color = filtered(color, *map(float, re.search(filters, css).groups()))
+        twin = [int(TWINS[ATTENTION][k : k + 2], 16) for k in (1, 3, 5)]
+        assert abs(color - twin).max() < 16
+    under = np.array([int(PAGES[page][k : k + 2], 16) for k in (1, 3, 5)])
+    shares = np.interp([0.63, 0.04], at, cover)[:, None]
+    winner, other = (hexed(each) for each in shares * color + (1 - shares) * under)
+    assert contrast(winner, other) >= 3 and contrast(winner, PAGES[page]) >= 3
+    assert contrast(other, PAGES[page]) < 1.15
 
 
 def test_the_style_sheets_agree_on_the_twins():

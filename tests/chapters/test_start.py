@@ -55,7 +55,7 @@ def test_the_figures_follow_mhalib(name, values):
 
 def test_bars_say_what_the_colors_of_the_words_mean():
     heatmap, bars, _ = MADE["words"].figure().data
-    assert (heatmap.zmin, heatmap.zmax) == (0, 1) and heatmap.colorscale[-1][1] == "#FFE9B8"
+    assert (heatmap.zmin, heatmap.zmax) == (0, 1)
     axis = MADE["words"].figure().layout.xaxis
     zero, one = (axis.tickvals[axis.ticktext.index(weight)] for weight in ("0", "1"))
     feet, ends, gaps = np.reshape(np.array(bars.x, float), (10, 3)).T

@@ -6,9 +6,10 @@ from page import Page
 page = Page("index")
 UNQUOTED = {
     "what the figure does": (
-        "title: Make the step size",
+        "title: Try a step size",
         "title: It sees only",
-        "about: Each word has",
+        "title: Each word has",
+        "about: The bar",
     ),
     "what the book has": (
         "about: Most figures",

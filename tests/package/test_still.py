@@ -77,6 +77,21 @@ def test_a_heat_map_has_the_colors_of_its_scale_where_they_belong():
     assert dots.getpixel((1, 0)) == (0, 0, 0, 255)
 
 
+def test_what_is_behind_a_heat_map_shows_through_where_its_scale_is_clear():
+    tiles = go.Heatmap(
+        z=[[0, 0.5, 1]],
+        colorscale=[[0, "rgba(200, 100, 0, 0)"], [1, "rgba(200, 100, 0, 1)"]],
+        opacity=0.99,
+    )
+    images = drawn(go.Figure(tiles)).findall(f".//{SVG}image")
+    for image in images:  # the heat map and its bar
+        dots = Image.open(io.BytesIO(base64.b64decode(image.get("href").split(",")[1])))
+        *_, covers = np.array(dots).reshape(-1, 4).T
+        assert sorted({*covers.tolist()})[:: len({*covers}) - 1] == [0, 255]
+        assert "opacity: 0.99" in image.get("style")
+    assert len(images) == 2
+
+
 @pytest.mark.parametrize(
     ("axis", "words"),
     [

@@ -133,9 +133,7 @@ def _frame(T, steps):
     line(frame, "weight on relevant token", 1, shows="attention_score", color=ATTENTION)
     guess(frame, "chapter-1-1b", 1)
     frame.add_heatmap(
-        zmin=0,
-        zmax=1,
-        colorscale=WEIGHTS,
+        **WEIGHTS,
         colorbar={"title": "weight"},
         row=1,
         col=2,
@@ -143,12 +141,9 @@ def _frame(T, steps):
     )
     step_axis(frame, steps, col=1)
     frame.update_yaxes(range=[0, 1.03], col=1)
-    frame.update_xaxes(title="attended token", tickvals=list(range(T)), constrain="domain", col=2)
+    tokens = {"tickvals": list(range(T)), "showgrid": False, "zeroline": False}
+    frame.update_xaxes(title="attended token", constrain="domain", **tokens, col=2)
     frame.update_yaxes(
-        title="attending token",
-        autorange="reversed",
-        tickvals=list(range(T)),
-        constrain="domain",
-        col=2,
+        title="attending token", autorange="reversed", constrain="domain", **tokens, col=2
     )
     return frame

@@ -167,18 +167,15 @@ def _unmeasured(figure):
 def _with_attention(figure):
     names = {"ticktext": "tokens", "tickvals": "places"}
     figure.add_heatmap(
-        zmin=0,
-        zmax=1,
-        colorscale=WEIGHTS,
+        **WEIGHTS,
         colorbar_title="weight",
         row=3,
         col=2,
         meta={"z": "weights", "xaxis": names, "yaxis": names},
     )
-    figure.update_xaxes(title=_title("key token"), constrain="domain", row=3, col=2)
-    figure.update_yaxes(
-        title=_title("query token"), autorange="reversed", constrain="domain", row=3, col=2
-    )
+    clear = {"constrain": "domain", "showgrid": False, "zeroline": False}
+    figure.update_xaxes(title=_title("key token"), **clear, row=3, col=2)
+    figure.update_yaxes(title=_title("query token"), autorange="reversed", **clear, row=3, col=2)
 
 
 SAYS = {

@@ -79,8 +79,8 @@ def words() -> LiveFigure:
             title="A head learns where to look",
             alt="Above, the ten words “on sunday we saw a great film with my sister”, one row "
             "each. Strips show their attention weights over 100 steps of gradient descent at step "
-            "size 0.1: at first all are equally dark, then “great” lights up, and the others "
-            "darken. A bar at the end of each strip is the final weight: long for “great”, 0.63, "
+            "size 0.1: at first all are equally pale, then “great” turns orange, and the others "
+            "fade. A bar at the end of each strip is the final weight: long for “great”, 0.63, "
             "and short for all others. Below, over the same steps, the loss falls from 0.69 to "
             "nearly zero.",
             model="multihead",
@@ -118,15 +118,13 @@ def _bars(path, values):
 
 
 def _frame():
-    frame = panels("attention, step by step", "loss", columns=1)
+    frame = panels("attention, step by step", "loss", columns=1, height=350)
     named = [f"<b>{word} ★</b>" if word in SIGN else word for word in SENTENCES[0]]
     rows, end = list(range(len(named))), FOOT + LONGEST
     frame.add_heatmap(
         y=rows,
-        zmin=0,
-        zmax=1,
+        **WEIGHTS,
         transpose=True,
-        colorscale=WEIGHTS,
         showscale=False,
         row=1,
         col=1,
@@ -162,11 +160,11 @@ def _frame():
         domain=[0.45, 1],
         row=1,
     )
-    frame.update_yaxes(range=[0, 0.75], domain=[0, 0.3], row=2)
+    frame.update_yaxes(range=[0, 0.75], domain=[0, 0.28], row=2)
     _, below = frame.layout.annotations
-    below.update(x=0, y=0.3)
+    below.update(x=0, y=0.28)
     frame.add_annotation(
-        text="weight",
+        text="final weight",
         x=(FOOT + LONGEST / 2 + 0.5) / (end + 0.5),
         y=1,
         xref="paper",
