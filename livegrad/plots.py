@@ -54,8 +54,14 @@ COLORS = ("#0B57B5", "#B35900", "#147D57", "#92157A", INK, GRAY)
 ORDERED = ("#222832", "#2F3640", "#3B434E", "#48505C", "#555E6B", "#616C79", "#6E7987")
 """Seven colors in an order, from dark to light; on a dark page from light to dark."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-# of what has a sign, white is zero; elsewhere dark is low
-DIVERGING, SEQUENTIAL = "RdBu", [[0.0, "#6F7885"], [1.0, "#FFFFFF"]]
+DIVERGING = [
+    [0.0, "rgba(200, 50, 63, 1)"],
+    [0.5, "rgba(200, 50, 63, 0)"],
+    [0.5, "rgba(42, 116, 189, 0)"],
+    [1.0, "rgba(42, 116, 189, 1)"],
+]
+"""Of what has a sign: red below zero, blue above, and at zero the page shows through."""
+SEQUENTIAL = [[0.0, "#6F7885"], [1.0, "#FFFFFF"]]  # dark is low
 BLACK = "#111111"  # of a path and its ends on a heat map, which is the same on dark pages
 START = {"symbol": "circle-open", "color": BLACK}
 # where a run stands, or ends; its path has the color

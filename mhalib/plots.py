@@ -116,6 +116,7 @@ ROLES = {
 """A word in the name of a line → its color."""
 BOUNDS = re.compile(r"bound|promise|guarante|formula|law\b|slope|derived|limit|^1/")
 """What the name of a line has that is no measurement: a bound, or what a formula says."""
+NUMBER = r"[\d.,⁻⁰¹²³⁴-⁹]+"
 OTHERS = ("solid", "dash", "longdash", "dashdot", "longdashdot")
 """The dashes of lines beside which dotted bounds may stand."""
 
@@ -127,7 +128,7 @@ def looks(names: Iterable[str]) -> list[dict[str, Any]]:
     others, what names a kernel, attention, or the decoder has its color, and a bound has dots.
     """
     names = list(names)
-    if len(names) > 1 and len({re.sub(r"[\d.,]+", "", name) for name in names}) == 1:
+    if len(names) > 1 and len({re.sub(NUMBER, "", name) for name in names}) == 1:
         shades = HEADS if re.search("H =|heads?", names[0]) else ORDERED[::-1]
         at = np.linspace(0, 6, len(names)).round().astype(int)
         return [{"color": shades[k], "dash": DASHES[i % 2]} for i, k in enumerate(at)]

@@ -13,6 +13,7 @@ from mhalib.plots import (
     ATTENTION,
     COLORS,
     DECODER,
+    DIVERGING,
     FOUND,
     GAUSSIAN,
     GRAY,
@@ -29,10 +30,12 @@ WORDS = {
     ATTENTION: r"attention|softmax|weight|\bW\b|score|align|head",
     DECODER: r"decoder|value|read|mean|\bU\b",
     FOUND: r"good|target|found|hidden|labeled|relevant|optimum|balanced|minim|uv = 1|met",
-    # the second of two: in chapter 16 a network, one with Gaussian kernels, in chapter 10 a rule
-    GAUSSIAN: r"Gaussian|the other|plain descent",
+    # the second of two: in chapter 16 a network, one with Gaussian kernels
+    GAUSSIAN: r"Gaussian|the other",
 }
 """Role → words of which the title of a panel, or the name of what has its color, has one."""
+KERNELS = WORDS | {ATTENTION: "softmax|the other"}
+"""The same where two kernels are compared."""
 COLORS_CSS = ROOT / "livegrad/live/colors.css"
 TWINS = dict(
     re.findall(
@@ -82,9 +85,10 @@ def colored(place):
 
 @pytest.mark.parametrize("place", PLACES, ids=place_id)
 def test_a_hue_of_a_live_figure_says_its_role(place):
+    roles = KERNELS if place[0].startswith("book/kernels") else WORDS
     for title, name, color, *_ in colored(place):
         assert color in {*COLORS, *HEADS, *ORDERED, HERE["color"], INK, GRAY}, name
-        words = WORDS.get(color, "")
+        words = roles.get(color, "")
         assert re.search(words, f"{title} {name}"), f"{name}, of {title}, has the color of {words}"
 
 
@@ -103,6 +107,16 @@ def test_every_color_stands_out_on_light_and_on_dark_pages(page):
         seen = color if page == "light" else TWINS[color]
         least = 4.5 if color in COLORS[:4] or color == INK else 3
         assert contrast(seen, PAGES[page]) >= least, color
+
+
+@pytest.mark.parametrize("page", PAGES.values())
+def test_entries_stand_out_by_their_size_and_zero_is_the_page(page):
+    covers = {}
+    for at, color in DIVERGING:
+        *rgb, cover = map(float, re.findall(r"[\d.]+", color))
+        covers.setdefault(at, set()).add(cover)
+        assert contrast(hexed(rgb), page) >= 3
+    assert covers == {0: {1}, 0.5: {0}, 1: {1}}
 
 
 def filtered(rgb, brightness, saturate):
@@ -155,3 +169,7 @@ def test_the_style_sheets_agree_on_the_twins():
 def test_lines_are_told_apart_by_their_names(names):
     found = looks(names)
     assert all(one != other for one, other in combinations(found, 2))
+
+
+def test_names_that_differ_in_a_power_of_ten_are_an_order():
+    assert looks(["start 10⁻¹", "start 10⁻³"]) == looks(["start 1", "start 3"])

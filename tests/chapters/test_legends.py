@@ -1920,6 +1920,14 @@ def test_every_live_figure_is_told_here():
 
 
 @each_place
+def test_a_logarithmic_axis_names_powers_of_ten_or_what_was_chosen(place):
+    made = figure(*place).figure()
+    for axis in (*made.select_xaxes(), *made.select_yaxes()):
+        if axis.type == "log":
+            assert axis.exponentformat == "power" or axis.tickvals, axis.plotly_name
+
+
+@each_place
 def test_a_line_shows_what_the_legend_and_the_title_say(place):
     made, values, panels, _ = told(place)
     assert_shows(drawn(made, values), panels)

@@ -1,6 +1,8 @@
 """What the page multihead/04_why_training_cannot_get_lost says, held against what its cells
 leave."""
 
+from unicodedata import normalize
+
 import numpy as np
 
 import mhalib as mha
@@ -53,11 +55,13 @@ def tried(live, name):
         "additional steps",
     ),
 )
-def test_a_start_a_hundred_times_smaller_rests_about_as_many_steps_longer(lost, said):
+def test_a_start_a_hundred_times_smaller_rests_about_as_many_steps_longer(lost, scales, said):
     count, times = said
     assert len(lost) == count
-    scales = [float(name.removeprefix("start ")) for name in lost]
-    np.testing.assert_allclose(np.divide(scales[:-1], scales[1:]), times)
+    powers = [normalize("NFKC", name.removeprefix("start 10")) for name in lost]
+    named = [10.0 ** int(power.replace("−", "-")) for power in powers]
+    np.testing.assert_allclose(named, [*scales.values()])
+    np.testing.assert_allclose(np.divide(named[:-1], named[1:]), times)
     halves = [int(np.argmax(run.loss < np.log(2) / 2)) for run in lost.values()]
     assert np.ptp(np.diff(halves)) <= 1 < np.diff(halves).min()
     norms = np.array([model.norm() for model in list(lost.values())[-1].models[8:16]])

@@ -141,7 +141,8 @@ def _frame(lr, steps, one):
     )
     line(frame, "one head, these step sizes", 2, shows="loss")
     ends = np.log10([[lr / 12, lr * 24], [lr / 400, lr * 3]]).tolist()
-    frame.update_xaxes(title=OF_DECODER, type="log", range=ends[0], dtick=1, col=1)
-    frame.update_yaxes(title=OF_ATTENTION, type="log", range=ends[1], dtick=1, col=1)
+    decades = {"type": "log", "dtick": 1, "exponentformat": "power"}
+    frame.update_xaxes(title=OF_DECODER, range=ends[0], **decades, col=1)
+    frame.update_yaxes(title=OF_ATTENTION, range=ends[1], **decades, col=1)
     step_axis(frame, steps, col=2)
-    return frame.update_yaxes(type="log", range=[-5, 1], dtick=1, exponentformat="power", col=2)
+    return frame.update_yaxes(range=[-5, 1], **decades, col=2)

@@ -429,6 +429,7 @@ def _frame():
     frame.update_xaxes(range=[-4.1, 4.1], dtick=2, zeroline=False, col=1)
     frame.update_xaxes(range=[-4.1, 4.1], dtick=2, zeroline=False, col=2)
     frame.update_yaxes(range=[-4.2, 4.2], col=1)
-    frame.update_yaxes(type="log", range=[-0.1, 3.1], dtick=1, col=2)
-    frame.update_xaxes(type="log", range=[1.1, 3.1], dtick=1, col=3)
-    return frame.update_yaxes(type="log", range=[-4.5, 1], dtick=1, exponentformat="power", col=3)
+    decades = {"type": "log", "dtick": 1, "exponentformat": "power"}
+    frame.update_yaxes(range=[-0.1, 3.1], **decades, col=2)
+    frame.update_xaxes(range=[1.1, 3.1], **decades, col=3)
+    return frame.update_yaxes(range=[-4.5, 1], **decades, col=3)

@@ -25,7 +25,7 @@ from mhabook.figure_parts import with_value
 from mhalib.data.regression import RegressionDataset, linear_regression, rotation
 from mhalib.models import AttentionRegression
 from mhalib.optim import GradientDescent, Preconditioned, StructureAware
-from mhalib.plots import GAUSSIAN, INK
+from mhalib.plots import INK, ORDERED
 from mhalib.whitening import Whitening
 
 KAPPAS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
@@ -303,8 +303,8 @@ def _stretched_frame(steps):
     line(frame, "plain descent, initial settings", 2, shows="excess_plain", once=True, legend=True)
     line(frame, "with whitening", 2, shows="excess")
     frame.data[-1].meta |= {"xaxis": {"range": "span"}}
-    # In a color of its own and on top: of isotropic tokens the two lines are nearly one.
-    line(frame, "plain descent", 2, shows="excess_plain", color=GAUSSIAN, dash="dash")
+    # A shade of ink, and on top: of isotropic tokens the two lines are nearly one.
+    line(frame, "plain descent", 2, shows="excess_plain", color=ORDERED[-1], dash="dash")
     frame.update_xaxes(title="widest direction", range=[-6, 6], constrain="domain", col=1)
     frame.update_yaxes(
         title="narrowest direction", range=[-6, 6], scaleanchor="x", constrain="domain", col=1

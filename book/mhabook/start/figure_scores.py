@@ -138,5 +138,6 @@ def _frame():
     frame.update_yaxes(range=[0, 1.03], col=1)
     frame.update_xaxes(range=[-6.2, 6.2], dtick=3, zeroline=False, title="a₁", col=2)
     frame.update_yaxes(range=[-1.6, 2.8], zeroline=False, col=2)
-    frame.update_xaxes(tickvals=[1, 2, 3], title="token", constrain="domain", col=3)
-    return frame.update_yaxes(tickvals=[1, 2, 3], autorange="reversed", constrain="domain", col=3)
+    tokens = {"tickvals": [1, 2, 3], "showgrid": False, "zeroline": False, "constrain": "domain"}
+    frame.update_xaxes(title="token", **tokens, col=3)
+    return frame.update_yaxes(autorange="reversed", **tokens, col=3)

@@ -79,7 +79,7 @@ def words() -> LiveFigure:
             title="A head learns where to look",
             alt="Above, the ten words “on sunday we saw a great film with my sister”, one row "
             "each. Strips show their attention weights over 100 steps of gradient descent at step "
-            "size 0.1: at first all are equally pale, then “great” turns orange, and the others "
+            "size 0.1: at first all are equally pale, then “great” turns amber, and the others "
             "fade. A bar at the end of each strip is the final weight: long for “great”, 0.63, "
             "and short for all others. Below, over the same steps, the loss falls from 0.69 to "
             "nearly zero.",
