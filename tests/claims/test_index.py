@@ -6,10 +6,9 @@ from page import Page
 page = Page("index")
 UNQUOTED = {
     "what the figure does": (
-        "title: Try a step size",
+        "title: **Try** a step size",
         "title: It sees only",
         "title: Each word has",
-        "about: The bar",
     ),
     "what the book has": (
         "about: Most figures",
