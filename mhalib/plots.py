@@ -125,7 +125,7 @@ def looks(names: Iterable[str]) -> list[dict[str, Any]]:
     """The color and the dash of each of these lines, by what its name says; no two are alike.
 
     Names that differ in a number alone are an order, of heads ("H = 4") or of something else. Of all
-    others, what names a kernel, attention, or the decoder has its color, and a bound has dots.
+    others, what names one of a kernel, attention, and the decoder has its color, and a bound has dots.
     """
     names = list(names)
     if len(names) > 1 and len({re.sub(NUMBER, "", name) for name in names}) == 1:
@@ -134,7 +134,8 @@ def looks(names: Iterable[str]) -> list[dict[str, Any]]:
         return [{"color": shades[k], "dash": DASHES[i % 2]} for i, k in enumerate(at)]
     found, seen = [], Counter()
     for name in names:
-        color = next((color for word, color in ROLES.items() if word in name), INK)
+        roles = {color for word, color in ROLES.items() if word in name}
+        color = roles.pop() if len(roles) == 1 else INK
         is_bound = bool(BOUNDS.search(name))
         k = seen[color, is_bound]
         seen[color, is_bound] += 1

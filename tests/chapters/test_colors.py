@@ -173,3 +173,8 @@ def test_lines_are_told_apart_by_their_names(names):
 
 def test_names_that_differ_in_a_power_of_ten_are_an_order():
     assert looks(["start 10⁻¹", "start 10⁻³"]) == looks(["start 1", "start 3"])
+
+
+def test_what_names_two_roles_has_the_color_of_neither():
+    both, one = looks(["attention and decoder", "attention"])
+    assert (both["color"], one["color"]) == (INK, ATTENTION)
