@@ -9,6 +9,7 @@ import pytest
 
 from figures import PLACES, figure, place_id
 from legends import as_drawn, by_name
+from mhabook.c17_laboratory.panels import PANELS, frame
 from mhalib.plots import (
     ATTENTION,
     COLORS,
@@ -22,7 +23,9 @@ from mhalib.plots import (
     INK,
     ORDERED,
     WEIGHTS,
+    attention,
     looks,
+    matrix,
 )
 from scripts import ROOT
 
@@ -107,6 +110,24 @@ def test_every_color_stands_out_on_light_and_on_dark_pages(page):
         seen = color if page == "light" else TWINS[color]
         least = 4.5 if color in COLORS[:4] or color == INK else 3
         assert contrast(seen, PAGES[page]) >= least, color
+
+
+def assert_no_grid_shows_through(made):
+    for trace in made.select_traces({"type": "heatmap"}):
+        if "rgba" in str(trace.colorscale):
+            for axis in (trace.xaxis, trace.yaxis):
+                named = f"{(axis or 'x')[0]}axis{(axis or '')[1:]}"
+                assert made.layout[named].showgrid is made.layout[named].zeroline is False
+
+
+@pytest.mark.parametrize("place", PLACES, ids=place_id)
+def test_no_grid_shows_through_a_map(place):
+    assert_no_grid_shows_through(figure(*place).figure())
+
+
+def test_no_grid_shows_through_a_map_of_the_laboratory_and_of_one_matrix():
+    for made in (*map(frame, PANELS), attention(np.eye(3)), matrix(np.eye(3), diverging=True)):
+        assert_no_grid_shows_through(made)
 
 
 @pytest.mark.parametrize("page", PAGES.values())
