@@ -98,8 +98,9 @@ const panelsOf = (layout) => Object.keys(layout).filter((key) => /^xaxis\d*$/.te
 const axis = (letter, k) => `${letter}axis${k ? k + 1 : ""}`;
 const legendOf = (k) => `legend${k ? k + 1 : ""}`;
 
-// In pixels: a panel on a phone; what its axes and the title of the next one take; the title of the first; of a legend a
-// line, its edges, what stands before a name, and a letter; a bar of colors; from names to the title of the next panel.
+// In pixels: a panel on a phone, where one alone is as high as two; what its axes and the title of the next one take; the
+// title of the first; of a legend a line, its edges, what stands before a name, and a letter; a bar of colors; from names to
+// the title of the next panel.
 const [PANEL, BETWEEN, TITLE, LINE, EDGES, SAMPLE, LETTER, BAR, APART] = [165, 70, 30, 19, 10, 45, 6.7, 90, 24];
 
 const named = (data, k) =>
@@ -144,12 +145,13 @@ function stackOf({ figure: { data, layout }, draw }, width) {
     names = Array.from({ length: n }, (_, k) => columnsOf(named(data, k), data[first], width - l - r - bar));
   if (rows === n && !names.some(({ above }) => above)) return null;
   const gaps = names.map(({ above }, k) => (k ? BETWEEN + above : 0)),
-    high = gaps.reduce((sum, gap) => sum + gap + PANEL, 0),
+    panel = n > 1 ? PANEL : 2 * PANEL,
+    high = gaps.reduce((sum, gap) => sum + gap + panel, 0),
     top = TITLE + names[0].above;
   let end = 1;
   const places = gaps.map((gap) => {
     const top = end - gap / high;
-    end = top - PANEL / high;
+    end = top - panel / high;
     return [Math.max(0, end), top];
   });
   return { places, down: names.map(({ down }) => down), first, top, height: top + high + b };

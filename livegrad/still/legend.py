@@ -83,6 +83,8 @@ def sample(trace: Mapping[str, Any], x: float, y: float) -> Iterator[str]:
         yield f'<rect x="{x + 9:.1f}" y="{y - 6:.1f}" width="12" height="12" fill="{color}"/>'
         return
     mode = trace.get("mode", "lines")
+    if trace.get("fill", "none") != "none":
+        yield f'<rect x="{x:.1f}" y="{y:.1f}" width="30" height="6" fill="{trace["fillcolor"]}"/>'
     if "lines" in mode:
         look = trace.get("line", {})
         thin = {"line": {**look, "width": min(look.get("width", 2), 10)}}

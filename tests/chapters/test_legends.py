@@ -178,14 +178,13 @@ def downward(made, path, first, H, lr, scale):
             "log loss",
             "log",
             {
-                "initial settings": (usual, downward_of(first) / usual),
-                "the run": (loss, bend / loss),
+                "initial settings": [
+                    (usual, bounds_of(first)),
+                    (usual, downward_of(first) / usual),
+                ],
+                "its bound B/√H": (loss, bound),
+                "measured": (loss, bend / loss),
             },
-        ),
-        "its bound: B/√H": Panel(
-            "log loss",
-            "log",
-            {"initial settings": (usual, bounds_of(first)), "its bound": (loss, bound)},
         ),
     }, [
         ("Heads: {}. With step size {} and initialization scale {}", H, lr, scale),
@@ -464,7 +463,7 @@ def step_sizes(made, path, first, H, lr, scaling, optimizer):
     data, zero = mha.data.tokenized_mixture(), mha.MultiHeadAttention.zeros(1, 10, 8)
     rules = {"gradient descent, 0.3": mha.GradientDescent(0.3), "Adam, 0.01": mha.Adam(0.01)}
     runs = {
-        f"one head, {name}": mha.train(zero, data, rule, 2000, record=first.steps)
+        f"1 head, {name}": mha.train(zero, data, rule, 2000, record=first.steps)
         for name, rule in rules.items()
     }
     curves = {name: (losses(run, data), attention_scores(run, data)) for name, run in runs.items()}
@@ -630,7 +629,7 @@ def leaving_out(made, path, first, samples, sigma, lr, left):
             "log step",
             "",
             {
-                "from zero": traveled,
+                "from zero, ÷ 10": traveled / 10,
                 "sum of its pushes": pushed,
                 "between the two runs": distance,
             },
@@ -1523,6 +1522,9 @@ def compared(made, path, first, other, texts, seeds, lr_first, lr_second):
     over = np.arange(2, seeds + 1)
     middle = np.array([apart[:k].mean() for k in range(2, seeds + 1)])
     lines = np.column_stack([ours, theirs, np.full(seeds, np.nan)]).ravel()
+    inside = tests[-1].low <= 0 <= tests[-1].high
+    band = f"95 % interval: {'contains 0' if inside else '0 is outside'}"
+    around = np.append([test.high for test in tests], [test.low for test in tests[::-1]])
     return {
         "test accuracy, seed by seed": Panel(
             "",
@@ -1540,8 +1542,7 @@ def compared(made, path, first, other, texts, seeds, lr_first, lr_second):
             {
                 "zero": ([1.5, 12.5], [0, 0]),
                 "mean difference": (over, middle),
-                "95 % interval": (over, np.array([test.low for test in tests])),
-                "upper end": (over, np.array([test.high for test in tests])),
+                band: (np.append(over, over[::-1]), around),
             },
         ),
     }, [

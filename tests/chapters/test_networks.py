@@ -4,6 +4,7 @@ simulation."""
 import numpy as np
 import pytest
 import torch
+from scipy.stats import ttest_1samp
 
 import mhabook
 import mhalib as mha
@@ -88,3 +89,21 @@ def test_what_cannot_be_compared_is_refused(given, said):
     right = {"first": mha.softmax, "second": mha.gaussian, "lr": 0.02, "steps": 3, "seeds": 4}
     with pytest.raises((TypeError, ValueError), match=said):
         figure.compared(**right | given)
+
+
+@pytest.mark.parametrize(
+    "apart, says, room",
+    [
+        ([-0.01, 0.02, 0.0], "contains 0", 0.1),
+        ([0.05, 0.06, 0.06], "0 is outside", 0.1),
+        ([-0.3, -0.22, -0.25], "0 is outside", 0.4),
+    ],
+)
+def test_the_axis_has_room_for_the_last_interval_whose_name_says_whether_zero_is_in_it(
+    apart, says, room
+):
+    shown = figure.outcome([0.5] * 3, (0.5 + np.array(apart)).tolist())
+    ends = ttest_1samp(apart, 0).confidence_interval(0.95)
+    assert shown["interval"] == f"95 % interval: {says}"
+    assert (ends.low < 0 < ends.high) == (says == "contains 0")
+    assert shown["room"] == [-room, room] and max(-ends.low, ends.high) < room

@@ -18,6 +18,7 @@ UNQUOTED = {
         "check-attained-text: Set all decoders",
         "breaks-squared",
         "breaks-end",
+        "run-seen: The vertical axis is logarithmic",
         "exercise-flat",
         "seen: - So the curvature",
         "seen: - The slope",
@@ -47,13 +48,15 @@ def test_every_model_stands_on_a_hill_and_a_lower_one_than_before(distances, hil
 @page.after(
     "run",
     says=(
+        "computes the negative curvature at eleven steps",
         "when the loss has fallen by a factor of more than a hundred, so has the negative curvature",
         "the ratio stays close to a tenth",
     ),
 )
 def test_downward_curvature_falls_a_hundredfold_as_the_loss_does_nearly_in_proportion(live, said):
-    factor, share = said
+    points, factor, share = said
     run = live.path()
+    assert len(run.steps) == points
     loss, curvature = np.log(run.loss), np.log(run.negative_curvature)
     assert np.log(factor) < min(np.ptp(loss), np.ptp(curvature)) < np.log(4 * factor)
     assert np.corrcoef(loss, curvature)[0, 1] > 0.99
@@ -76,7 +79,7 @@ def test_in_each_case_the_bound_is_at_least_a_hundred_times_the_curvature(live, 
     says=(
         "The loss falls much faster than before",
         "In the first steps, only the loss falls, so the ratio rises",
-        "The run ends at a much lower loss, and there the ratio is that of the gray line's end",
+        "The run ends at a much lower loss, and there the ratio is that of the lower gray line's end",
     ),
 )
 def test_long_steps_lower_the_loss_first_and_end_where_the_gray_line_goes_on_to(live):
@@ -110,7 +113,7 @@ def test_at_the_same_loss_eight_heads_curve_downward_less_than_four_and_so_does_
     says=(
         "The loss begins about four times as high as before",
         "The bound on the ratio rises by a larger factor, but the ratio does not follow: it begins "
-        "lower than before, and ends close to the gray line",
+        "lower than before, and ends close to the lower gray line",
     ),
 )
 def test_a_large_start_raises_the_bound_more_than_the_loss_but_not_the_ratio(live, said):

@@ -78,6 +78,7 @@ def test_the_run_is_as_described(data, path, live, said):
 @page.after(
     "data",
     says=(
+        "the thin gray line shows one tenth of the distance that the run has moved from zero",
         "The dotted line is the sum of the push norms of sample 9",
         "It grows early, while the losses are large, and ends at about a seventh of the distance that the "
         "run on all samples has moved. So among the choices of the first guess, *about a tenth* is the closest",
@@ -91,11 +92,12 @@ def test_the_run_is_as_described(data, path, live, said):
 def test_the_figure_is_the_run_above_it_and_its_run_without_the_sample_parts_early(
     live, path, said
 ):
-    sample, seventh, tenth, *again = said
+    part, sample, seventh, tenth, *again = said
     assert again == [sample, sample]
     assert ended(live, left=int(sample)) == ended(live)
     np.testing.assert_allclose(live.path()[-1].U, path[-1].U, rtol=1e-9)
     drawn, end = live.drawn(), ended(live)
+    assert np.isclose(end["tenth"], part * end["traveled"], rtol=1e-12)
     early = {
         name: np.interp(50, drawn["steps"], drawn[name]) / end[name]
         for name in ("distance", "traveled", "pushed")

@@ -134,6 +134,13 @@ def test_panels_axes_and_lines_are_named():
     assert len(root.findall(f"{SVG}clipPath")) == 2
 
 
+def test_a_band_is_named_beside_its_color():
+    band = go.Scatter(x=[0, 1, 1, 0], y=[0, 0, 1, 1], mode="lines", name="a band", showlegend=True)
+    root = drawn(go.Figure(band.update(fill="toself", fillcolor="#222832")))
+    [sample] = [box for box in root.iter(f"{SVG}rect") if box.get("fill") == "#222832"]
+    assert "a band" in written(root) and float(sample.get("width")) > 0
+
+
 @pytest.mark.parametrize("trace", [go.Scatter(), go.Scatter(x=["a", "b"], y=[1, None]), go.Bar()])
 def test_what_has_nothing_to_draw_leaves_an_empty_panel(trace):
     assert drawn(go.Figure(trace)).get("viewBox") == "0 0 700 450"

@@ -63,9 +63,10 @@ def downward(
         FigureSpec(
             title="How negative is the curvature?",
             alt=f"On logarithmic axes, against the loss, {steps} steps of one run from a random "
-            "initialization. Left, the negative curvature divided by the loss, a nearly level line "
-            "at about 0.1 while the loss falls by more than two orders of magnitude. Right, the "
-            "bound on this ratio, a nearly level line between 10 and 30.",
+            "initialization. Points, joined by a nearly level line at about 0.1, show the negative "
+            f"curvature divided by the loss at {len(record)} steps, while the loss falls by more than "
+            "two orders of magnitude. On the same axis, about two orders of magnitude higher, a nearly "
+            "level dotted line between 10 and 30 shows the bound on this ratio.",
             model="multihead",
             data=arrays(data),
             record=tuple(record),
@@ -92,16 +93,20 @@ def downward(
 
 
 def _downward_frame():
-    frame = panels("negative curvature / loss", "its bound: B/√H")
-    for column, name in enumerate(("curvature_share", "weak_convexity_constant"), 1):
-        usual = {"over": "loss", "shows": name, "once": True, "legend": column == 1}
-        line(frame, "initial settings", column, **usual)
-        line(frame, ("the run", "its bound")[column - 1], column, shows=name, over="loss")
+    frame = panels("negative curvature / loss", height=400)
+    measures = {
+        "its bound B/√H": ("weak_convexity_constant", "dot"),
+        "measured": ("curvature_share", "solid"),
+    }
+    for name, (shown, dash) in measures.items():
+        usual = {"over": "loss", "shows": shown, "dash": dash, "once": True}
+        line(frame, "initial settings", 1, **usual, legend=name == "measured")
+    for name, (shown, dash) in measures.items():
+        line(frame, name, 1, shows=shown, over="loss", dash=dash)
+    frame.data[-1].update(mode="lines+markers", marker={"color": INK, "size": 8})
     frame.update_xaxes(title="loss", type="log", range=[-4, 1], dtick=1, exponentformat="power")
-    frame.update_yaxes(type="log", dtick=1, exponentformat="power")
-    # As many decades on the left as on the right: a factor is as long there as here.
-    frame.update_yaxes(range=[-1.95, 0.15], col=1)
-    return frame.update_yaxes(range=[0.3, 2.4], col=2)
+    # One axis for both, so that the gap is the factor between them.
+    return frame.update_yaxes(type="log", dtick=1, exponentformat="power", range=[-1.75, 2.35])
 
 
 def _random_run(data, values, record, seed):

@@ -68,7 +68,7 @@ def step_sizes(
     names = dict(zip(RULES, RULE_NAMES, strict=True))
     # Keys of a dict: where ``rule`` is Adam, ``of_adam`` is the same rule and has no second line.
     one_head = {
-        f"one head, {names[rule_name(each)]}, {each.lr:g}": _from_zero(data, 1, each, record)
+        f"1 head, {names[rule_name(each)]}, {each.lr:g}": _from_zero(data, 1, each, record)
         for each in dict.fromkeys((rule, of_adam))
     }
     return LiveFigure(
@@ -137,7 +137,6 @@ def _two_panels(steps, record, one_head):
                 shows=path.curves[curve],
                 over=list(record),
                 faint=True,
-                legend=True,
             )
             frame.data[-1].line.dash = ("solid", "dash")[k]
     line(frame, "loss of H heads", 1, shows="loss")

@@ -64,12 +64,14 @@ class LeaveOneOut {
 }
 
 function curvesOf(model) {
-  const { whole, one, n, each, copies } = model;
+  const { whole, one, n, each, copies } = model,
+    traveled = ({ theta }) => Math.sqrt(copies) * norm(model.first(theta)); // from zero
   return {
     loss: (now) => now.loss,
     accuracy: (now) => whole.curves.accuracy({ ...now, theta: model.first(now.theta) }),
     gap_bound: ({ theta }) => (3 / n) * model.G({ theta: model.first(theta) }) * theta[2 * each],
-    traveled: ({ theta }) => Math.sqrt(copies) * norm(model.first(theta)), // from zero
+    traveled,
+    tenth: (now) => traveled(now) / 10,
     distance: ({ theta }) => {
       const other = model.second(theta);
       return Math.sqrt(copies) * norm(model.first(theta).map((x, k) => x - other[k]));

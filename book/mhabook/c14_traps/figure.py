@@ -275,6 +275,8 @@ _ALT = (
 
 
 def _frame():
+    """Each name stands once: those of the curves on the left, those of the query's places on the
+    right. The foot of a pin is a key, and a path goes from the start."""
     frame = panels("output at the query", "loss", height=420)
     frame.add_scatter(
         name="stems",
@@ -294,6 +296,7 @@ def _frame():
                 column,
                 shows=f"{short}_all_{part}",
                 over="places",
+                legend=column == 1,
                 **LOOKS[short],
             )
             frame.data[-1].meta |= {"xaxis": {"range": "range"}}
@@ -307,6 +310,7 @@ def _frame():
             row=1,
             col=1,
             marker=look,
+            showlegend=name != "keys",
             meta={"x": "keys", "y": height},
         )
     for column, part in enumerate(("read", "loss"), start=1):
@@ -323,7 +327,7 @@ def _frame():
                 row=1,
                 col=column,
                 marker=look,
-                showlegend=column == 1,
+                showlegend=column == 2,
                 meta={"x": kind, "y": f"{kind}_{part}"},
             )
     frame.update_xaxes(title="query", zeroline=False)
@@ -333,12 +337,13 @@ def _frame():
 
 def _query(frame, short, column, part):
     """The path of a query on its line, with its start, which can be dragged."""
-    place = {"row": 1, "col": column, "showlegend": column == 1 and short == BOTH[0]}
+    place = {"row": 1, "col": column}
     frame.add_scatter(
         name="path",
         mode="lines",
         line={"color": INK, "width": 3},
         meta={"x": f"{short}_way", "y": f"{short}_way_{part}"},
+        showlegend=False,
         **place,
     )
     frame.add_scatter(
@@ -346,5 +351,6 @@ def _query(frame, short, column, part):
         mode="markers",
         marker=QUERY,
         meta={"x": "begin", "y": f"{short}_begin_{part}", "drag": {"x": "q"}},
+        showlegend=column == 2 and short == BOTH[0],
         **place,
     )

@@ -99,12 +99,14 @@ function networks(data, values) {
 
 const INSIDE = "The interval contains zero, so this could be luck alone.";
 const OUTSIDE = "The interval does not contain zero: more than luck, at these step sizes.";
+const [CONTAINS, MISSES] = ["95 % interval: contains 0", "95 % interval: 0 is outside"];
+const ROOMS = [0.1, 0.2, 0.4, 0.8];
 
 // What is shown of the accuracies, seed by seed; they are computed once for a run.
 function outcome({ quantiles }, { seeds, other }, accuracies) {
   const of = (compute) => (now) => compute((now.outcome ??= summary(quantiles, seeds, accuracies(now), other)));
   const names =
-    "left right first second gaussian again pairs heights first_mean second_mean mean low high count means lows highs verdict";
+    "left right first second gaussian again pairs heights first_mean second_mean mean low high count means around ends room interval verdict";
   return Object.fromEntries(names.split(" ").map((name) => [name, of((all) => all[name])]));
 }
 
@@ -120,7 +122,9 @@ function summary(quantiles, seeds, all, other) {
   });
   const lows = means.map((m, i) => m - halves[i]),
     highs = means.map((m, i) => m + halves[i]),
-    [low, high] = [lows.at(-1), highs.at(-1)];
+    [low, high] = [lows.at(-1), highs.at(-1)],
+    inside = low <= 0 && 0 <= high,
+    room = ROOMS.find((room) => Math.max(-low, high) <= 0.9 * room) ?? ROOMS.at(-1);
   return {
     left: first.map(() => 0),
     right: first.map(() => 1),
@@ -137,9 +141,11 @@ function summary(quantiles, seeds, all, other) {
     high,
     count,
     means,
-    lows,
-    highs,
-    verdict: low <= 0 && 0 <= high ? INSIDE : OUTSIDE,
+    around: [...count, ...[...count].reverse()],
+    ends: [...highs, ...[...lows].reverse()],
+    room: [-room, room],
+    interval: inside ? CONTAINS : MISSES,
+    verdict: inside ? INSIDE : OUTSIDE,
   };
 }
 

@@ -16,7 +16,7 @@ from mhabook.c16_networks import sentences
 from mhabook.figure_parts import Measures, together, with_value
 from mhalib.attention import Gaussian, Softmax, gaussian, normalized_gaussian, softmax
 from mhalib.optim import Adam
-from mhalib.plots import ATTENTION, GAUSSIAN, GRAY
+from mhalib.plots import ATTENTION, GAUSSIAN, GRAY, INK
 
 KERNELS = {"softmax": softmax, "gaussian": gaussian, "normalized": normalized_gaussian}
 OTHERS = {
@@ -47,12 +47,17 @@ FINAL = (
     "high",
     "count",
     "means",
-    "lows",
-    "highs",
+    "around",
+    "ends",
+    "room",
+    "interval",
     "verdict",
 )
 INSIDE = "The interval contains zero, so this could be luck alone."
 OUTSIDE = "The interval does not contain zero: more than luck, at these step sizes."
+CONTAINS, MISSES = "95 % interval: contains 0", "95 % interval: 0 is outside"
+ROOMS = (0.1, 0.2, 0.4, 0.8)
+"""How far up and down the right panel can reach: a tenth farther than the last interval, at least."""
 
 
 def compared(first: Softmax, second: Gaussian, lr: float, steps: int, seeds: int) -> LiveFigure:
@@ -142,8 +147,9 @@ SUMMARY = (
 def _alt(seeds):
     return (
         f"Left, the test accuracies of two networks for {seeds} seeds. A line joins the two "
-        "accuracies of each seed; some lines go up and some go down. Right, the mean difference "
-        "and its interval, from two seeds on. The interval narrows as seeds are added."
+        "accuracies of each seed; some lines go up and some go down. Right, from two seeds "
+        "on, the mean difference in a gray band, its interval, which narrows as seeds are added. "
+        "The band's name says whether the last interval contains zero."
     )
 
 
@@ -224,6 +230,9 @@ def outcome(first: list[float], second: list[float], other: str = "gaussian") ->
     means = np.array([apart[:k].mean() for k in count])
     halves = np.array([QUANTILES[k - 2] * apart[:k].std(ddof=1) / k**0.5 for k in count])
     lows, highs = means - halves, means + halves
+    farthest = max(-lows[-1], highs[-1])
+    inside = bool(lows[-1] <= 0 <= highs[-1])
+    room = next((room for room in ROOMS if farthest <= 0.9 * room), ROOMS[-1])
     pairs = [place for _ in first for place in (0, 1, None)]
     heights = [height for pair in zip(first, second, strict=True) for height in (*pair, None)]
     return {
@@ -242,9 +251,12 @@ def outcome(first: list[float], second: list[float], other: str = "gaussian") ->
         "high": float(highs[-1]),
         "count": count.tolist(),
         "means": means.tolist(),
-        "lows": lows.tolist(),
-        "highs": highs.tolist(),
-        "verdict": INSIDE if lows[-1] <= 0 <= highs[-1] else OUTSIDE,
+        # Around the band: along its upper end, and back along the lower one.
+        "around": [*count.tolist(), *count[::-1].tolist()],
+        "ends": [*highs.tolist(), *lows[::-1].tolist()],
+        "room": [-room, room],
+        "interval": CONTAINS if inside else MISSES,
+        "verdict": INSIDE if inside else OUTSIDE,
     }
 
 
@@ -273,14 +285,22 @@ def _frame():
             marker={"color": color, "size": 9, "symbol": symbol},
             showlegend=False,
         )
+    frame.add_scatter(
+        name=CONTAINS,
+        mode="lines",
+        fill="toself",
+        fillcolor=INK,
+        opacity=0.25,
+        line={"color": INK, "width": 2},  # which is all that there is of it after two seeds
+        row=1,
+        col=2,
+        meta={"x": "around", "y": "ends", "name": "interval", "yaxis": {"range": "room"}},
+    )
     line(frame, "zero", 2, shows=[0.0, 0.0], over=[1.5, MOST + 0.5], faint=True)
-    line(frame, "mean difference", 2, shows="means", over="count", dash="dash")
-    frame.data[-1].mode = "lines+markers"
-    # Whether zero lies between these two is what the chapter asks.
-    line(frame, "95 % interval", 2, shows="lows", over="count")
-    line(frame, "upper end", 2, shows="highs", over="count", legend=False)
+    # The title of the panel names it.
+    line(frame, "mean difference", 2, shows="means", over="count", legend=False)
+    frame.data[-1].update(mode="lines+markers", marker={"color": INK, "size": 8})
     frame.update_xaxes(range=[-0.5, 1.5], tickvals=[0, 1], ticktext=["softmax", "the other"], col=1)
     frame.update_xaxes(title="seeds so far", range=[1.5, MOST + 0.5], dtick=1, col=2)
     # Above 1, so that a dot there is whole.
-    frame.update_yaxes(range=[0.35, 1.03], col=1)
-    return frame.update_yaxes(range=[-0.4, 0.4], col=2)
+    return frame.update_yaxes(range=[0.35, 1.03], col=1)
