@@ -106,7 +106,8 @@ const ROOMS = [0.1, 0.2, 0.4, 0.8];
 function outcome({ quantiles }, { seeds, other }, accuracies) {
   const of = (compute) => (now) => compute((now.outcome ??= summary(quantiles, seeds, accuracies(now), other)));
   const names =
-    "left right first second gaussian again pairs heights first_mean second_mean mean low high count means around ends room interval verdict";
+    "left right first second gaussian again pairs heights first_mean second_mean mean low high " +
+    "count means around ends room interval verdict";
   return Object.fromEntries(names.split(" ").map((name) => [name, of((all) => all[name])]));
 }
 

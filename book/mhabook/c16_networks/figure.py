@@ -291,7 +291,7 @@ def _frame():
         fill="toself",
         fillcolor=INK,
         opacity=0.25,
-        line={"color": INK, "width": 2},  # which is all that there is of it after two seeds
+        line={"color": INK, "width": 4},  # which is all that there is of it after two seeds
         row=1,
         col=2,
         meta={"x": "around", "y": "ends", "name": "interval", "yaxis": {"range": "room"}},
