@@ -48,7 +48,7 @@ def signed_points(live, **values):
         "a disc for the label $+1$, a ring for $-1$",
         "At each setting, the three models are drawn at one scale",
         "plots the margins of all three models",
-        "But the rows are random: from a relevant token, some of the ten queries read a positive number and "
+        "but the rows are random: from a relevant token, some of the ten queries read a positive number and "
         "others a negative one. To help, the token's weight would have to rise at the former queries and fall "
         "at the latter",
     ),
@@ -122,7 +122,7 @@ def test_attention_alone_has_a_narrow_margin_with_a_random_decoder_which_adds_ha
     assert 1 < ntk_margin(random_decoder, data).margin / of_moves.U < 1.01
 
 
-@page.after("say-train", says="The samples of the figure contain such pairs")
+@page.after("say-train", says="The noiseless samples of the figure contain such pairs")
 def test_the_samples_hold_a_pair_and_have_the_largest_margin_at_zero(data, zero, of_moves):
     assert ntk.has_a_pair(data)
     assert ntk_margin(zero, data).margin == pytest.approx(of_moves.U, rel=1e-9)
@@ -132,38 +132,45 @@ def test_the_samples_hold_a_pair_and_have_the_largest_margin_at_zero(data, zero,
     "train",
     says=(
         "Noise makes all samples different, and attention has 144 entries to fit sixty of them one by one",
-        r"more than a third of the margin of the true ones at $\sigma=1$, and with the random decoder, more "
-        "than half",
+        r"in the figure, at $\sigma=1$, shuffled labels have nearly half the margin of the true ones, and with "
+        "the random decoder, nearly nine tenths",
     ),
 )
 def test_shuffled_labels_are_never_separated_at_zero_but_by_noise_after_the_step_and_a_random_decoder(
-    zero, rule, said
+    live, zero, rule, said
 ):
-    entries, n, third, large, half = said
+    entries, n, sigma, half, most = said
     assert zero.W.size == entries
-    gained, fitted = [], []
+    true, shuffled = (live.drawn(sigma=sigma, labels=labels) for labels in figure_step.LABELS)
+    for kind, share in (("first", half), ("gaussian", most)):
+        ratio = shuffled[f"over_{kind}"][-1] / true[f"over_{kind}"][-1]
+        assert share - 0.06 < ratio < share
     for seed in range(10):
-        for sigma, least, most in ((0.5, 0, 1 / 6), (large, third, 0.6)):
-            data = mha.data.tokenized_mixture(int(n), 10, 12, 5, 0.2, 2.0, sigma, seed)
-            step = mha.train(zero, data, rule, steps=1)[-1]
-            shuffled = replace(data, y=np.random.default_rng(seed).permutation(data.y))
-            before, after = (ntk_margin(model, shuffled).margin for model in (zero, step))
-            assert before == 0
-            assert least < after / ntk_margin(step, data).margin < most
-        fitted.append(after / ntk_margin(step, data).margin)
-        random = ntk.gaussian_of_equal_norm(data, 1, seed)
-        gained.append(ntk_margin(random, shuffled).margin / ntk_margin(random, data).margin)
-    assert third < min(fitted) < 1.5 * third and half < min(gained) < 1.5 * half
+        data = mha.data.tokenized_mixture(int(n), 10, 12, 5, 0.2, 2.0, sigma, seed)
+        models = mha.train(zero, data, rule, steps=1)[-1], ntk.gaussian_of_equal_norm(data, 1, seed)
+        own = replace(data, y=np.random.default_rng(seed).permutation(data.y))
+        assert ntk_margin(zero, own).margin == 0
+        first, random = (
+            ntk_margin(model, own).margin / ntk_margin(model, data).margin for model in models
+        )
+        assert 0.25 < first < random
 
 
 @page.after(
     "train",
-    says="now the tokens say nothing about the labels, and yet both margins grow with the noise",
+    says="now the tokens say nothing about them, and yet the same two margins grow with the noise",
 )
-def test_with_shuffled_labels_the_margins_that_are_drawn_grow_with_the_noise(live, step, data):
+def test_with_shuffled_labels_the_margins_that_are_drawn_grow_with_the_noise(
+    live, step, data, said
+):
     shuffled = live.drawn(labels="shuffled")
+    (count,) = said
     zero, *both = (np.array(shuffled[f"over_{kind}"]) for kind in ("zero", "gaussian", "first"))
-    assert (zero < 1e-6).all() and all((np.diff(margins) > 0).all() for margins in both)
+    assert (
+        count == len(both)
+        and (zero < 1e-6).all()
+        and all((np.diff(margins) > 0).all() for margins in both)
+    )
     own = replace(data, y=np.random.default_rng(0).permutation(data.y))
     assert max(ntk_margin(step, own).margin, both[1][0]) < 1e-6
     noisy = live.path(labels="shuffled", sigma=1.0)
@@ -178,14 +185,13 @@ def test_with_shuffled_labels_the_margins_that_are_drawn_grow_with_the_noise(liv
     says=(
         "The margin in the figure is larger",
         r"the best move of attention has a larger margin than $\hat W$",
-        "sampling noise lowers the margin of attention alone, but adds less than 0.01 to that of both moves",
+        "sampling noise adds less than 0.01",
     ),
 )
 def test_the_best_move_of_attention_has_the_larger_margin_and_sampling_noise_adds_a_hundredth_at_most(
-    start, pairs, after, alone, of_moves, said
+    start, pairs, after, of_moves, said
 ):
     (hundredth,) = said
-    assert alone[1] < ntk_margin(start, pairs, "W").margin - 0.01
     without_noise = ntk_margin(start, pairs).margin
     assert of_moves.both < without_noise - 0.1
     assert hundredth / 2 < float(after) - without_noise < hundredth
@@ -194,16 +200,14 @@ def test_the_best_move_of_attention_has_the_larger_margin_and_sampling_noise_add
 @page.after(
     "train",
     says=(
-        "noise lowers all three margins at first. Only the model at zero loses its margin completely: "
-        "there, a sample is only its mean token, and twelve entries are too few to separate sixty noisy "
-        "samples",
-        "The other two stop falling, and the random decoder's even rises",
+        "noise lowers all three margins at first. In this draw, only the model at zero loses its margin "
+        "completely: there, a sample is only its mean token, which has twelve entries. The other two margins "
+        "stop falling, and that of the random decoder even rises",
     ),
 )
 def test_under_noise_only_the_start_at_zero_loses_its_margin(live, data, said):
-    lines, entries, samples, left = said
-    assert left == lines - 1
-    assert (len(data.X), data.X.shape[2]) == (samples, entries)
+    lines, entries, left = said
+    assert left == lines - 1 and data.X.shape[2] == entries
     drawn = live.drawn(sigma=0.5)
     assert sum(name.startswith("over_") for name in drawn) == lines
     zero, random, first = (
