@@ -51,7 +51,6 @@ UNQUOTED = {
         "check-ledger-seen: | largest step",
         "check-ledger-seen: | radius",
     ),
-    "another page's": ("spectral-seen: [",),
 }
 
 
