@@ -57,6 +57,7 @@ NOT_YET = PAGES.keys() - {
     "kernels/14_further",
     "kernels/13_further",
     "kernels/12_further",
+    "kernels/15_further",
 }
 """Pages whose claims do not quote all that they hold: a number there may change unseen."""
 
