@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import mhalib as mha
 from mhabook.c15_landscapes import smoothness
 from mhabook.c15_landscapes.runs import TASKS, measures_of, wins
 from page import Page
@@ -91,11 +92,10 @@ def test_the_stages_are_those_of_the_script(table, said):
     assert len(landscapes.KERNELS) == kernels == of and controls == 2
     assert len({*table["scaled"]}) == ways
     texts, _, network = landscapes.problem("words", 0)
-    images, _, other = landscapes.problem("micro-Pathfinder", 0)
-    assert texts.tokens.shape[1] == words and images.X.shape[1] == patches
+    assert texts.tokens.shape[1] == words and mha.data.pathfinder(2).X.shape[1] == patches
     attention = network.layers[0].attention
     assert (len(network.layers), attention.out.in_features, attention.H) == (layers, width, heads)
-    assert max(sum(p.numel() for p in net.parameters()) for net in (network, other)) < 20_000
+    assert sum(weights.numel() for weights in network.parameters()) < 20_000
 
 
 @page.after("figure-stages", says="The figure shows the second of three seeds")
@@ -286,7 +286,7 @@ def test_the_stored_gaussian_maxima_are_the_loss_without_attention_and_softmax_i
         "the Gaussian maximum is less than a third of either of the other two maxima",
     ),
 )
-def test_near_slices_are_bowls_and_far_ones_curve_down(cut_of, data, ends, first, start, mha, said):
+def test_near_slices_are_bowls_and_far_ones_curve_down(cut_of, data, ends, first, start, said):
     _, before, after, small, three, large, percent, third, _ = said
     assert np.array_equal(mha.train(start, data, mha.Backtracking(), int(before))[-1].WQ, first.WQ)
     again = mha.train(first, data, mha.Backtracking(), int(after), only=("WQ", "WK"))[-1]
