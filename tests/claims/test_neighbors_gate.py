@@ -10,6 +10,9 @@ from mhabook.neighbors import gate
 from page import shared
 
 page = shared("neighbors")
+UNQUOTED = {
+    "what the paper states": ("gate-0: The gate",),
+}
 TOTAL = gate.SPREAD**2 + gate.NOISE**2
 
 
@@ -29,28 +32,50 @@ def test_the_formula_is_the_tilted_mean_of_the_mixture(seed):
     np.testing.assert_allclose(gate.gated_mean(b[None], s)[0], brute_force_mean(b, s), rtol=1e-8)
 
 
-@page.after("nb-gate-head")
-def test_a_hundred_thousand_tokens_come_near_the_formula(head, tokens, query, s):
+@page.after(
+    "nb-gate-head",
+    says=(
+        "Our example has two equally likely clusters, around $(3,0)$ and $(0,3)$",
+        "Here two heads are given by a formula",
+        "Does a head over a hundred thousand tokens agree",
+    ),
+)
+def test_a_hundred_thousand_tokens_come_near_the_formula(head, tokens, query, s, said):
     """0.006 to 0.06 off in twelve draws of tokens."""
-    assert len(tokens) == 100_000
+    clusters, *means, heads, hundred, thousand = said
+    assert gate.MEANS.ravel().tolist() == means and len(gate.MEANS) == clusters
+    assert len(gate.denoising_heads(gate.SPREAD, gate.NOISE)) == heads
+    assert len(tokens) == hundred * thousand
     assert np.linalg.norm(head(query, tokens) - gate.infinite_head(head, query, s)) < 0.1
 
 
-def test_a_hundred_times_the_tokens_come_four_to_six_times_nearer():
+@page.after(
+    "nb-gate-table",
+    says="A hundred times as many tokens bring the head four to six times closer to the formula, rather than ten times",
+)
+def test_a_hundred_times_the_tokens_come_four_to_six_times_nearer(said):
     """4.4 times on the page, 4.1 to 5.7 times for six other draws of queries and tokens."""
+    times, least, most, ten = said
     few, some, many = (gate.off_formula(n) for n in gate.COUNTS)
+    assert gate.COUNTS[-1] == times * gate.COUNTS[0] and ten == times**0.5
     assert few > some > many
-    assert 3 < few / many < 8
+    assert least - 1 < few / many < most + 2
 
 
-def test_half_of_the_queries_read_less_than_a_twentieth_of_the_tokens():
+@page.after(
+    "nb-gate-table",
+    says="The reason is that half of the queries attend to regions where tokens are rare, so that their effective "
+    "number of tokens is less than a twentieth of all tokens",
+)
+def test_half_of_the_queries_read_less_than_a_twentieth_of_the_tokens(said):
     """The median query reads 151 to 208 of 10,000 tokens in six draws."""
     head = mha.AttentionRegression(np.eye(2), np.eye(2) / TOTAL)
     for seed in range(3):
         queries, tokens = (
             gate.clustered(n, TOTAL**0.5, seed + k)[1] for k, n in ((50, 300), (60, 10_000))
         )
-        assert np.median(head.effective_tokens(queries, tokens)) < 0.05 * len(tokens)
+        found = head.effective_tokens(queries, tokens)
+        assert np.quantile(found, said[0]) < said[1] * len(tokens)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -61,6 +86,7 @@ def test_the_head_tells_clusters_apart_as_the_linear_map_and_as_the_best_rule_do
     assert abs(wrong["best possible"] - wrong["linear map"]) <= 2 / gate.POINTS
 
 
+@page.after("nb-gate-table", says="because its linear part and its gate always have the same sign")
 def test_linear_part_and_gate_have_the_same_sign():
     z = gate.clustered(1000, TOTAL**0.5, seed=5)[1]
     between = gate.MEANS[1] - gate.MEANS[0]
@@ -86,8 +112,17 @@ def test_two_heads_are_the_posterior_mean_at_every_point(spread, noise):
     )
 
 
-def test_each_of_the_two_heads_cancels_the_mean_of_the_other():
-    for k, head in enumerate(gate.denoising_heads(gate.SPREAD, gate.NOISE)):
+@page.after(
+    "nb-gate-table",
+    says="One head does better. Two heads are the best possible denoiser: the readout matrix of each head maps the "
+    "mean that belongs to the other head to zero",
+)
+def test_each_of_the_two_heads_cancels_the_mean_of_the_other(said):
+    heads, errors = gate.denoising_heads(gate.SPREAD, gate.NOISE), gate.denoising_errors()
+    assert [len(heads)] == said
+    assert errors["one head"] < errors["linear map"]
+    assert errors["two heads"] == pytest.approx(errors["best possible"], rel=1e-9)
+    for k, head in enumerate(heads):
         assert (
             np.abs(head.A @ gate.MEANS[1 - k]).max()
             < 1e-12

@@ -1,6 +1,7 @@
 """What the section "One drop, or one plateau after another" says, held against what its cells
 leave."""
 
+import inspect
 from itertools import product
 
 import numpy as np
@@ -11,6 +12,15 @@ from mhabook.neighbors import merged
 from page import shared
 
 page = shared("neighbors")
+UNQUOTED = {
+    "what the paper states": ("merged-0: With keys", "merged-0: With separate"),
+    "a question, what a cell does, and links": (
+        "merged-0: How often",
+        "merged-2: The next cell",
+        "merged-3: *Related",
+    ),
+    "holds by the formula": ("merged-3: The first factor",),
+}
 LEVELS = merged.plateau_levels()
 DATA = merged.prompts()
 
@@ -22,8 +32,19 @@ def apart_losses(seed, scale=merged.SCALE, steps=2000):
     ).loss
 
 
-@page.after("nb-merged-drops")
-def test_merged_heads_drop_once_and_heads_apart_three_times(paths):
+@page.after(
+    "nb-merged-drops",
+    says=(
+        "There are eight heads, and three directions with different variances",
+        "a run with merged heads has a hundred steps, whereas a run with separate keys and queries has a thousand",
+        "We count a drop when the speed at which the loss falls has passed a minimum and has tripled since then",
+    ),
+)
+def test_merged_heads_drop_once_and_heads_apart_three_times(paths, said):
+    heads, directions, short, long = said
+    assert heads == merged.HEADS and len({*merged.VARIANCES}) == directions
+    assert [losses.shape[1] - 1 for losses in paths.values()] == [short, long]
+    assert inspect.signature(merged.drops).parameters["factor"].default == 3
     assert merged.drop_counts(paths) == {"merged": [1, 1, 1], "apart": [3, 3, 3]}
 
 
@@ -57,10 +78,14 @@ def test_heads_apart_wait_at_the_levels_of_the_formula_and_for_different_times(p
     assert (between.sum(axis=1) <= 5).all()
 
 
-@page.after("nb-merged-figure")
+@page.after(
+    "nb-merged-figure",
+    says="The loss falls more slowly toward the end, but there is no earlier plateau",
+)
 def test_the_first_plateau_of_heads_apart_is_at_the_start(paths):
     assert (paths["apart"][:, 20] > 0.99 * LEVELS[0]).all()
-    assert (np.diff(paths["merged"], axis=1) < 0).all()
+    speed = -np.diff(paths["merged"], axis=1)
+    assert (speed > 0).all() and (10 * speed[:, -1] < speed.max(axis=1)).all()
 
 
 def heads_for(directions):
@@ -114,6 +139,7 @@ def test_gradients_are_the_derivatives(kind):
     assert (ahead - back) / (2 * h) == pytest.approx(grad.dot(along), rel=1e-6)
 
 
+@page.after("nb-merged-figure", says="it takes longer to learn a weaker one")
 def test_a_head_grows_the_more_slowly_the_weaker_its_direction():
     """From one small size, a head along a direction of less variance needs more steps to half of
     its way."""
@@ -131,19 +157,23 @@ def test_a_head_grows_the_more_slowly_the_weaker_its_direction():
     assert 0 < 2 * needed[0] < needed[1] < needed[2] / 2
 
 
-def test_from_entries_five_times_as_large_some_starts_skip_a_plateau():
+@page.after("nb-merged-figure", says="with entries five times as large, some runs skip a plateau")
+def test_from_entries_five_times_as_large_some_starts_skip_a_plateau(said):
     """16 of 40 starts had two drops, and the others three."""
-    found = [merged.drops(apart_losses(seed, 5 * merged.SCALE, steps=400)) for seed in range(24)]
+    found = [
+        merged.drops(apart_losses(seed, said[0] * merged.SCALE, steps=400)) for seed in range(24)
+    ]
     assert found.count(2) > 0 and found.count(3) > 0
 
 
-def test_two_matrix_factors_take_one_singular_value_after_the_other_from_a_tiny_start():
+@page.after("nb-merged-figure", says="Its loss is that of a product of two matrices")
+def test_two_matrix_factors_take_one_singular_value_after_the_other_from_a_tiny_start(said):
     """½‖UVᵀ − N‖² of chapter 10 with singular values 2, 1.2, 0.7: three drops in 15 starts of
     15."""
     N = np.diag(merged.VARIANCES)
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        U, V = (1e-6 * rng.standard_normal((3, 3)) for _ in range(2))
+        U, V = (1e-6 * rng.standard_normal((3, 3)) for _ in range(int(said[0])))
         losses = []
         for _ in range(600):
             away = U @ V.T - N

@@ -9,6 +9,11 @@ from mhabook.neighbors import selection
 from page import shared
 
 page = shared("neighbors")
+UNQUOTED = {
+    "what papers state": ("selection-0: In their",),
+    "a definition": ("selection-0: The best token",),
+    "what is said above": ("in-one-table",),
+}
 RULE = mha.GradientDescent(lr=1.0)
 
 
@@ -18,9 +23,17 @@ def held_after(data, steps):
     return mha.MultiHeadAttention(0 * model.W, model.U)
 
 
-@page.after("nb-selection-machine")
-def test_the_machine_is_optimal(machine):
+@page.after("imports", says="This page takes eight claims from")
+def test_the_page_has_eight_sections(
+    gate, merged, residual, scan, selection, stages, two_steps, width, said
+):
+    assert [len({gate, merged, residual, scan, selection, stages, two_steps, width})] == said
+
+
+@page.after("nb-selection-machine", says="is the $W$ of norm 1 whose scores")
+def test_the_machine_is_optimal(machine, said):
     assert machine.margin > 0.3
+    assert np.isclose(np.linalg.norm(machine.direction), said[0])
     # found: below 1e-12 in ten data sets
     assert max(selection.optimality_gaps(machine).values()) < 1e-8
 
@@ -60,14 +73,17 @@ def test_steps_of_one_length_come_nearest_and_chapter_1_stays_behind(found):
     assert along + 0.2 < held < unit - 0.1 and unit > 0.85  # 0.36, 0.71, 0.93
 
 
-@page.after("nb-selection-figure")
+@page.after("nb-selection-figure", says="With normalized steps, $W$ needs far fewer steps")
 def test_plain_steps_rise_with_a_pause_and_steps_of_one_length_are_faster(found):
     plain = found["attention alone"]
     at = {
         step: plain["share"][np.searchsorted(plain["steps"], step)] for step in (1, 60, 160, 2000)
     }
     assert at[1] < at[160] < at[60] < at[2000] - 0.03  # 0.03, 0.60, 0.64, 0.71
-    assert found["attention alone, steps of one length"]["share"][-1] > plain["share"][-1] + 0.1
+    unit = found["attention alone, steps of one length"]
+    assert unit["share"][-1] > plain["share"][-1] + 0.1
+    needed = unit["steps"][np.argmax(unit["share"] > plain["share"][-1])]
+    assert needed < plain["steps"][-1] / 10
 
 
 @pytest.mark.parametrize("seed", [1, 6])
@@ -86,10 +102,24 @@ def test_the_order_of_the_margins_is_that_of_other_data_sets(seed):
     assert along + 0.05 < plain < unit - 0.1
 
 
-@page.after("nb-selection-runs")
-def test_the_decoder_that_is_trained_along_leaves_a_short_matrix_and_hardly_any_loss(runs):
+@page.after(
+    "nb-selection-runs",
+    says=(
+        "so we compare three runs",
+        "for three steps, fix its decoder",
+        "After 2,000 steps, the norm of $W$ is less than half of that with a fixed decoder, and of the three runs",
+    ),
+)
+def test_the_decoder_that_is_trained_along_leaves_a_short_matrix_and_hardly_any_loss(
+    runs, third, data, said
+):
+    count, first, steps, half, again = said
+    assert len(runs) == count == again
+    assert np.array_equal(third.U, mha.train(third * 0, data, RULE, int(first))[-1].U)
     along, held = runs["attention and decoder, as in chapter 1"], runs["attention alone"]
-    assert np.linalg.norm(along[-1].W) < 0.45 * np.linalg.norm(held[-1].W)  # 2.5 against 6.5
+    assert along.steps[-1] == held.steps[-1] == steps
+    short, long = (np.linalg.norm(run[-1].W) for run in (along, held))
+    assert short < (half - 0.05) * long  # 2.5 against 6.5
     assert along.loss[-1] < 1e-3 < 0.01 < held.loss[-1]
     assert along[-1].U.std() > 2 * held[-1].U.std()
 
@@ -103,20 +133,26 @@ def test_the_best_tokens_are_the_starred_ones_with_either_decoder(runs, best, da
     ).all()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_at_noise_one_half_there_is_no_machine(seed):
-    data = mha.data.tokenized_mixture(n=100, sigma=0.5, seed=seed)
-    starred = np.repeat(data.relevant.argmax(axis=1)[:, None], 10, axis=1)
-    with pytest.raises(ValueError, match="none can"):
-        selection.token_machine(data.X, starred)
+@page.after("nb-selection-runs", says="At noise level 0.5, no $W$ puts")
+def test_at_noise_one_half_there_is_no_machine(said):
+    for seed in range(3):
+        data = mha.data.tokenized_mixture(n=100, sigma=said[0], seed=seed)
+        starred = np.repeat(data.relevant.argmax(axis=1)[:, None], 10, axis=1)
+        with pytest.raises(ValueError, match="none can"):
+            selection.token_machine(data.X, starred)
 
 
-def test_after_one_step_some_decoders_still_prefer_a_distracting_token():
+@page.after(
+    "nb-selection-runs",
+    says="a decoder fixed after one step instead of three still favors a distracting token",
+)
+def test_after_one_step_some_decoders_still_prefer_a_distracting_token(said):
     """In three of ten data sets, for 2 to 10 samples of a hundred; after three steps in none."""
-    wrong = {1: 0, 3: 0}
+    late = int(said[0])
+    wrong = {1: 0, late: 0}
     for seed in range(10):
         data = mha.data.tokenized_mixture(n=100, seed=seed)
         for steps in wrong:
             best = selection.best_tokens(held_after(data, steps), data)
             wrong[steps] += (best != data.relevant.argmax(axis=1)[:, None]).any()
-    assert 0 < wrong[1] < 10 and wrong[3] == 0
+    assert 0 < wrong[1] < 10 and wrong[late] == 0

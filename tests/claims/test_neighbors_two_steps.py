@@ -10,15 +10,30 @@ from mhabook.neighbors import two_steps
 from page import shared
 
 page = shared("neighbors")
+UNQUOTED = {
+    "what the paper states": ("two-steps-0: Attention with", "two-steps-0: In a limit"),
+    "a definition, and a question": ("two-steps-2: A third", "two-steps-2: **Which"),
+}
 
 
-@page.after("nb-two-steps-steps")
-def test_the_sizes_are_those_of_the_figure(sample, signal):
-    assert sample.X.shape == (two_steps.N, 64, two_steps.D) == (160, 64, 40)
-    assert two_steps.QUERY == 2 and abs(np.linalg.norm(signal) - 1) < 1e-12
+@page.after(
+    "nb-two-steps-steps",
+    says=(
+        "There are 40 dimensions and 160 samples",
+        "and take two gradient steps",
+        "Next, we set the norm of the query to 2, which amounts to choosing the second step size, and fit $w$ and $b$ "
+        "to 160 new samples",
+    ),
+)
+def test_the_sizes_are_those_of_the_figure(sample, signal, two, said):
+    d, n, steps, norm, fresh = said
+    assert sample.X.shape == (two_steps.N, 64, two_steps.D) == (n, 64, d) and fresh == n
+    last = mha.train(two_steps.QueryHead.zeros(40), sample, mha.GradientDescent(1.0), int(steps))
+    assert np.array_equal(last[-1].q, two.q)
+    assert norm == two_steps.QUERY and abs(np.linalg.norm(signal) - 1) < 1e-12
 
 
-@page.after("nb-two-steps-steps")
+@page.after("nb-two-steps-steps", says="is closer in direction to the signal than the readout was")
 def test_the_first_step_moves_only_the_readout_and_the_second_finds_more(cosines):
     readout, still, query = cosines
     assert still == 0 < 0.3 < readout < query - 0.1  # 0.60 and 0.92
@@ -43,17 +58,27 @@ def error_of_mean(strength, L):
     return erfc(strength / 2 / (2 * L) ** 0.5) / 2
 
 
-@pytest.mark.parametrize(("strength", "L"), [(4.0, 16), (8.0, 64), (16.0, 256)])
-def test_four_times_the_tokens_ask_of_the_mean_token_for_twice_the_signal(strength, L):
+@page.after(
+    "nb-two-steps-figure",
+    says="So four times as many tokens require a signal twice as strong",
+)
+def test_four_times_the_tokens_ask_of_the_mean_token_for_twice_the_signal(said):
+    tokens, stronger = said
     direction = two_steps.unit_direction(40, 1)
-    head = two_steps.QueryHead(0 * direction, direction, np.array(-strength / L / 2))
-    found = two_steps.error_on_fresh(head, L, direction, strength, n=4000)
-    assert abs(found - error_of_mean(strength, L)) < 0.03  # four standard errors
-    assert error_of_mean(strength, L) == pytest.approx(error_of_mean(4.0, 16), rel=1e-12)
+    for k in range(3):
+        strength, L = 4.0 * stronger**k, int(16 * tokens**k)
+        head = two_steps.QueryHead(0 * direction, direction, np.array(-strength / L / 2))
+        found = two_steps.error_on_fresh(head, L, direction, strength, n=4000)
+        assert abs(found - error_of_mean(strength, L)) < 0.03  # four standard errors
+        assert error_of_mean(strength, L) == pytest.approx(error_of_mean(4.0, 16), rel=1e-12)
 
 
-@page.after("nb-two-steps-figure")
-def test_the_mean_token_suffers_most_and_who_knows_the_signal_little(found, strengths):
+@page.after(
+    "nb-two-steps-figure",
+    says="sixteen times as many tokens require only a slightly stronger signal",
+)
+def test_the_mean_token_suffers_most_and_who_knows_the_signal_little(found, strengths, said):
+    assert max(found) / min(found) == said[0]
     at_6, at_8 = strengths.index(6), strengths.index(8)
     for L in (64, 256):
         assert found[L]["mean token"][at_8] > 0.28  # 0.35, 0.51
@@ -65,19 +90,32 @@ def test_the_mean_token_suffers_most_and_who_knows_the_signal_little(found, stre
     assert found[256]["signal known"][at_6] < found[16]["signal known"][strengths.index(4)]
 
 
-@page.after("nb-two-steps-figure")
-def test_two_steps_find_a_strong_signal_at_every_length(found):
+@page.after(
+    "nb-two-steps-figure",
+    says=(
+        "At strength $\\theta=8$, the two steps find the signal at all three lengths, and hardly any prediction is "
+        "wrong",
+        "Three lengths cannot distinguish",
+    ),
+)
+def test_two_steps_find_a_strong_signal_at_every_length(found, strengths, said):
+    strength, _, lengths, again = said
+    assert strengths[-1] == strength and len(found) == lengths == again
     for each in found.values():
         # 0.99, 0.98, 0.88; at 256 tokens 0.72 to 0.95 in twelve data sets
         assert each["cosine"][-1] > 0.6
         assert each["two steps"][-1] < 0.03  # at most 0.010
 
 
-@page.after("nb-two-steps-figure")
+@page.after(
+    "nb-two-steps-figure",
+    says="At strength 4, the test error rises with the sequence length, up to that of random guessing: a good query "
+    "and readout exist, but two steps do not find them",
+)
 def test_at_strength_4_longer_sequences_hide_it_from_two_steps_and_not_from_who_knows(
-    found, strengths
+    found, strengths, said
 ):
-    at = strengths.index(4)
+    at = strengths.index(said[0])
     short, middle, long = (found[L]["two steps"][at] for L in (16, 64, 256))
     assert short + 0.05 < middle < long - 0.05 and short < 0.2 and long > 0.4  # 0.11, 0.29, 0.47
     assert found[256]["signal known"][at] < 0.25  # 0.19
