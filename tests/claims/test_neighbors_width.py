@@ -128,8 +128,9 @@ def test_two_heads_need_a_few_steps_and_leave_the_start(rows, said):
     heads, loss = said
     assert all(4 < row.two_heads < 10 for row in rows)  # 6
     data = tokenized_mixture(n=100, seed=0)
-    small, _ = width.sightings(width.halves(data, heads), data, steps=1)
-    assert loss == width.LOSS
+    start = width.halves(data, heads)
+    small, _ = width.sightings(start, data, steps=1)
+    assert sum(start.copies) == heads and loss == width.LOSS
     assert small.departure > 3  # 6.9: weights of 1/T become several times as large
 
 
