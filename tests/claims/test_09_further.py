@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mhabook.c09_tilting import figure
 from mhabook.c09_tilting.runs import VS, slope, spread
 from mhabook.c09_tilting.statements import best_scale, exponent
 from page import Page
@@ -172,6 +173,7 @@ def test_more_tokens_help_little_where_scores_are_strong_and_not_at_all_in_a_box
         tenth,
     ) = said
     sixteen, at, four, strong_v = bounds
+    assert samples == figure.SAMPLES
     assert size == many == max(live.controls["n"].values) == factor * few
     assert live.controls["v"].value == one == at == plain_v and strong_v == v
     assert len(live.drawn()["error"]) == np.log2(factor) + 1
