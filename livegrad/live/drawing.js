@@ -290,10 +290,32 @@ export function decades(layout, data) {
   }
 }
 
-// Draws the last frame asked for; while one is being drawn, those in between are dropped. A run that goes on moves
-// the lines alone, which costs half of a whole redraw; what is measured at its end comes with its last frame. `failed`
-// hears why a frame could not be drawn; after `restore` the next one is drawn with the axes as they were at the start;
-// after `close` nothing is drawn and nobody hears.
+const same = (one, other) =>
+  one === other ||
+  (one && other && typeof one === "object" && typeof other === "object"
+    ? Object.keys(one).length === Object.keys(other).length &&
+      Object.keys(one).every((key) => same(one[key], other[key]))
+    : Number.isNaN(one) && Number.isNaN(other));
+
+// What of the data is not as it was: for each such trace its place and its new numbers; null where more has changed than
+// where lines and points are.
+function movedOf(before, data) {
+  if (before?.length !== data.length) return null;
+  const moved = [];
+  for (const [k, trace] of data.entries()) {
+    const keys = Object.keys({ ...before[k], ...trace }).filter((key) => !same(before[k][key], trace[key]));
+    if (!keys.length) continue;
+    if ((trace.type ?? "scatter") !== "scatter" || !keys.every((key) => key === "x" || key === "y")) return null;
+    moved.push({ k, to: Object.fromEntries(keys.map((key) => [key, trace[key]])) });
+  }
+  return moved;
+}
+
+// Draws the last frame asked for; while one is being drawn, those in between are dropped. Where only lines and points
+// are elsewhere these alone are moved, which costs a third of a whole redraw; an axis without a range waits for the last
+// frame of a run. What a frame does not know yet of a run's end stays as it was. `failed` hears why a frame could not be
+// drawn; after `restore` the next one is drawn with the axes as they were at the start; after `close` nothing is drawn
+// and nobody hears.
 const NARROW = 560;
 const CONFIG = { displayModeBar: false };
 const AT_ONCE = { mode: "immediate", frame: { duration: 0, redraw: false }, transition: { duration: 0 } };
@@ -301,9 +323,8 @@ const AT_ONCE = { mode: "immediate", frame: { duration: 0, redraw: false }, tran
 export class Drawer {
   constructor(Plotly, box, spec, drawn, failed) {
     Object.assign(this, { Plotly, box, spec, drawn, failed, waiting: undefined, last: null });
-    Object.assign(this, { busy: false, closed: false, layout: null, made: "", width: 0, room: 0, before: undefined });
-    this.lines = [...new Set(spec.draw.filter((place) => "y" in place && !place.once).map((place) => place.trace))];
-    this.grows = spec.whole || spec.draw.some((place) => spec.curves.includes(place.z));
+    Object.assign(this, { busy: false, closed: false, layout: null, made: "", width: 0, room: 0 });
+    Object.assign(this, { shown: null, final: {}, outgrown: false, moving: null });
     this.resizing = new ResizeObserver(() => {
       if (this.layout && box.clientWidth && (box.clientWidth !== this.width || this.roomNow() !== this.room))
         this.draw(this.last);
@@ -318,7 +339,7 @@ export class Drawer {
     const stacked = narrow ? stackOf(spec, width) : null;
     if (stacked) stackTraces(data, stacked);
     const room = (this.room = this.roomNow());
-    const wanted = JSON.stringify([width, room, ...spec.draw.filter((p) => p.layout).map((p) => frame?.final[p.from])]);
+    const wanted = this.wanted(frame);
     this.width = width;
     const isNew = wanted !== this.made;
     if (isNew) this.layout = layoutOf(spec.figure, spec.draw, frame);
@@ -341,20 +362,67 @@ export class Drawer {
     return Plotly.react(box, data, this.layout, CONFIG);
   }
 
+  // What the layout depends on.
+  wanted(frame) {
+    const { box, spec } = this;
+    const told = spec.draw.filter((place) => place.layout).map((place) => frame?.final[place.from]);
+    return JSON.stringify([box.clientWidth, this.roomNow(), ...told]);
+  }
+
   // In a view of the figure alone it is as high as there is room, but for a phone's: there it is as high as it likes.
   roomNow() {
     const { box, spec } = this;
     return spec.alone && box.clientWidth >= NARROW ? box.parentElement.clientHeight : 0;
   }
 
-  async one(frame) {
-    const { Plotly, box, spec, lines } = this,
-      data = fill(spec, frame);
-    const isOther = frame?.before !== this.before || frame?.isDefault !== this.isDefault; // gray lines come or go
-    Object.assign(this, { before: frame?.before, isDefault: frame?.isDefault });
-    if (!frame || frame.done || isOther || this.grows || box.clientWidth !== this.width) await this.whole(data, frame);
-    else
-      await Plotly.animate(box, { data: lines.map((k) => ({ x: data[k].x, y: data[k].y })), traces: lines }, AT_ONCE);
+  // plotly says that lines begin to move, and has moved them then, at once; it takes the next frame only after one of the
+  // browser's.
+  async move(moved) {
+    const { Plotly, box } = this,
+      begun = new Promise((go) => box.once("plotly_transitioning", go)),
+      ended = Plotly.animate(box, { data: moved.map(({ to }) => to), traces: moved.map(({ k }) => k) }, AT_ONCE);
+    this.moving = ended.catch(() => {});
+    await Promise.race([begun, ended]);
+  }
+
+  // Whether plotly chooses the range of an axis on which something has moved.
+  outgrows(moved, data) {
+    const { layout } = this.spec.figure,
+      isFree = (letter, trace) =>
+        !layout[`${letter}axis${(trace[`${letter}axis`] ?? letter).slice(1)}`]?.range?.every((end) => end !== null);
+    return moved.some(({ k, to }) => Object.keys(to).some((letter) => isFree(letter, data[k])));
+  }
+
+  // The frame, and of what it does not know yet what was known before: of a line whose heights are still to come its old
+  // places, too.
+  withKept(frame) {
+    if (!frame || frame.done) return frame;
+    const before = Object.entries(this.final).filter(([name]) => !(name in frame.curves)),
+      kept = Object.fromEntries(before),
+      final = { ...kept, ...frame.final };
+    for (const place of this.spec.draw) {
+      const names = Object.values(place).filter((name) => name in kept);
+      if (names.some((name) => !(name in frame.final))) for (const name of names) final[name] = kept[name];
+    }
+    return { ...frame, final };
+  }
+
+  // Whether something is drawn otherwise than before.
+  async one(told) {
+    await this.moving;
+    const frame = this.withKept(told),
+      data = fill(this.spec, frame),
+      next = data.map((trace) => ({ ...trace })), // the whole figure gives traces a place in the legend
+      moved = this.spec.whole || !frame ? null : movedOf(this.shown, data);
+    this.outgrown ||= Boolean(moved) && this.outgrows(moved, data);
+    this.shown = null;
+    const isWhole = !moved || this.wanted(frame) !== this.made || (frame.done && this.outgrown);
+    if (isWhole) {
+      this.outgrown = false;
+      await this.whole(data, frame);
+    } else if (moved.length) await this.move(moved);
+    Object.assign(this, { shown: next, final: frame?.final ?? {} });
+    return isWhole || moved.length > 0;
   }
 
   async draw(result) {
@@ -365,8 +433,8 @@ export class Drawer {
       while (this.waiting !== undefined && !this.closed) {
         const frame = this.waiting;
         this.waiting = undefined;
-        await this.one(frame);
-        if (!this.closed) this.drawn(frame);
+        const isNew = await this.one(frame);
+        if (!this.closed && (isNew || frame.done)) this.drawn(frame);
       }
     } catch (error) {
       if (!this.closed) this.failed(error.message);

@@ -179,11 +179,14 @@ template <class P> INLINE void take(double &end, P *&to, double count)
 static void pack(const double *from, vec *to, int samples, int rest)
 {
     for (int i = 0; i * LANES < samples; i++)
-        for (int k = 0; k < rest; k++)
-            for (int l = 0; l < LANES; l++) {
+        for (int k = 0; k < rest; k++) {
+            vec x;
+            UNROLL for (int l = 0; l < LANES; l++) {
                 int sample = i * LANES + l < samples ? i * LANES + l : samples - 1;
-                to[i * rest + k][l] = from[sample * rest + k];
+                x[l] = from[sample * rest + k];
             }
+            to[i * rest + k] = x;
+        }
 }
 INLINE bits real_samples(int i, int samples)
 {

@@ -1,10 +1,12 @@
 import { assembled } from "mhalib/live/engine/data.js";
-import { filled } from "livegrad/live/engine/models.js";
+import { filled, kept } from "livegrad/live/engine/models.js";
 import { liveFigure } from "livegrad/live/figure.js";
 import { decoder, headOn } from "./decoder.js";
 import { maxMargin } from "./margin.js";
 
 // Realizability: the maximum margin of the logit's gradients at a start.
+
+const curvesFor = kept();
 
 // The carried numbers are those of S = 1, with the patterns of each M. `at` gives the same samples at another noise;
 // with `mirror` the first half of the samples, and each again with the other label.
@@ -22,32 +24,33 @@ function realizable(carried, values) {
     const both = (a, b) => Float64Array.from([...a, ...b]);
     return { n: all, T, d, X: both(X, other.X), y: both(y, other.y), relevant };
   }
-  return { ...at(values.sigma), at, square: square[zeta] };
+  return { ...at(values.sigma), at, square: square[zeta], over: curvesFor(carried, [zeta, S, M, mirror]) };
 }
 
 // The margin of a head's features in U, in W, or in both.
 const margin = (head, kind) => maxMargin(head[kind], head.y.length);
 
 // The same in both over the noise, for starts of a kind.
-const overNoise = (heads, kind, start) => () =>
-  heads.map((head) => {
+const overNoise = (heads, over, kind, start) => () =>
+  (over[kind] ??= heads().map((head) => {
     decoder(head, kind, start);
     head.call("features");
     return margin(head, "both");
-  });
+  }));
 
 // No training: the loss and the margins at the start, and the closed forms beside them.
 function realizability(data, values, { start }) {
-  const { T, d, square, at } = data,
-    { zeta, S, M, sigma, grid } = values;
-  const head = headOn(data),
-    others = grid.map((noise) => headOn(at(noise)));
+  const { T, d, square, at, over } = data,
+    { zeta, S, M, sigma, grid } = values,
+    head = headOn(data);
+  let known = null,
+    others = null;
+  const heads = () => (others ??= grid.map((noise) => headOn(at(noise))));
   filled(head, { zeta: [zeta], S: [S], patterns: [M], square: [square] }).call("closed");
   const forward = (U) => {
     head.U.set(U);
     return head.call("features");
   };
-  let known = null;
   const margins = (k) => (known ??= ["only_U", "only_W", "both"].map((kind) => margin(head, kind)))[k];
   const curves = {
     loss: (now) => now.loss,
@@ -64,7 +67,7 @@ function realizability(data, values, { start }) {
     exact: () => [...head.exact],
     gamma_star: () => head.exact[2],
     ...Object.fromEntries(
-      ["zero", "gaussian", "first"].map((kind) => [`over_${kind}`, overNoise(others, kind, start)]),
+      ["zero", "gaussian", "first"].map((kind) => [`over_${kind}`, overNoise(heads, over, kind, start)]),
     ),
     here: () => [sigma],
     here_margin: () => [margins(2)],

@@ -1,20 +1,31 @@
 import { assembled, mixtureDraws } from "mhalib/live/engine/data.js";
 import { norm } from "livegrad/live/engine/matrices.js";
+import { kept } from "livegrad/live/engine/models.js";
 import { liveFigure } from "livegrad/live/figure.js";
 import { decoder, headOn } from "./decoder.js";
 import { maxMargin, separator } from "./margin.js";
 
 // What the gradients of one head can tell apart at a start: its samples in the plane of the best direction.
 
-const drawn = new WeakMap();
+const drawn = new WeakMap(),
+  curvesFor = kept();
 
 // The samples of a stream for any share, norm and noise; `at` gives the same samples at another noise.
-function samples(told, { zeta, S, sigma }) {
+function samples(told, { zeta, S, sigma, labels }) {
   if (!drawn.has(told)) drawn.set(told, mixtureDraws(told));
   const longer = (patterns) => patterns.map((x) => S * x),
     own = { ...told, ...drawn.get(told), mu: longer(told.mu), nu: longer(told.nu) };
   const at = (noise) => assembled(own, { zeta, sigma: noise });
-  return { ...at(sigma), at, order: told.order };
+  const shown = () => {
+    if (known) return known;
+    const reach = KINDS.map((kind) => points(modelled(other, kind), d).reach);
+    return (known = plane(head, points(head, d), ROOM * Math.max(...reach)));
+  };
+  let others = null;
+  const overNoise = (kind) => () => {
+    others ??= values.grid.map((noise) => headOn(at(noise)));
+    return (over[kind] ??= others.map((other) => maxMargin(modelled(other, kind).both, n)));
+  };
 }
 
 const LEAST = 1e-6; // a margin below is none
@@ -70,9 +81,8 @@ function plane(head, { U, W, across, up, margin }, reach) {
 }
 
 function oneStep(data, values, { start }) {
-  const { n, T, d, y, order, at } = data,
-    [head, other] = [headOn(data), headOn(data)],
-    others = values.grid.map((noise) => headOn(at(noise)));
+  const { n, T, d, y, order, at, over } = data,
+    [head, other] = [headOn(data), headOn(data)];
   // The step is taken with the labels of the data; afterwards they may be shuffled.
   const labels = values.labels === "shuffled" ? order.map((i) => y[i]) : y;
   const features = (head) => {
@@ -91,12 +101,26 @@ function oneStep(data, values, { start }) {
   };
   // The three models are drawn at one scale, so that their bands can be compared.
   let known = null;
+<<<<<<< HEAD
   const shown = () => {
     if (known) return known;
     const reach = KINDS.map((kind) => points(modelled(other, kind), d).reach);
     return (known = plane(head, points(head, d), ROOM * Math.max(...reach)));
   };
   const overNoise = (kind) => () => others.map((other) => maxMargin(modelled(other, kind).both, n));
+=======
+  const shown = () => (known ??= plane(head, d));
+  let others = null;
+  const marginOf = (kind) => (other) => {
+    decoder(other, kind, start);
+    other.call("features");
+    return maxMargin(other.both, n);
+  };
+  const overNoise = (kind) => () => {
+    others ??= values.grid.map((noise) => headOn(at(noise)));
+    return (over[kind] ??= others.map(marginOf(kind)));
+  };
+>>>>>>> 7fdffc8e (Live figures move only the lines that moved, and measure in slices)
   const curves = {
     loss: (now) => now.loss,
     margin_U: () => maxMargin(head.only_U, n),

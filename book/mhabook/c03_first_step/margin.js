@@ -62,14 +62,16 @@ function nearestInHull(K, n) {
   // What a weighs: Σ_j G_ij a_j, for all i.
   const image = (a) => Float64Array.from(rows, (row) => dot(row, a));
 
+  let weighed = image(weights);
   for (;;) {
-    const pull = image(weights).map((x) => 1 - x),
+    const pull = weighed.map((x) => 1 - x),
       steepest = pull.indexOf(Math.max(...pull));
     if (pull[steepest] <= 1e-14 || active.includes(steepest)) return weights;
     const settled = settle(G, n, weights, [...active, steepest]);
     if (!settled) return weights;
-    const { trial } = settled,
-      value = dot(trial, image(trial)) - 2 * trial.reduce((sum, a) => sum + a, 0);
+    const { trial } = settled;
+    weighed = image(trial);
+    const value = dot(trial, weighed) - 2 * trial.reduce((sum, a) => sum + a, 0);
     if (value >= best) return weights;
     [weights, active, best] = [trial, settled.active, value];
   }

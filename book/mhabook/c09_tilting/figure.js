@@ -1,4 +1,4 @@
-import { computation } from "livegrad/live/engine/models.js";
+import { computation, kept } from "livegrad/live/engine/models.js";
 import { zeros } from "mhalib/live/engine/starts.js";
 import { liveFigure } from "livegrad/live/figure.js";
 
@@ -114,8 +114,12 @@ function histogram(x, weights, edges) {
   return heights.flatMap((height) => [height, height]);
 }
 
+const curvesFor = kept();
+
 // No training: one query, and the tokens by its weights.
-function cloud({ queries, edges, tokens }, { x, n, A, B, tokens: kind }) {
+function cloud(data, { x, n, A, B, tokens: kind }) {
+  const { queries, edges, tokens } = data,
+    curves = curvesFor(data, [n, A, B, kind]);
   const all = tokens[kind].slice(0, n),
     limit = infinitely[kind];
   const outputAt = (query) => A * dot(weightsOf(all, B * query), all),
@@ -131,7 +135,7 @@ function cloud({ queries, edges, tokens }, { x, n, A, B, tokens: kind }) {
       ),
     weighted: () => histogram(all, weightsOf(all, B * x), edges),
     tilted: () => queries.map(limit.density(B * x)),
-    outputs: () => queries.map(outputAt),
+    outputs: () => (curves.outputs ??= queries.map(outputAt)),
     limits: () => queries.map(limitAt),
     here: () => [x],
     output: () => outputAt(x),

@@ -20,6 +20,17 @@ export function asking(make) {
   };
 }
 
+// What data and some values alone decide is computed once, and again where these are others: (data, values) => an object
+// to keep it in.
+export function kept() {
+  const known = new WeakMap();
+  return (data, values) => {
+    const key = JSON.stringify(values);
+    if (known.get(data)?.key !== key) known.set(data, { key, place: {} });
+    return known.get(data).place;
+  };
+}
+
 // One that does not train: its loss, and what is measured.
 export const computation = (loss, final) => ({
   size: 1,

@@ -21,6 +21,18 @@ function settings(spec, values) {
 
 const measured = (model, name, now) => (model.curves[name] ?? model.final[name] ?? common[name])(now);
 
+// The same moment on test data: without a gradient, and the loss is computed where it is asked for.
+const onTest = ({ theta, first, step, lr }, model) => ({
+  theta,
+  first,
+  step,
+  lr,
+  model,
+  get loss() {
+    return model.forward(theta);
+  },
+});
+
 // formulas: {datasets, starts, models}, functions by the names that a spec uses. spec: {model, data, test, start,
 // fixed, record, curves, final, watched}; values: the controls'. Every recorded step adds one number to each curve,
 // and, if the run is watched, what is `final` there; a name that begins with test_ is measured on the test data.
@@ -38,15 +50,15 @@ export class Run {
     this.spec = spec;
     this.lr = all.lr;
     this.model = model;
-    this.fresh = spec.test && make(chosen(spec.test, all), { ...all, n: undefined }).model; // all of it, for every n
+    this.tested = null;
+    this.makeTested = () => make(chosen(spec.test, all), { ...all, n: undefined }).model; // all of it, for every n
     this.theta = starts[start.kind](start, model, all, data);
     this.first = this.theta.slice();
     this.step = (model.step ?? optimizers[all.optimizer](all, model.size)).bind(model);
-    [this.grad, this.before, this.unused] = Array.from({ length: 3 }, () => new Float64Array(model.size));
+    [this.grad, this.before] = Array.from({ length: 2 }, () => new Float64Array(model.size));
     const record = chosen(spec.record, all);
     this.recorded = new Set(record);
     this.last = Math.max(...record);
-    this.asksTest = [...spec.curves, ...(spec.watched ? spec.final : [])].some((name) => this.onTest(name));
     this.result = {
       steps: [],
       curves: Object.fromEntries(spec.curves.map((name) => [name, []])),
@@ -56,40 +68,39 @@ export class Run {
       stopped: null,
     };
     this.k = 0;
+    this.left = null; // what is still to be measured of the last model
   }
 
-  now(model, step, loss, grad) {
-    return { theta: this.theta, first: this.first, grad, loss, step, lr: rate(this.lr, step), model };
+  now(step, loss) {
+    const { theta, first, grad, model } = this;
+    return { theta, first, grad, loss, step, lr: rate(this.lr, step), model };
   }
 
   // Without test data a curve of such a name is the model's own.
-  onTest(name) {
-    return this.fresh && name.startsWith("test_");
+  measure(name, now) {
+    if (!this.spec.test || !name.startsWith("test_")) return measured(this.model, name, now);
+    this.tested ??= this.makeTested();
+    now.tested ??= onTest(now, this.tested);
+    return measured(this.tested, name.slice(5), now.tested);
   }
 
-  measure(name, now, then) {
-    return this.onTest(name) ? measured(this.fresh, name.slice(5), then) : measured(this.model, name, now);
-  }
-
-  final(now, then) {
-    return Object.fromEntries(this.spec.final.map((name) => [name, this.measure(name, now, then)]));
+  final(now) {
+    return Object.fromEntries(this.spec.final.map((name) => [name, this.measure(name, now)]));
   }
 
   record(at, loss) {
-    const { fresh, result, theta, unused } = this,
-      now = this.now(this.model, at, loss, this.grad);
-    const then = this.asksTest && this.now(fresh, at, fresh.lossAndGrad(theta, unused), unused);
+    const { result } = this,
+      now = this.now(at, loss);
     result.steps.push(at);
-    for (const name of this.spec.curves) result.curves[name].push(this.measure(name, now, then));
-    if (this.spec.watched) result.finals.push((result.final = this.final(now, then)));
+    for (const name of this.spec.curves) result.curves[name].push(this.measure(name, now));
+    if (this.spec.watched) result.finals.push((result.final = this.final(now)));
   }
 
+  // What is measured of the last model, one after the other.
   finish() {
-    const { fresh, theta } = this,
-      now = this.now(this.model, this.k, this.model.forward(theta), this.grad);
-    const then = fresh && { ...now, model: fresh, loss: fresh.forward(theta) };
-    this.result.final = this.final(now, then);
-    this.result.done = true;
+    const now = this.now(this.k, this.model.forward(this.theta));
+    this.result.final = {};
+    this.left = this.spec.final.map((name) => () => (this.result.final[name] = this.measure(name, now)));
   }
 
   stop() {
@@ -122,6 +133,11 @@ export class Run {
     const { model, theta, grad, result } = this,
       until = Date.now() + milliseconds;
     while (!result.done && Date.now() < until) {
+      if (this.left) {
+        this.left.shift()?.();
+        result.done = !this.left.length;
+        continue;
+      }
       const loss = model.lossAndGrad(theta, grad);
       if (!Number.isFinite(loss)) this.stop();
       else this.move(loss);
