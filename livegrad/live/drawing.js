@@ -298,9 +298,9 @@ const same = (one, other) =>
     : Number.isNaN(one) && Number.isNaN(other));
 
 // What of the data is not as it was: for each such trace its place and its new numbers; null where more has changed than
-// where lines and points are.
+// where lines and points are, or an area between two may have.
 function movedOf(before, data) {
-  if (before?.length !== data.length) return null;
+  if (before?.length !== data.length || data.some(({ fill }) => fill?.startsWith("tonext"))) return null;
   const moved = [];
   for (const [k, trace] of data.entries()) {
     const keys = Object.keys({ ...before[k], ...trace }).filter((key) => !same(before[k][key], trace[key]));
@@ -309,6 +309,16 @@ function movedOf(before, data) {
     moved.push({ k, to: Object.fromEntries(keys.map((key) => [key, trace[key]])) });
   }
   return moved;
+}
+
+// The same with those between them in a panel: plotly puts what it draws side by side, and would change what lies above.
+function between(moved, data) {
+  const panelOf = ({ xaxis = "x", yaxis = "y" }) => xaxis + yaxis,
+    inside = (trace, k) => {
+      const places = moved.map((one) => one.k).filter((place) => panelOf(data[place]) === panelOf(trace));
+      return Math.min(...places) <= k && k <= Math.max(...places);
+    };
+  return data.flatMap((trace, k) => (inside(trace, k) ? [moved.find((one) => one.k === k) ?? { k, to: {} }] : []));
 }
 
 // Draws the last frame asked for; while one is being drawn, those in between are dropped. Where only lines and points
@@ -376,13 +386,19 @@ export class Drawer {
   }
 
   // plotly says that lines begin to move, and has moved them then, at once; it takes the next frame only after one of the
-  // browser's.
-  async move(moved) {
+  // browser's. The layers that none of them lies in it takes away: they are put back, before anything is painted.
+  async move(moved, data) {
     const { Plotly, box } = this,
+      panels = [...new Set([...box.querySelectorAll(".mlayer")].map((layer) => layer.parentNode))],
+      layers = panels.map((panel) => [...panel.children]),
       begun = new Promise((go) => box.once("plotly_transitioning", go)),
-      ended = Plotly.animate(box, { data: moved.map(({ to }) => to), traces: moved.map(({ k }) => k) }, AT_ONCE);
+      all = between(moved, data),
+      ended = Plotly.animate(box, { data: all.map(({ to }) => to), traces: all.map(({ k }) => k) }, AT_ONCE);
     this.moving = ended.catch(() => {});
     await Promise.race([begun, ended]);
+    panels.forEach((panel, k) => {
+      if (panel.children.length < layers[k].length) panel.append(...layers[k]);
+    });
   }
 
   // Whether plotly chooses the range of an axis on which something has moved.
@@ -420,7 +436,7 @@ export class Drawer {
     if (isWhole) {
       this.outgrown = false;
       await this.whole(data, frame);
-    } else if (moved.length) await this.move(moved);
+    } else if (moved.length) await this.move(moved, data);
     Object.assign(this, { shown: next, final: frame?.final ?? {} });
     return isWhole || moved.length > 0;
   }

@@ -65,6 +65,30 @@ def test_the_first_thing_drawn_is_a_run(open_widget):
     page.close()
 
 
+DRAWN = """() => [...shown.el.querySelectorAll(".mlayer, .mlayer .trace, .mlayer path, .mlayer image")]
+  .map((node) => [node.localName, node.getAttribute("class"), node.getAttribute("d")])"""
+
+
+def test_lines_that_moved_alone_lie_among_all_others_as_if_all_were_drawn(open_widget):
+    page = open_widget("figure")
+    page.evaluate(MOUNT)
+    page.wait_for_function(FINISHED)
+    move = MOVE.replace("at(-1)", "at(0)")
+    page.evaluate(move)  # the line of the default settings comes
+    page.wait_for_function(FINISHED)
+    page.evaluate("""() => {
+      window.drawings = 0;
+      Plotly.react = () => { drawings++; };
+    }""")
+    page.evaluate(move.replace("slider.max", "slider.max - 1"))
+    page.wait_for_function(FINISHED)
+    alone = page.evaluate(DRAWN)
+    assert page.evaluate("drawings") == 0
+    page.evaluate("() => Plotly.redraw(shown.el.querySelector('.mha-live-plot'))")
+    assert alone == page.evaluate(DRAWN)
+    page.close()
+
+
 def assert_nothing_left(page):
     """What was opened is closed, nothing is drawn any more, and nothing went wrong."""
     frames(page, 2)
