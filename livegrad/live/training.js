@@ -4,8 +4,9 @@ const SLICE = 8,
   BETWEEN_FRAMES = 100; // milliseconds
 const TOO_LONG = "one step takes too long for a page. Take fewer tokens or heads, or switch the curvature off.";
 
-// Runs jobs in slices and posts what has been recorded, and at once what is measured last; a newer job ends an older one, and one that waits behind it is
-// never begun. `run(spec, values)` begins one. Messages to `take`: {spec}, {job, values, slice}, {} to stop.
+// Runs jobs in slices and posts what has been recorded, and at once what is first known of the last model; a newer job
+// ends an older one, and one that waits behind it is never begun. `run(spec, values)` begins one. Messages to `take`:
+// {spec}, {job, values, slice}, {} to stop.
 class Server {
   constructor(run, post) {
     Object.assign(this, { run, post, spec: null, current: null, timer: null, sent: false });
@@ -20,7 +21,7 @@ class Server {
 
   take(message) {
     this.spec = message.spec ?? this.spec;
-    this.current = message.values ? { ...message, posted: 0, told: 0 } : null;
+    this.current = message.values ? { ...message, posted: 0, told: false } : null;
     if (message.slice) this.turn();
     else this.later();
   }
@@ -49,9 +50,9 @@ class Server {
 
   tell(current) {
     const { result } = current.training,
-      measured = Object.keys(result.final).length,
-      due = Date.now() - current.posted > BETWEEN_FRAMES || measured > current.told;
-    if (due) Object.assign(current, { posted: Date.now(), told: measured });
+      isMeasured = Object.keys(result.final).length > 0,
+      due = Date.now() - current.posted > BETWEEN_FRAMES || (isMeasured && !current.told);
+    if (due) Object.assign(current, { posted: Date.now(), told: isMeasured });
     if (result.done) this.current = null;
     else this.later();
     if (due || result.done) this.post({ job: current.job, ...result });
