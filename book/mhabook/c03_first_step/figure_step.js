@@ -16,16 +16,7 @@ function samples(told, { zeta, S, sigma, labels }) {
   const longer = (patterns) => patterns.map((x) => S * x),
     own = { ...told, ...drawn.get(told), mu: longer(told.mu), nu: longer(told.nu) };
   const at = (noise) => assembled(own, { zeta, sigma: noise });
-  const shown = () => {
-    if (known) return known;
-    const reach = KINDS.map((kind) => points(modelled(other, kind), d).reach);
-    return (known = plane(head, points(head, d), ROOM * Math.max(...reach)));
-  };
-  let others = null;
-  const overNoise = (kind) => () => {
-    others ??= values.grid.map((noise) => headOn(at(noise)));
-    return (over[kind] ??= others.map((other) => maxMargin(modelled(other, kind).both, n)));
-  };
+  return { ...at(sigma), at, order: told.order, over: curvesFor(told, [zeta, S, labels]) };
 }
 
 const LEAST = 1e-6; // a margin below is none
@@ -101,26 +92,16 @@ function oneStep(data, values, { start }) {
   };
   // The three models are drawn at one scale, so that their bands can be compared.
   let known = null;
-<<<<<<< HEAD
   const shown = () => {
     if (known) return known;
     const reach = KINDS.map((kind) => points(modelled(other, kind), d).reach);
     return (known = plane(head, points(head, d), ROOM * Math.max(...reach)));
   };
-  const overNoise = (kind) => () => others.map((other) => maxMargin(modelled(other, kind).both, n));
-=======
-  const shown = () => (known ??= plane(head, d));
   let others = null;
-  const marginOf = (kind) => (other) => {
-    decoder(other, kind, start);
-    other.call("features");
-    return maxMargin(other.both, n);
-  };
   const overNoise = (kind) => () => {
     others ??= values.grid.map((noise) => headOn(at(noise)));
-    return (over[kind] ??= others.map(marginOf(kind)));
+    return (over[kind] ??= others.map((other) => maxMargin(modelled(other, kind).both, n)));
   };
->>>>>>> 7fdffc8e (Live figures move only the lines that moved, and measure in slices)
   const curves = {
     loss: (now) => now.loss,
     margin_U: () => maxMargin(head.only_U, n),
