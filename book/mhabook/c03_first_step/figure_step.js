@@ -71,13 +71,11 @@ function plane(head, { U, W, across, up, margin }, reach) {
   return found;
 }
 
-function oneStep(data, values, { start }) {
-  const { n, T, d, y, order, at, over } = data,
-    [head, other] = [headOn(data), headOn(data)];
-  // The step is taken with the labels of the data; afterwards they may be shuffled.
-  const labels = values.labels === "shuffled" ? order.map((i) => y[i]) : y;
+// The step is taken with the labels of the data; afterwards they may be shuffled.
+function labelled({ y, order }, { labels }, start) {
+  const shown = labels === "shuffled" ? order.map((i) => y[i]) : y;
   const features = (head) => {
-    head.y.set(labels);
+    head.y.set(shown);
     return head.call("features");
   };
   const modelled = (head, kind) => {
@@ -86,6 +84,13 @@ function oneStep(data, values, { start }) {
     features(head);
     return head;
   };
+  return { features, modelled };
+}
+
+function oneStep(data, values, { start }) {
+  const { n, T, d, at, over } = data,
+    [head, other] = [headOn(data), headOn(data)],
+    { features, modelled } = labelled(data, values, start);
   const forward = (U) => {
     head.U.set(U);
     return features(head);
