@@ -30,6 +30,7 @@ NOT_YET = PAGES.keys() - {
     "start/tangent_kernel",
     "kernels/16_text_and_pathfinder",
     "preconditioning/11_data_and_compute",
+    "multihead/03_further",
     "multihead/08_heads_on_real_data",
     "multihead/07_does_it_generalize",
     "multihead/06_a_planted_head",
