@@ -31,6 +31,7 @@ NOT_YET = PAGES.keys() - {
     "kernels/16_text_and_pathfinder",
     "preconditioning/11_data_and_compute",
     "multihead/03_further",
+    "multihead/05_further",
     "multihead/08_heads_on_real_data",
     "multihead/07_does_it_generalize",
     "multihead/06_a_planted_head",
