@@ -22,7 +22,6 @@ UNQUOTED = {
         "how-near",
         "prove-reference: By",
         "check-links-seen: For a convex loss",
-        "live-theory-seen: Patterns of larger norm",
         "below-share",
     ),
     "the diagram, or what a paper states": ("prove", "prove-fewer-heads: For two-layer"),
@@ -286,7 +285,8 @@ def told(live, **values):
         "bound ends at about a third of its value at the initial settings. At $\\zeta=0.8$, the theorem no "
         "longer allows "
         "that step size. The step size must be lowered to $\\eta=0.03$, and the bound ends higher again",
-        "Patterns of larger norm do not help: at $S=2$, the margin is larger",
+        "Patterns of larger norm do not help: at $S=2$, the margin is larger, but $R=S$ enters $\\rho$ and $B$ "
+        "with high powers",
         "The allowed step size becomes small, and the number of heads that the theorem requires grows severalfold",
         "At every setting we tried, the loss stays below the bound",
     ),
