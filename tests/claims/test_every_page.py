@@ -37,6 +37,7 @@ NOT_YET = PAGES.keys() - {
     "multihead/01_further",
     "multihead/02_further",
     "multihead/06_further",
+    "multihead/08_further",
     "multihead/08_heads_on_real_data",
     "multihead/07_does_it_generalize",
     "multihead/06_a_planted_head",
