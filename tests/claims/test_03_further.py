@@ -49,7 +49,8 @@ UNQUOTED = {
     ),
 )
 def test_the_data_and_the_features_are_as_described(data, zero, said):
-    _, H, n, heads, samples, features, four, of_W, of_U = said
+    starts, H, n, heads, samples, features, four, of_W, of_U = said
+    assert starts == len(margins.STARTS)
     assert len(data.X) == n == samples and heads == four == H == len(zero.W)
     assert zero.features(data.X).shape == (n, features)
     assert (zero.W.size, zero.U.size) == (four * of_W, four * of_U)

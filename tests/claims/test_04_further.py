@@ -157,7 +157,7 @@ def test_no_link_breaks_and_none_is_tight(links, said):
     assert abs(links["descent"].slack - (1 - half)).max() < 0.02
     assert links["one point"].slack.min() > 0.7
     assert all(link.slack.min() > 0.45 for link in links.values())
-    assert links["rate"].slack.min() > 1 - eighth
+    assert 1 - eighth < links["rate"].slack.min() < 1 - 0.9 * eighth
 
 
 def nearest(id):
@@ -361,8 +361,9 @@ def test_the_twin_has_one_head_where_thousands_would_be_needed():
     says="For $K=100$, the bound is above $\\log2$. With a hundred billion heads, the theorem then "
     "guarantees less than is known before the first step",
 )
-def test_at_a_hundred_steps_the_bound_says_nothing(demand, descent, said):
-    K, _ = said
+def test_at_a_hundred_steps_the_bound_says_nothing(demand, descent, H, said):
+    K, of_billions = said
+    assert abs(H / (of_billions * 1e9) - 1) < 0.05
     assert chain.guarantee(demand.distance, 1 / K, np.log(2), descent.lr, K) > np.log(2)
 
 

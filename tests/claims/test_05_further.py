@@ -7,7 +7,7 @@ import mhabook
 import mhalib as mha
 from mhabook.c05_heads import late_steps
 from mhabook.c05_heads.pictures import MARKED
-from mhabook.c05_heads.runs import in_order, predicted, tail_slopes
+from mhabook.c05_heads.runs import LABELS, in_order, predicted, tail_slopes
 from page import Page
 
 page = Page("multihead/05_further")
@@ -100,7 +100,9 @@ def falls(values, axis=0):
 def test_at_a_constant_step_more_heads_are_slower_and_attend_less_in_every_trial_from_step_2(
     HEADS, gd, steps, table, said
 ):
-    five, _, *trials, first, last = said
+    five, lr, *trials, first, last = said
+    assert LABELS["gd"].endswith(f", {lr:g}")
+    assert not rises(by_trials(gd, HEADS, "loss")[..., steps == first - 1])
     assert {*trials} == {five} == {float(len(gd.where(H=1)["seed"]))} and last == steps[-1]
     for rows in (gd, table.where(rule="momentum")):
         for curve in ("loss", "test_loss"):
@@ -210,8 +212,9 @@ def test_under_adam_more_heads_train_faster_in_every_trial_and_test_better_only_
 def test_momentum_leads_by_its_overshoot_with_one_head_only(
     runs, medians, momentum, gd, early, end, gd_early, scores, score, said
 ):
-    lr, _, settings, many, early_step, last, *said = said
+    lr, root_lr, settings, many, early_step, last, *said = said
     heads, ten, same_step, _, one, factor, step, whole, steps = said
+    assert runs.LABELS["momentum-root"] == f"momentum, {root_lr} √H"
     assert runs.LABELS["momentum"] == f"momentum, {lr}" and len(runs.LABELS) == settings
     assert many == heads == momentum["H"].max() and rises(end)
     assert early_step == same_step and (early == medians(momentum, step=early_step)).all()
@@ -287,7 +290,7 @@ def diagonal(grid, power, curve="loss"):
 )
 def test_down_the_diagonal_longer_steps_are_best_with_more_heads(grid, said):
     *marked, four, start, many, one, two, fewest, most, _ = said
-    assert marked == [*MARKED] and [fewest, most] == [MARKED[0], MARKED[-1]]
+    assert two == 2 * one and marked == [*MARKED] and [fewest, most] == [MARKED[0], MARKED[-1]]
     powers = range(-5, 4)
     best = [MARKED[np.argmin(diagonal(grid, power))] for power in powers]
     assert best == sorted(best) and 2.0 ** powers[0] == grid.where(rule="gd", H=1)["eta_U"].min()
@@ -305,8 +308,8 @@ def test_down_the_diagonal_longer_steps_are_best_with_more_heads(grid, said):
     ),
 )
 def test_adam_trains_faster_at_eight_step_sizes_and_tests_better_at_half_of_them(grid, said):
-    sizes, _, _, one, many, all_sizes, half = said
-    assert [one, many] == [MARKED[0], MARKED[-1]]
+    sizes, base, same, one, many, all_sizes, half = said
+    assert base == same == 2 and [one, many] == [MARKED[0], MARKED[-1]]
 
     def faster(curve):
         return [
@@ -341,10 +344,15 @@ def test_the_closed_form_is_what_two_steps_of_training_give(again, data, first_m
     ),
 )
 def test_the_bound_on_w_is_loose_and_its_nearest_instance_attains_a_quarter(
-    again, promised, trained, said
+    data, again, early_steps, promised, trained, said
 ):
-    H, _, two, quarter = said
-    assert again[list(again.steps).index(two)].W[0] is not None and len(again[0].W) == H
+    H, lr, two, quarter = said
+    assert len(again[0].W) == H
+    # one step more or less, and the norm is another one
+    after = again[list(again.steps).index(two)]
+    assert np.array_equal(after.W[0], trained)
+    bound = early_steps.slow_attention_bound(data, lr, lr / H, int(two), np.log(2))
+    assert promised == pytest.approx(bound)
     assert promised > 1000 * np.linalg.norm(trained)
     statement = mhabook.ledger["thm-slow-attention"]
     nearest = max(
@@ -359,7 +367,9 @@ def test_the_bound_on_w_is_loose_and_its_nearest_instance_attains_a_quarter(
     says="trains 64 heads, and then one head with the step sizes $8\\cdot0.01$ and $0.01$",
 )
 def test_under_adam_the_two_losses_agree(by_adam, data, pair, said):
-    H, root, _ = said
+    H, root, lr = said
+    same = mha.train(by_adam[0], data, mha.Adam(lr), 100, record=[100])
+    assert same.loss[-1] == pytest.approx(by_adam.loss[-1], rel=1e-9)
     assert len(by_adam[-1].W) == H == root**2
     assert abs(by_adam.loss[-1] / pair.loss(data.X, data.y) - 1) < 1e-9
 
@@ -399,8 +409,10 @@ def test_attention_waits_longer_with_more_heads_only_at_a_constant_step(runs, da
         "So with many heads, most of the rate comes from attention",
     ),
 )
-def test_the_rate_explains_the_loss_and_the_model_of_two_numbers_the_share_of_W(rates, said):
-    quarter, _, third, two_thirds, many = said
+def test_the_rate_explains_the_loss_and_the_model_of_two_numbers_the_share_of_W(runs, rates, said):
+    quarter, lr, third, two_thirds, many = said
+    largest = max(rate / loss - 1 for _, rate, _, _, loss in rates.values())
+    assert 0.8 * quarter < largest and runs.DESCENTS["gradient descent, 1"](1).lr == lr
     assert all((1 - quarter) * rate < loss < rate for _, rate, _, _, loss in rates.values())
     assert ("gradient descent, 1", many) in rates
     alpha, _, share, _, _ = np.array([rates["gradient descent, 1", H] for H in (1, 8, 64)]).T
@@ -408,7 +420,7 @@ def test_the_rate_explains_the_loss_and_the_model_of_two_numbers_the_share_of_W(
     # that of the gap over that of the decoder
     gain = 2 * (1 - alpha) ** 2 * (np.log(9 * odds) + odds - 1 / 9)
     assert rises(share)
-    assert share[0] < third < 0.9 * two_thirds < share[-1] < two_thirds
+    assert 0.8 * third < share[0] < third < 0.9 * two_thirds < share[-1] < two_thirds
     assert abs(gain / (1 + gain) - share).max() < 0.12
 
 
@@ -438,7 +450,7 @@ def test_without_noise_the_bound_ends_within_a_thousandth(clean, said):
     path = mha.train(start, clean, mha.GradientDescent(lr), 2000, record=2)
     check = late_steps.pull(path[-1], clean)
     assert check.holds
-    assert check.slack < thousandth
+    assert 0.1 * thousandth < check.slack < thousandth
 
 
 @page.after(
@@ -466,6 +478,7 @@ def test_two_numbers_predict_the_score_up_to_a_fifth_and_that_it_falls_like_a_fo
     HEADS, gd, medians, root, said
 ):
     two, fifth = said
+    assert two == HEADS[1]
     for rows in (gd, root):
         ratios = predicted(rows) / medians(rows, "attention_score")
         assert 0.75 < ratios.min() < ratios.max() < 1.02
@@ -494,7 +507,8 @@ def ends_of(live, **values):
     ),
 )
 def test_sliders_more_heads_are_slower_and_with_the_root_the_scores_start_together(live, said):
-    n, T, steps, five, _, many, lr, curves, *heads = said
+    n, T, steps, five, few, many, lr, curves, *heads = said
+    assert few == heads[0] and live.controls["lr"].value == lr
     assert (live.spec["data"]["n"], live.spec["data"]["T"], live.path().steps[-1]) == (n, T, steps)
     assert heads == [1, 8, many] and five == curves == 5
     ends = ends_of(live)
@@ -515,14 +529,14 @@ def test_sliders_more_heads_are_slower_and_with_the_root_the_scores_start_togeth
     ),
 )
 def test_sliders_more_heads_are_faster_with_half_of_the_tokens_relevant_and_fit_noise(live, said):
-    half, _, third, zeta, lr, _, sigma = said
-    assert half == zeta
+    half, many, third, zeta, lr, turn, sigma = said
+    assert half == zeta and [turn, many] == [8, 64]
     relevant, noisy = (
         ends_of(live, scaling="root", lr=lr, **moved)
         for moved in ({"zeta": half}, {"sigma": sigma})
     )
     assert falls(relevant["loss"])
-    assert third / 2 < relevant["loss"][2] / relevant["loss"][0] < 1.2 * third
+    assert 0.8 * third < relevant["loss"][2] / relevant["loss"][0] < 1.2 * third
     assert falls(relevant["test_loss"])
     assert falls(noisy["loss"])
     assert rises(noisy["test_loss"])
@@ -543,9 +557,31 @@ def test_sliders_more_heads_are_faster_with_half_of_the_tokens_relevant_and_fit_
 def test_eight_heads_train_best_of_three_with_few_relevant_tokens_and_64_with_many(
     data, shares, ZETAS, said
 ):
-    _, samples, tokens, _, factor, *heads, two, ten, eight, _, three, five, _, half, third = said
+    (
+        seed,
+        samples,
+        tokens,
+        steps,
+        factor,
+        *heads,
+        two,
+        ten,
+        eight,
+        many,
+        three,
+        five,
+        most,
+        half,
+        third,
+    ) = said
+    assert many == most == heads[-1] and np.array_equal(
+        mha.data.tokenized_mixture(seed=int(seed)).X, data.X
+    )
+    few = mha.MultiHeadAttention.zeros(1, 10, 8)
+    again = mha.train(few, data, mha.GradientDescent(factor), int(steps), record=2)
+    assert again.loss[-1] == pytest.approx(shares[0, 0, 0], rel=1e-9)
     assert data.X.shape[:2] == (samples, tokens) and heads == [1, eight, 64]
-    assert [0.1, *np.array([two, three, five]) / ten] == ZETAS and factor == 0.3
+    assert [0.1, *np.array([two, three, five]) / ten] == ZETAS
     assert half == ZETAS[-1]
     assert shares[:2, :, 0].argmin(axis=1).tolist() == [1, 1]
     assert falls(shares[2:, :, :2], axis=1)
@@ -572,7 +608,8 @@ def ends_at(random, few, scale, rule, name="loss"):
 def test_from_small_random_starts_medians_keep_their_directions_and_single_trials_not_all(
     few, random, said
 ):
-    scale, trials, most, _, *scales, _ = said
+    scale, trials, most, curves, *scales, root_lr = said
+    assert curves == 5 and LABELS["gd-root"].endswith(f", {root_lr} √H")
     assert [*np.unique(random["scale"])] == scales and scale == scales[0]
     assert ends_at(random, few, scale, "gd").shape == (len(few), trials) and few[-1] == most
     assert rises(ends_at(random, few, 0.1, "gd"))
@@ -591,6 +628,7 @@ def test_from_small_random_starts_the_test_loss_follows_at_the_constant_step_onl
     few, random, said
 ):
     turn = few.index(said[0])
+    assert LABELS["gd-root"].endswith(f", {said[1]} √H")
     constant, root, adam = (
         np.median(ends_at(random, few, 0.1, rule, "test_loss"), axis=1)
         for rule in ("gd", "gd-root", "adam")
@@ -607,7 +645,8 @@ def test_from_small_random_starts_the_test_loss_follows_at_the_constant_step_onl
     "initialization, and another head gives it more than half",
 )
 def test_from_small_random_starts_heads_specialize(random, said):
-    H, _, half = said
+    H, lr, half = said
+    assert LABELS["gd"].endswith(f", {lr:g}")
     scores = random.where(scale=0.1, rule="gd", H=H)["head_scores"]
     assert (scores.min(axis=1) < 0.13).all()
     assert (scores.max(axis=1) > half).all()
@@ -621,8 +660,8 @@ def test_from_small_random_starts_heads_specialize(random, said):
 def test_from_wide_starts_all_is_fitted_and_more_heads_test_worse_and_attend_less(
     few, random, said
 ):
-    _, four, many, third = said
-    assert few[-1] == many
+    lr, four, many, third = said
+    assert few[-1] == many and LABELS["gd"].endswith(f", {lr:g}")
     assert (ends_at(random, few, 1.0, "gd") < 3e-4).all()
     test, score = (
         np.median(ends_at(random, few, 1.0, "gd", curve), axis=1)
@@ -642,7 +681,8 @@ def test_from_wide_starts_all_is_fitted_and_more_heads_test_worse_and_attend_les
     ),
 )
 def test_momentum_overshoots_with_one_head_only(overshoot, said):
-    *_, percent = said
+    early, many, two, percent = said
+    assert [early, many] == [50, 64] and 2 * two == len(overshoot)
     (gd_score, _, gd_end, _), _, (score, _, end, _), _ = overshoot
     assert score > gd_end > gd_score
     assert end > gd_end
