@@ -175,7 +175,8 @@ def test_the_verdicts_on_the_captions_are_those_of_the_table_of_claims(table, ve
     four, T, d, same, also, large, wide, mixed_from = train
     assert (len(STEPS), STEPS[1]) == (four, mixed_from)
     assert (T, d, same, also, large, wide) == (10, 5, 5, 5, 10, 10)
-    last, *_, early, only, size, until = test
+    last, *sizes, early, only, size, until = test
+    assert sizes == [10, 5, 4, 5, 5, 10, 10]
     assert (STEPS[2], STEPS[0], STEPS[0], 5, STEPS[2]) == (last, early, only, size, until)
     assert momentum == STEPS[:2]
 

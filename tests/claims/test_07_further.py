@@ -128,7 +128,8 @@ def test_three_lemmas_and_one_theorem_are_nearly_attained_and_the_other_bounds_a
     }
     attained = {name for name in least if name.startswith("lemma")} | {"thm-2-left-out"}
     assert len(attained) == three + 1 and all(least[name] < 4e-3 for name in attained)
-    assert least["thm-2-generalization"] > 1 - tenth and least["cor-2-test-loss"] > 1 - half
+    assert 1 - tenth < least["thm-2-generalization"] < 1 - 0.7 * tenth
+    assert 1 - half < least["cor-2-test-loss"] < 1 - 0.7 * half
     stability = next(row for row in rows if row.id == "thm-2-stability")
     checks = [
         stability.on(instance)
@@ -292,8 +293,8 @@ def test_a_thousand_copies_break_the_bound_and_the_twin_of_stability_jumps(check
 def test_with_much_noise_the_test_loss_is_least_early_and_more_samples_lower_the_best_and_raise_the_last(
     stops, said
 ):
-    levels, trials, low, high, early, twice, highest, *_, n = said
-    assert (low, high, highest, n) == (0.5, 1.0, 1.5, 100)
+    levels, trials, low, high, early, twice, highest, again, n = said
+    assert (low, high, highest, again, n) == (0.5, 1.0, 1.5, 1.0, 100)
     assert len(np.unique(stops["sigma"])) == levels and len(np.unique(stops["seed"])) == trials
     curves = {
         (n, sigma): stops.where(n=n, sigma=sigma)["test_loss"].mean(axis=0)
@@ -340,7 +341,10 @@ def test_what_many_heads_change_against_one(said):
     assert len(ended("loss", 1, low)) == trials
     assert ended("loss", 1, low)[0] == pytest.approx(again.loss[-1], rel=1e-6)
     same_many, same_low, again, scale, one, wide, *noises, _ = said
-    assert [same_many, again, *noises] == [many, many, low, loud] and (scale, one) == (0.1, 1)
+    assert [same_many, same_low, again, *noises] == [many, low, many, low, loud] and (
+        scale,
+        one,
+    ) == (0.1, 1)
 
     def factor(name, sigma, most, start="zero", scaling="root"):
         one, many = (ended(name, H, sigma, start, scaling).mean() for H in (1, most))
