@@ -59,7 +59,14 @@ function plane(head, { U, W, across, up, margin }, reach) {
     const half = Math.sqrt(Math.max(reach ** 2 - level ** 2, 0));
     return [level * to - half * from, level * to + half * from];
   };
-  const found = { plus_U: side(U, 1), plus_W: side(W, 1), minus_U: side(U, -1), minus_W: side(W, -1), margin, reach: [-reach, reach] };
+  const found = {
+    plus_U: side(U, 1),
+    plus_W: side(W, 1),
+    minus_U: side(U, -1),
+    minus_W: side(W, -1),
+    margin,
+    reach: [-reach, reach],
+  };
   for (const [name, level] of [
     ["below", -margin],
     ["border", 0],
