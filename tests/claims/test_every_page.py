@@ -22,52 +22,7 @@ for file in sorted(Path(__file__).parent.glob("test_*.py")):
     text = file.read_text("utf-8")
     if found := re.search(r'(?m)^page = (?:Page|shared)\("([\w/]+)"\)', text):
         CLAIMS[found[1]] += text
-NOT_YET = PAGES.keys() - {
-    "laboratory/17_laboratory",
-    "ledger",
-    "large_runs",
-    "theory_and_practice",
-    "start/tangent_kernel",
-    "kernels/16_text_and_pathfinder",
-    "preconditioning/11_data_and_compute",
-    "multihead/03_further",
-    "multihead/05_further",
-    "multihead/04_further",
-    "multihead/07_further",
-    "multihead/01_further",
-    "multihead/02_further",
-    "multihead/06_further",
-    "multihead/08_further",
-    "multihead/08_heads_on_real_data",
-    "multihead/07_does_it_generalize",
-    "multihead/06_a_planted_head",
-    "multihead/04_why_training_cannot_get_lost",
-    "multihead/03_what_one_random_step_knows",
-    "multihead/01_a_small_attention_model",
-    "without_attention",
-    "your_own_model",
-    "kernels/13_when_gradient_descent_must_succeed",
-    "kernels/15_landscapes",
-    "index",
-    "reproduction",
-    "start/descent_and_curvature",
-    "start/softmax",
-    "multihead/02_how_steep_how_curved",
-    "multihead/05_more_heads_slower_or_faster",
-    "preconditioning/09_attention_is_a_tilted_average",
-    "preconditioning/10_descent_that_knows_the_structure",
-    "kernels/12_two_kernels_one_rank",
-    "kernels/14_traps",
-    "preconditioning/10_further",
-    "preconditioning/11_further",
-    "kernels/14_further",
-    "kernels/13_further",
-    "kernels/12_further",
-    "kernels/15_further",
-    "preconditioning/09_further",
-    "kernels/16_further",
-    "neighbors",
-}
+NOT_YET = {"start/sheets"}
 """Pages whose claims do not quote all that they hold: a number there may change unseen."""
 
 
