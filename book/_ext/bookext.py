@@ -11,6 +11,7 @@ from pathlib import Path
 
 import edition
 import numpy as np
+from docutils import nodes
 from vendor import FIGURES
 
 from livegrad.live.modules import link
@@ -71,12 +72,36 @@ VIEW = re.compile(
 )
 STATIC = re.compile('<figure class="mha-figure"')
 LIVE = re.compile('(<figure class="mha-fallback"[^>]*><figcaption>)([^<]*)')
+QUESTION = re.compile(r"(</h1>\s*<p>.*?)(</p>)", re.DOTALL)
 STILL = "<noscript><p>Without JavaScript this figure stands still.</p></noscript>"
 UNCHECKED = "<noscript><p>Without JavaScript no answer is checked here.</p></noscript>"
 ROLE = '<div role="list" class="citation-list">'
 FIGURE_MARKS = ('class="mha-figure"', "application/vnd.jupyter.widget-view+json")
 LIVE_MARK = 'class="mha-fallback"'
 PLOTLY = "_static/vendor/plotly-cartesian.min.js"
+
+
+def lead_to_the_figure(app, pagename, templatename, context, doctree):
+    """Let the question of a chapter end in a link to its live figure, which stands two screens
+    below it."""
+    body = context.get("body", "")
+    if "<em>Reading time:" in body and (figure := LIVE.search(body)):
+        name = name_of(unescape(figure[2]))
+        way = (
+            rf'\1 <a class="mha-to-figure" href="#{name}" title="To the live figure">Try it.</a>\2'
+        )
+        context["body"] = QUESTION.sub(way, body, count=1)
+
+
+def put_code_below_pictures(app, doctree):
+    """Move a cell that only prepares the picture after it to the place below the picture, so that
+    no fold stands between a question and its picture."""
+    folded = [each for each in doctree.findall(nodes.container) if each.get("hide_mode") == "all"]
+    for cell in folded:
+        picture = cell.next_node(descend=False, siblings=True)
+        if {"tag_hide-input", "tag_remove-input"} & {*(picture or {}).get("classes", ())}:
+            cell.parent.remove(cell)
+            picture.parent.insert(picture.parent.index(picture) + 1, cell)
 
 
 def take_executed(app, config):
@@ -302,8 +327,10 @@ def setup(app):
     app.connect("builder-inited", write_letters)
     app.connect("linkcheck-process-uri", ask_the_register)
     app.connect("config-inited", take_executed)
+    app.connect("doctree-read", put_code_below_pictures)
     app.connect("html-page-context", load_figures)
     app.connect("html-page-context", shorten_figures)
+    app.connect("html-page-context", lead_to_the_figure)
     app.connect("html-page-context", name_figures)
     app.connect("html-page-context", say_what_needs_scripts)
     app.connect("html-page-context", mend_roles)

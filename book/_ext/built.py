@@ -19,7 +19,7 @@ HTML = Path(__file__).parents[2] / "_build" / "html"
 # scripts fill.
 OF_THE_PAGE = (
     ".headerlink, .mha-guessed, .mha-guesses, .mha-exercise, .mha-idea figcaption, "
-    "script, noscript, summary, .tag_remove-input > .cell_input, .tag_hide-input details, "
+    ".mha-to-figure, script, noscript, summary, .tag_remove-input > .cell_input, .tag_hide-input details, "
     ".tag_hide-cell"
 )
 

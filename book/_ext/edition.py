@@ -20,7 +20,8 @@ STYLE = Path(__file__).with_name("edition.css")
 # What asks for a hand, what only a screen can show, and code that the web page hides.
 LEFT_OUT = (
     "script:not([type*=widget]), style:not(svg *), button, input, select, .headerlink, .mha-keys, "
-    ".cell.tag_hide-cell, details.hide, .mha-guesses, .mha-guessed, .mha-all-guesses, noscript"
+    ".cell.tag_hide-cell, details.hide, .mha-to-figure, .mha-guesses, .mha-guessed, .mha-all-guesses, "
+    "noscript"
 )
 PICTURE = "svg[role=img]"
 WIDGET = "script[type='application/vnd.jupyter.widget-view+json']"

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from docutils import nodes
 
 from mhabook._render import figure_html
 from scripts import load
@@ -205,3 +206,32 @@ clip | rule
     lines = said.split("\n")
     load("book/_ext/reference.py").read_docstring(None, "class", "", None, None, lines)
     assert "\n".join(lines) == said.replace("|ℓ′|", r"\|ℓ′\|").replace("where |z|", r"where \|z\|")
+
+
+def test_a_question_leads_to_the_first_live_figure_and_a_page_without_reading_time_does_not():
+    figure = '<figure class="mha-fallback"><figcaption>{}</figcaption></figure>'
+    question = "<h1>A title</h1>\n<p>Why?</p>"
+    said = f"{question}<p>Because.</p><p><em>Reading time: 25 minutes.</em></p>"
+    figures = figure.format("Who &amp; where") + figure.format("Another")
+
+    def led(body):
+        context = {"body": body}
+        bookext.lead_to_the_figure(None, "page", "page.html", context, None)
+        return context["body"]
+
+    way = '<a class="mha-to-figure" href="#who-where" title="To the live figure">Try it.</a>'
+    assert led(said + figures) == said.replace("Why?", f"Why? {way}") + figures
+    assert led(said) == said
+    assert led(question + figures) == question + figures
+
+
+def test_what_prepares_a_picture_is_folded_below_it_and_other_cells_stay():
+    def cell(*tags, **options):
+        return nodes.container(classes=["cell", *tags], **options)
+
+    prepares, picture = cell("tag_hide-cell", hide_mode="all"), cell("tag_remove-input")
+    other, code = cell("tag_hide-cell", hide_mode="all"), cell()
+    last = cell("tag_hide-cell", hide_mode="all")
+    section = nodes.section("", prepares, picture, other, code, last)
+    bookext.put_code_below_pictures(None, nodes.Element("", section))
+    assert list(section) == [picture, prepares, other, code, last]
