@@ -1,15 +1,13 @@
-"""The pages of the course, made from book/start/course.yml: the map, the goals, the routes, the
-sheets.
+"""The pages of the course, made from book/start/course.yml: the goals, the routes, the sheets; the
+map is course_map.py's.
 
-Each directive writes Markdown or a drawing into its page: ``course-map``, ``course-contents`` and
-``course-goals`` with the folder of a part, ``course-routes``, ``course-weeks``, ``course-weekend``,
-``course-researcher``, ``course-sheet`` with the number of a week.
+Each directive writes Markdown into its page: ``course-contents`` and ``course-goals`` with the
+folder of a part, ``course-routes``, ``course-weeks``, ``course-weekend``, ``course-researcher``,
+``course-sheet`` with the number of a week.
 """
 
 import json
 import re
-import textwrap
-from html import escape
 from pathlib import Path
 
 import yaml
@@ -20,12 +18,6 @@ from sphinx.util.docutils import SphinxDirective
 ROOT = Path(__file__).parents[2]
 COURSE = ROOT / "book" / "start" / "course.yml"
 SHEETS = "book/start/sheets"
-COLUMNS, WIDTH, WIDE, HIGH, STEP, NAMES = 3, 356, 106, 92, 102, 56
-"""Of the map, in units of its drawing: a box is so wide and high, a row so far below the one before
-it, and the names of the parts take so much room above their columns."""
-# the columns of a row with so many boxes
-SEATS = {1: (1,), 2: (0, 2)}
-OPENING = 2  # rows
 PARTS = {
     "start": "Before you start",
     "multihead": "Part I · Multi-head attention",
@@ -34,8 +26,6 @@ PARTS = {
     "laboratory": "Laboratory",
 }
 """Folder → the name of its part in the contents."""
-OWN = ("multihead", "preconditioning", "kernels")
-"""The parts that have a column each."""
 
 
 def course():
@@ -95,127 +85,6 @@ def named(file):
     """A link to a page: "Chapter 3 · What one step knows"."""
     before = f"Chapter {number(file)} · " if number(file) else ""
     return f"{{doc}}`{before}{title(file)} </{file}>`"
-
-
-# --- the map
-# --------------------------------------------------------------------------------------------------
-
-
-def part(file):
-    """The folder of a page, which is its part."""
-    return Path(file).parent.name
-
-
-def places(pages):
-    """file → (row, column). A part has a column, in the order of the book; the opening pages stand
-    above all columns, each below those that it needs, and the laboratory stands below them."""
-    rows = {}
-    for file, page in pages.items():
-        above = {"laboratory": pages, "start": page["needs"]}.get(part(file))
-        if above is None:
-            above = [f for f in rows if part(f) in ("start", part(file))]
-        rows[file] = 1 + max((rows[other] for other in above if other in rows), default=-1)
-    found = {}
-    for file, row in rows.items():
-        beside = [f for f in pages if rows[f] == row]
-        seat = (
-            OWN.index(part(file)) if part(file) in OWN else SEATS[len(beside)][beside.index(file)]
-        )
-        found[file] = (row, seat)
-    return found
-
-
-def needed(page):
-    """What a page needs, in the lines of its box: an opening page by the first word of its file."""
-    names = sorted(
-        (number(need) or Path(need).name.split("_")[0] for need in page["needs"]),
-        key=lambda name: (name.isdigit(), name.zfill(2)),
-    )
-    return textwrap.wrap(f"needs {', '.join(names)}", 16) if names else []
-
-
-def corner(place):
-    row, column = place
-    left = (WIDTH - COLUMNS * WIDE) / (COLUMNS + 1) * (column + 1) + WIDE * column
-    return left, 8 + STEP * row + NAMES * (row >= OPENING)
-
-
-def in_lines(text):
-    """A text in as few lines of 15 characters as it needs, as even as they can be."""
-    broken = [
-        textwrap.wrap(text, wide, break_long_words=False, break_on_hyphens=False)
-        for wide in range(10, 16)
-    ]
-    return next(lines for lines in broken if len(lines) == len(broken[-1]))
-
-
-def box(file, page, place, address):
-    """A link with the number and the title of a page and, below them, what it needs and how long a
-    first reading takes."""
-    (x, y), lines = corner(place), in_lines(f"{number(file)} {title(file)}".strip())
-    lines, below = [escape(line) for line in lines], [*needed(page), f"{minutes(file)} min"]
-    if number(file):
-        lines[0] = re.sub(r"^\d+", r'<tspan class="number">\g<0></tspan>', lines[0])
-    first, middle = y + HIGH / 2 + 11 - 7.5 * len(lines + below), f"{x + WIDE / 2:.0f}"
-    words = [
-        f'<text x="{middle}" y="{first + 15 * k:.0f}">{line}</text>' for k, line in enumerate(lines)
-    ]
-    time = "".join(
-        f'<text class="minutes" x="{middle}" y="{first + 15 * k:.0f}">{line}</text>'
-        for k, line in enumerate(below, len(lines))
-    )
-    return (
-        f'<a href="{escape(address)}" data-file="{file}">'
-        f'<rect x="{x:.0f}" y="{y}" width="{WIDE}" height="{HIGH}" rx="5"/>{"".join(words)}{time}</a>'
-    )
-
-
-def band(at, folder):
-    """(the ground of a part, its name): behind a column and above its first box, or, of the opening
-    pages, behind their rows and in their midst."""
-    rows = [row for file, (row, _) in at.items() if part(file) == folder]
-    if folder in OWN:
-        (left, top), wide = corner((rows[0], OWN.index(folder))), WIDE
-        first, up = top - NAMES + 20, NAMES - 6
-    else:
-        (left, top), wide = corner((0, 0)), corner((0, COLUMNS - 1))[0] + WIDE - corner((0, 0))[0]
-        first, up = top + HIGH / 2 - 4, 5
-    foot = corner((rows[-1], 0))[1] + HIGH + 5
-    middle, names = left + wide / 2, PARTS[folder].split(" · ")
-    names = [line for name in names for line in in_lines(name)]
-    words = "".join(
-        f'<text class="part" x="{middle:.0f}" y="{first + 15 * k:.0f}">{escape(name)}</text>'
-        for k, name in enumerate(names)
-    )
-    ground = (
-        f'<rect class="band" x="{left - 5:.0f}" y="{top - up:.0f}" width="{wide + 10:.0f}" '
-        f'height="{foot - top + up:.0f}" rx="8"/>'
-    )
-    return ground, words
-
-
-def drawing(pages, address):
-    """The map as an SVG of links; ``address`` gives the link to a file."""
-    at = places(pages)
-    bands = [band(at, folder) for folder in ("start", *OWN)]
-    grounds, names = ("".join(parts) for parts in zip(*bands, strict=True))
-    boxes = "".join(
-        box(file, pages[file], at[file], address(file)) for file in sorted(pages, key=at.get)
-    )
-    lit = ""
-    for file, page in pages.items():
-        needs = ", ".join(f'[data-file="{need}"]' for need in page["needs"])
-        if needs:
-            lit += (
-                f'.course-map svg:has(a[data-file="{file}"]:is(:hover, :focus-visible)) '
-                f"a:is({needs}) rect {{ stroke: var(--pst-color-primary); stroke-width: 2.4; }}"
-            )
-    height = corner((max(row for row, _ in at.values()), 0))[1] + HIGH + 8
-    return (
-        f'<div class="course-map"><style>{lit}</style><svg viewBox="0 0 {WIDTH} {height}" role="group" '
-        f'aria-label="Map of the book: each box says what its page needs. The list below says the same.">'
-        f"{grounds}{names}{boxes}</svg></div>"
-    )
 
 
 # --- the texts
@@ -476,22 +345,8 @@ class Text(SphinxDirective):
         return made.children
 
 
-class Map(SphinxDirective):
-    """The map: for browsers a drawing of links."""
-
-    def run(self):
-        self.env.note_dependency(str(COURSE))
-        up = "../" * self.env.docname.count("/")
-        return [
-            nodes.raw(
-                "", drawing(course()["pages"], lambda file: f"{up}{file}.html"), format="html"
-            )
-        ]
-
-
 def setup(app):
     app.add_css_file("course.css")
-    app.add_directive("course-map", Map)
     app.connect("env-get-updated", number_problems, priority=900)  # after Sphinx has counted
     for make in (contents, goals, routes, weeks, weekend, researcher, sheet):
         app.add_directive(

@@ -168,7 +168,7 @@ INKS = """(selector) => {
 INKED = {
     CHAPTER: ".main-svg :is(.xtick text, .ytick text, .xtitle, .ytitle, .legendtext, .gridlayer "
     "path)",
-    "book/start/map.html": ".course-map :is(text, rect)",
+    "book/start/map.html": ".course-map :is(text, rect, path)",
 }
 
 

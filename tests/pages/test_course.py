@@ -1,4 +1,4 @@
-"""The course, its map and its sheets: what course.yml says is so in the table of contents and in
+"""The course and its sheets: what course.yml says is so in the table of contents and in
 the notebooks."""
 
 import re
@@ -243,71 +243,6 @@ def test_the_routes_page_says_first_where_each_route_stands_and_starts():
     places = [re.match(r"- \{ref\}`([\w-]+)`", line)[1] for line in lines[:3]]
     assert places == ["course-of-six-weeks", "route-weekend", "route-researcher"]
     assert all("</book/start/softmax>" in line for line in lines[:2])
-
-
-def test_the_map_shows_every_page_and_what_it_needs():
-    drawn = course.drawing(PAGES, lambda file: f"{file}.html")
-    shown = sorted(PAGES, key=course.places(PAGES).get)
-    assert re.findall(r'<a href="([^"]+)\.html"', drawn) == shown
-    assert re.findall(r'class="minutes"[^>]*>(\d+) min</text></a>', drawn) == [
-        str(course.minutes(f)) for f in shown
-    ]
-    assert course.needed(PAGES["book/kernels/16_text_and_pathfinder"]) == ["needs 8, 12"]
-    assert course.needed(PAGES[CHAPTERS[0]]) == ["needs descent,", "softmax"]
-    for page in PAGES.values():
-        named = re.findall(r"\w+", " ".join(course.needed(page)))[1:]
-        assert len(named) == len(page["needs"])
-        for line in course.needed(page):
-            assert f">{line}</text>" in drawn
-
-
-def test_boxes_of_the_map_do_not_touch_and_stand_below_what_they_need_of_their_part():
-    at = course.places(PAGES)
-    assert len({course.corner(place) for place in at.values()}) == len(at)
-    assert all(
-        at[need][0] < at[file][0]
-        for file, page in PAGES.items()
-        for need in page["needs"]
-        if course.part(need) in ("start", course.part(file))
-    )
-    for part in course.PARTS:  # read row by row, its chapters come in the order of the book
-        chapters = [at[file] for file in CHAPTERS if Path(file).parent.name == part]
-        assert chapters == sorted(chapters)
-    for row in {row for row, _ in at.values()}:
-        lefts = sorted(course.corner(place)[0] for place in at.values() if place[0] == row)
-        assert lefts[0] > 0 and lefts[-1] + course.WIDE < course.WIDTH
-        assert all(
-            right - left > course.WIDE for left, right in zip(lefts, lefts[1:], strict=False)
-        )
-    assert all(
-        len(line) <= 15
-        for file in PAGES
-        for line in course.in_lines(f"{course.number(file)} {course.title(file)}")
-    )
-
-
-def test_the_map_has_the_titles_of_pages_and_the_names_of_parts_that_the_contents_have():
-    drawn = course.drawing(PAGES, lambda file: file)
-    for file in PAGES:
-        (link,) = re.findall(rf'<a href="{file}".*?</a>', drawn)
-        words = re.findall(r"<text[^>]*>(.*?)</text>", re.sub("</?tspan[^>]*>", "", link))
-        words = words[: -1 - len(course.needed(PAGES[file]))]
-        assert " ".join(words) == f"{course.number(file)} {course.title(file)}".strip()
-    assert set(course.PARTS.values()) <= {part["caption"] for part in PARTS}
-    named = " ".join(re.findall(r'<text class="part"[^>]*>(.*?)</text>', drawn))
-    parts = [course.PARTS[folder] for folder in ("start", *course.OWN)]
-    assert named == " ".join(parts).replace(" ·", "")
-
-
-def test_a_part_stands_on_its_own_ground():
-    at = course.places(PAGES)
-    for folder in ("start", *course.OWN):
-        ground = course.band(at, folder)[0]
-        x, y, wide, high = (float(n) for n in re.findall(r' (?:x|y|width|height)="(\d+)"', ground))
-        for file, place in at.items():
-            left, top = course.corner(place)
-            within = x < left < x + wide - course.WIDE and y < top < y + high - course.HIGH
-            assert within == (course.part(file) == folder)
 
 
 def of(tmp_path, **said):
