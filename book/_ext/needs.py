@@ -7,12 +7,13 @@ ours without a proof, or proofs that need each other, end the build.
 from graphlib import CycleError, TopologicalSorter
 from html import escape
 
+import course
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
-STEP, BASE, FLAT = 6, 124, 0.6
-"""Of the drawing: statements stand so far apart on a line so far down, and an arc is so much flatter
+STEP, BASE, STEEP = 6, 240, 1.2
+"""Of the drawing: statements stand so far apart on a line so far down, and an arc is so much steeper
 than a circle."""
 
 
@@ -47,25 +48,32 @@ def drawing(needs, numbers, places):
     order = [label for label in numbers if label in needs]
     at = {label: STEP * (k + 1) for k, label in enumerate(order)}
     wide = STEP * (len(order) + 1)
-    arcs, marks, names, chapters = [], [], [], {}
+    arcs, marks, names, chapters, parts = [], [], [], {}, {}
     for label in order:
         chapters.setdefault(numbers[label].split()[1].split(".")[0], []).append(at[label])
+        parts.setdefault(course.PARTS[places[label].split("/")[0]], []).append(at[label])
         dot = "def" if label.startswith("def-") else "dot"
         marks.append(
             f'<a href="{escape(places[label])}#{label}" data-id="{label}"><title>{numbers[label]}</title>'
             f'<rect x="{at[label] - STEP / 2:g}" y="{BASE - 8}" width="{STEP}" height="16"/>'
-            f'<circle class="{dot}" cx="{at[label]}" cy="{BASE}" r="2.2"/></a>'
+            f'<circle class="{dot}" cx="{at[label]}" cy="{BASE}" r="2.5"/></a>'
         )
         for other in sorted(needs[label], key=order.index):
             half = (at[label] - at[other]) / 2
             arcs.append(
                 f'<path data-from="{other}" data-to="{label}" d="M{at[other]} {BASE} '
-                f'A{abs(half):g} {min(abs(half) * FLAT, BASE - 8):g} 0 0 {int(half > 0)} {at[label]} {BASE}"/>'
+                f'A{abs(half):g} {min(abs(half) * STEEP, BASE - 8):g} 0 0 {int(half > 0)} {at[label]} {BASE}"/>'
             )
-    for chapter, places_ in chapters.items():
+    for chapter, along in chapters.items():
         names.append(
-            f'<text x="{(places_[0] + places_[-1]) / 2:g}" y="{BASE + 30}">{chapter}</text>'
-            f'<path class="chapter" d="M{places_[0] - 2} {BASE + 12} H{places_[-1] + 2}"/>'
+            f'<text x="{(along[0] + along[-1]) / 2:g}" y="{BASE + 30}">{chapter}</text>'
+            f'<path class="chapter" d="M{along[0] - 2} {BASE + 12} H{along[-1] + 2}"/>'
+        )
+    for part, along in parts.items():
+        number, name = part.split(" · ")
+        names.append(
+            f'<text class="part" x="{along[0] - 2}" y="{BASE + 62}">{number}<tspan> · {name}</tspan></text>'
+            f'<path class="chapter" d="M{along[0] - 2} {BASE + 42} H{along[-1] + 2}"/>'
         )
     lit = "".join(
         f'.needs-map svg:has(a[data-id="{label}"]:is(:hover, :focus-visible)) '
@@ -74,17 +82,19 @@ def drawing(needs, numbers, places):
     )
     return (
         f'<figure class="proof-map needs-map"><style>{lit}</style>'
-        f'<svg viewBox="0 0 {wide} {BASE + 38}" role="group" fill="currentColor" font-family="sans-serif" '
+        f'<svg viewBox="0 0 {wide} {BASE + 70}" role="group" fill="currentColor" '
         f'aria-labelledby="needs-title needs-desc" xmlns="http://www.w3.org/2000/svg">'
         f'<title id="needs-title">What needs what</title><desc id="needs-desc">A dot for every '
         f"statement and a ring for every definition, from chapter 1 to 16, and an arc from each to "
         f"those whose proofs refer to it. The list below says the same.</desc><style>"
         f".needs-map path {{ fill: none; stroke: currentColor; opacity: 0.45; }}"
         f".needs-map .chapter {{ opacity: 1; }}"
-        f".needs-map rect {{ fill: transparent; }}"
+        f".needs-map rect {{ fill: transparent; }} .needs-map a {{ color: inherit; }}"
         f".needs-map .def {{ fill: none; stroke: currentColor; }}"
-        f".needs-map text {{ font-size: 14px; text-anchor: middle; }}"
-        f"@media (max-width: 600px) {{ .needs-map text {{ font-size: 20px; }} }}</style>"
+        f".needs-map text {{ font-family: var(--mha-face, sans-serif); font-size: 14px; text-anchor: middle; }}"
+        f".needs-map .part {{ font-weight: 600; text-anchor: start; }}"
+        f"@media (max-width: 600px) {{ .needs-map text {{ font-size: 20px; }} "
+        f".needs-map .part {{ font-size: 26px; }} .needs-map tspan {{ display: none; }} }}</style>"
         f"{''.join(arcs)}{''.join(marks)}{''.join(names)}</svg></figure>"
     )
 

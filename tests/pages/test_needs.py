@@ -1,6 +1,7 @@
 """What needs what: read from the proofs, and a circle or a missing proof ends the build."""
 
 import json
+import re
 import sys
 from dataclasses import replace
 
@@ -72,3 +73,19 @@ def test_every_statement_of_the_book_has_its_place_and_the_training_theorem_its_
     assert {"lemma-regret", "cor-1-quasi-convexity", "prop-1-hessian"} <= needs.beneath(
         found, "thm-1-training"
     )
+
+
+def test_below_the_arcs_each_part_reaches_from_its_first_statement_to_its_last():
+    numbers = {"a": "Lemma 8.1", "b": "Lemma 9.1", "c": "Theorem 11.2", "d": "Lemma 12.1"}
+    places = {
+        "a": "multihead/08.html",
+        "b": "preconditioning/09.html",
+        "c": "preconditioning/11.html",
+        "d": "kernels/12.html",
+    }
+    drawn = needs.drawing({"a": set(), "b": {"a"}, "c": {"b"}, "d": set()}, numbers, places)
+    dots = [int(x) for x in re.findall(r'cx="(\d+)"', drawn)]
+    lines = re.findall(r'class="part" x="(\d+)".*?>([\w ]+)<tspan>.*? H(\d+)"', drawn)
+    ends = [(dots[0], dots[0]), (dots[1], dots[2]), (dots[3], dots[3])]
+    assert [(int(x) + 2, int(end) - 2) for x, _, end in lines] == ends
+    assert [name for _, name, _ in lines] == ["Part I", "Part II", "Part III"]
