@@ -10,6 +10,7 @@ import mhabook
 from checks import missing
 from laboratory_page import MOVES, PAGE, SETTLED, Lab
 from malformed import ADVICE, BAD, GOOD, LABELS, LARGEST, OVERSIZED, X, npz
+from mhabook.c17_laboratory.controls import DEFAULTS
 from visits import BUILD, RANGES, eventually
 
 # The last worker, so that it can be killed.
@@ -128,7 +129,7 @@ def test_a_link_restores_the_state(lab):
 def test_a_bad_link_gets_a_message_and_the_defaults(lab, bad, words):
     lab.go_to(bad)
     assert words in lab.note.inner_text() and "starts anew" in lab.note.inner_text()
-    assert lab.lines() == mhabook.laboratory().code()
+    assert lab.lines() == mhabook.laboratory().code(**DEFAULTS)
 
 
 def test_what_the_laboratory_lacks_of_a_link_is_named_and_the_rest_is_set(lab):
@@ -322,7 +323,7 @@ def test_random_moves_break_nothing(lab):
         lab.root.get_attribute("data-state") == "done"
         and lab.root.get_attribute("data-place") == "worker"
     )
-    assert lab.lines() == mhabook.laboratory().code()
+    assert lab.lines() == mhabook.laboratory().code(**DEFAULTS)
 
 
 def test_a_drawing_measures_few_labels(lab):

@@ -110,12 +110,26 @@ def test_curves_that_are_drawn_are_saved_and_no_others(lab, hash, some, without)
 
 
 def test_a_group_of_controls_folds(lab):
+    n, lr, head = (lab.root.locator(f"[data-control={name}]") for name in ("n", "lr", "head"))
+    assert lr.is_visible() and not n.is_visible() and not head.is_visible()  # the run of chapter 1
     lab.page.locator("summary", has_text="Data").press("Enter")
-    assert not lab.control("n").is_visible() and lab.control("lr").is_visible()
+    assert n.is_visible() and lr.is_visible()
     lab.reset()
-    assert not lab.control("n").is_visible()
-    lab.page.locator("summary", has_text="Data").press("Enter")
-    assert lab.control("n").is_visible()
+    assert n.is_visible()
+    lab.root.get_by_label("experiment").select_option("2 · sixteen identical heads")
+    assert head.is_visible() and not n.is_visible() and not lr.is_visible()
+    lab.settle()
+
+
+def test_digits_have_fewer_samples_than_a_mixture(lab):
+    lab.control("n").press("End")
+    lab.settle()
+    assert "n=1000" in lab.lines()
+    lab.choose("data", "handwritten digits")
+    assert "n=64" in lab.lines()
+    lab.control("n").press("End")
+    lab.settle()
+    assert "n=200" in lab.lines() and lab.root.get_attribute("data-state") == "done"
 
 
 @pytest.mark.parametrize("button", ["curves, CSV", "Open a file"])
@@ -159,6 +173,7 @@ def test_a_link_names_its_file_in_a_few_letters(lab):
 
 def test_what_is_not_finite_at_the_start_cannot_be_saved(lab):
     X, y = [[[1e300], [-1e300]]] * 2, [1.0, -1.0]
+    lab.choose("start", "random")
     lab.hand_over("huge.npz", npz(X=X, y=y))
     lab.summary.filter(has_text="not finite at the start").wait_for()
     lab.press("curves, CSV")
@@ -208,7 +223,8 @@ def test_python_hears_which_file_was_opened(lab):
 
 def test_a_file_that_python_alone_has_is_named_and_stays_in_python(lab):
     theirs = {"file": "theirs.csv", "kind": "regression", "sum": "0"}
-    values = lab.page.evaluate(VALUES) | {"model": "regression", "data": "own", "lr": 0.1}
+    changes = {"model": "regression", "data": "own", "lr": 0.1, "start": "normal"}
+    values = lab.page.evaluate(VALUES) | changes
     lab.page.evaluate(SET, {"own": theirs, "values": values})
     lab.note.filter(has_text="“theirs.csv” is open in Python").wait_for()
     assert "linear_regression" in lab.lines()
@@ -285,6 +301,6 @@ def test_a_browser_without_aria_as_properties_hears_all(open_widget, kind):
     if kind != "exercise":
         page.wait_for_function(FINISHED)
         before = page.locator(".mha-live-picture").get_attribute("aria-label")
-        slider = page.locator("input[type=range]").last
+        slider = page.locator("input[type=range]:visible").last
         slider.press("End" if slider.input_value() == "0" else "Home")
         assert page.locator(".mha-live-picture").get_attribute("aria-label") != before

@@ -215,12 +215,12 @@ def test_warm_up_raises_the_loss_for_four_steps(said, warm):
     says=("The threshold lies between step sizes 1 and 2, as the quadratic predicts"),
 )
 def test_the_loss_first_rises_between_step_sizes_1_and_2_and_no_run_ends_at_infinity(
-    highest, laboratory, rises, said
+    first, highest, laboratory, rises, said
 ):
     low, high = said
     assert low < 2 / highest < high
     assert rises == {low / 2: False, low: False, high: True, 5.0: True}
-    assert not any(laboratory.path(lr=lr, steps=100).stopped for lr in rises)
+    assert not any(laboratory.path(**first | {"lr": lr}).stopped for lr in rises)
 
 
 @page.after("solution-python", says=("Seventeen significant digits restore every double exactly"))

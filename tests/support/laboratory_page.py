@@ -12,6 +12,7 @@ MOVES = """async (count) => {
   const channel = new MessageChannel();
   const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
   const controls = [...document.querySelectorAll(".mha-laboratory [data-control]")];
+  for (const group of document.querySelectorAll(".mha-group")) group.open = true;
   const visible = () => controls.filter((one) => one.offsetParent);
   for (let k = 0; k < count; k++) {
     const all = visible(), one = all[random(all.length)];
@@ -44,7 +45,10 @@ class Lab:
         return self.root.locator(".mha-lines").text_content()
 
     def control(self, name):
-        return self.root.locator(f"[data-control={name}]")
+        """A control, with its group unfolded."""
+        control = self.root.locator(f"[data-control={name}]")
+        control.evaluate("(one) => { one.closest('.mha-group').open = true; }")
+        return control
 
     def press(self, text):
         self.root.get_by_role("button", name=text, exact=True).click()

@@ -146,7 +146,16 @@ CONTROLS = (
             "own": {"own": ("fits",)},
         },
     ),
-    _slider("n", "samples n", (4, 8, 16, 32, 64, 100, 200), 64, MADE),
+    _slider(
+        "n",
+        "samples n",
+        (4, 8, 16, 32, 64, 100, 200, 500, 1000),
+        64,
+        MADE,
+        entries=dict.fromkeys(
+            (500, 1000), {"data": ("mixture", "planted")}
+        ),  # as many as one likes
+    ),
     _menu(
         "classes",
         "digits",

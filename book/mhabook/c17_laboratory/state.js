@@ -119,10 +119,16 @@ const EVENTS = {
 
 export const next = (spec, state, event) => EVENTS[event.is](spec, state, event);
 
-export const begin = (spec, values, theirs) => ({
-  ...next(spec, { own: null, touched: false, experiment: "" }, { is: "python", values, theirs }),
-  by: "",
-});
+export function begin(spec, values, theirs) {
+  const experiment = opens(spec, values) ? "first" : "";
+  return { ...next(spec, { own: null, touched: false, experiment }, { is: "python", values, theirs }), by: "" };
+}
+
+// Whether the controls stand where they do before anyone moves them: at the run of chapter 1.
+export function opens({ controls, experiments }, values) {
+  const all = { ...defaults(controls), ...experiments.first.values };
+  return controls.every(({ name }) => values[name] === all[name]);
+}
 
 // What Python hears of the controls: while it has a file that this page has not, that they stand on it.
 export const told = ({ values, lent }) => (lent ? { ...values, data: "own" } : values);

@@ -5,6 +5,7 @@ import { below, control, sentence } from "livegrad/live/widget.js";
 import { linesOf } from "./exports.js";
 import { kindOf, needed, offered } from "./links.js";
 import { laboratory } from "./runs.js";
+import { opens } from "./state.js";
 
 // What the laboratory's page shows of its state. A view is {reads, show(state, before), …}: it is shown anew when what it
 // reads is another than before.
@@ -42,35 +43,39 @@ function group(name, title, made) {
     absent = absentList();
   const root = element(
     "details",
-    { className: "mha-group", open: name === "training" || !window.matchMedia("(max-width: 600px)").matches },
+    { className: "mha-group", open: name === "training" },
     element("summary", { textContent: title }),
     element("div", { className: "mha-controls" }, ...own.map((one) => one.root)),
     absent.root,
   );
-  return { own, absent, root };
+  return { name, own, absent, root };
 }
 
 // The controls in their groups: those that are there, with what each offers, and what the others need.
-export function controlsView({ controls }, send) {
+export function controlsView({ controls, experiments }, send) {
   const made = controls.map((said) => ({
     said,
     ...control(said, (value) => send({ is: "set", name: said.name, value })),
   }));
   const groups = Object.entries(GROUPS).map(([name, title]) => group(name, title, made));
-  function show({ values, own }) {
+  function show({ values, own, experiment }, before) {
+    if (experiment && experiment !== before.experiment)
+      for (const { name, root } of groups) root.open = experiments[experiment].moves.includes(name);
     const needs = (conditions) => needed(conditions, controls, values, own?.kind);
     for (const { said, root, set } of made) {
       const choices = offered(said, values, own?.kind),
-        select = root.querySelector("select");
+        select = root.querySelector("select"),
+        slider = root.querySelector("input[type=range]");
       root.hidden = !choices.length;
       if (select) mark(select, said, choices, needs);
+      if (slider) slider.max = Math.max(0, choices.length - 1); // the last values are those that need something
       set(values[said.name]);
     }
     for (const { own: all, absent } of groups)
       absent.show(all.filter(({ root }) => root.hidden).map(({ said }) => `${said.label}: needs ${needs(said.when)}`));
   }
   const roots = groups.map(({ root }) => root);
-  return { root: element("div", { className: "mha-groups" }, ...roots), reads: ["values", "own"], show };
+  return { root: element("div", { className: "mha-groups" }, ...roots), reads: ["values", "own", "experiment"], show };
 }
 
 // What an experiment sets, beside the values at the start.
@@ -140,14 +145,14 @@ export function linesView(spec) {
 // Which lines there are, as measures.there in Python. Plotly draws a curve that was not measured at 0, 1, 2, …
 const there = ({ curvature, moves }) => ({ has_curvature: curvature, has_value_bound: moves === "WV" });
 
-// The picture in words; those that came with the page are of the controls' own values.
-export function pictureView({ controls, drawn }, figure) {
+// The picture in words; those that came with the page are of the run that it opens with.
+export function pictureView(spec, figure) {
   return {
     reads: ["values"],
     show({ values, by }) {
       if (by) figure.moved();
-      if (by || controls.some(({ name, value }) => values[name] !== value))
-        figure.picture.setAttribute("aria-label", `${drawn[kindOf(values)].alt} The result is below.`);
+      if (by || !opens(spec, values))
+        figure.picture.setAttribute("aria-label", `${spec.drawn[kindOf(values)].alt} The result is below.`);
     },
   };
 }

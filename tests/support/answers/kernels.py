@@ -153,14 +153,17 @@ def largest_loss(schedule):
 
 
 def edge_at_the_start():
-    data = laboratory().run()["data"]
-    return 2 / mha.landscape.spectrum(laboratory().path(steps=50)[0], data).values[-1]
+    run = laboratory().run(**laboratory().experiments["edge"])
+    return 2 / mha.landscape.spectrum(run["model"], run["data"]).values[-1]
 
 
 def first_rise():
     """Of the step sizes of the slider from one half on."""
+    first = laboratory().experiments["edge"] | {"steps": 50}
     rates = [lr for lr in laboratory().controls["lr"].values if lr >= 0.5]
-    return next(lr for lr in rates if (np.diff(laboratory().path(lr=lr, steps=50).loss) > 0).any())
+    return next(
+        lr for lr in rates if (np.diff(laboratory().path(**first | {"lr": lr}).loss) > 0).any()
+    )
 
 
 def enough_unknowns():
