@@ -342,7 +342,8 @@ def sharp_hessian_bound(model: MultiHeadAttention, data: Dataset, R: float | Non
     chapter=FURTHER,
     assumptions=TOKENS,
     random=problem,
-    extremal=(equal_tokens, opposite_tokens),
+    # One head of sixteen reads: the mean norm of a head is a sixteenth of the largest.
+    extremal=(equal_tokens, opposite_tokens, lambda: one_reads(1e4, H=16)),
     broken=lambda seed: short(seed, opposite_tokens),
     breaks=TOKENS,
     hypotheses=tokens_fit,

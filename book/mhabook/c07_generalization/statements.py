@@ -40,7 +40,8 @@ FURTHER = "multihead/07_further"
 SOURCE = "this book, after Deora et al. 2023, Theorem 2"
 HEADS = f"{convergence.HEADS}; B is that at radius 5D₀"
 INDEPENDENT = "the samples are independent and identically distributed"
-CHANCE = f"{INDEPENDENT}; θ₀, η, and K do not depend on them"
+FIXED = "θ₀, η, and K do not depend on them"
+CHANCE = f"{INDEPENDENT}; {FIXED}"
 SEPARATED = "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0"
 
 
@@ -389,23 +390,26 @@ def _with_references(seed):
 
 
 def _references(start, reference, data, n):
-    """The reference of every training set, one for all or each its own; and the constants that hold
-    for all."""
+    """The start and the reference of every training set, one for all or each its own; and the
+    constants that hold for all."""
     # Nothing is trained here: step size and number of steps only fill their places.
     sets = [drawn for _, drawn in AllTrainingSets(start, data, 1.0, 1, n).training_sets()]
-    references = reference if isinstance(reference, dict) else dict.fromkeys(sets, reference)
-    farthest = max((model - start).norm() for model in references.values())
-    return references, chain.ball_constants(start, token_radius(data.X), farthest)
+    begun, references = (
+        one if isinstance(one, dict) else dict.fromkeys(sets, one) for one in (start, reference)
+    )
+    farthest = max((references[drawn] - begun[drawn]).norm() for drawn in sets)
+    found = [chain.ball_constants(one, token_radius(data.X), farthest) for one in begun.values()]
+    return begun, references, chain.Constants(*map(max, zip(*found, strict=True)))
 
 
 def _for_every_training_set(start, reference, data, lr, steps, n, copies=1):
-    references, constants = _references(start, reference, data, n)
-    far = {drawn: (model - start).norm() for drawn, model in references.items()}
+    begun, references, constants = _references(start, reference, data, n)
+    far = {drawn: (model - begun[drawn]).norm() for drawn, model in references.items()}
     longest = [
         chain.largest_step(
             constants,
             far[drawn],
-            *(sample_losses(each, data)[list(drawn)].mean() for each in (model, start)),
+            *(sample_losses(each, data)[list(drawn)].mean() for each in (model, begun[drawn])),
             steps,
         )
         for drawn, model in references.items()
@@ -448,16 +452,20 @@ def _strangers(seed):
     chapter=CHAPTER,
     assumptions=f"{HEADS}; {STEP}; {CHANCE}",
     random=_with_references,
-    extremal=(lambda: _coin(),),
+    # From one sample to 32 the gap falls about as 1/n, as the bound does: a power of n less fails.
+    extremal=(lambda: _coin(), lambda: _coin(0.65, 10, n=32, pace=0.5)),
     slack=(0.93,),
     broken=lambda seed: (
         _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {"copies": 1000}
     ),
     breaks="the samples are independent: 1,000 copies of one instead",
-    hypotheses=_for_every_training_set,
+    hypotheses=lambda start, **instance: (
+        _for_every_training_set(start, **instance) | {FIXED: not isinstance(start, dict)}
+    ),
+    counterexamples=(lambda: _peeking(),),
 )
 def generalization(
-    start: Heads,
+    start: Heads | dict[tuple[int, ...], Heads],
     reference: Heads | dict[tuple[int, ...], Heads],
     data: Dataset,
     lr: float,
@@ -469,18 +477,19 @@ def generalization(
 
     ``data`` is a population of equally likely samples, and the means are over all training sets of
     ``n`` of them. ``reference`` is a model, or one for each training set: a dict from its indices
-    in the population to a model. ``copies`` > 1 repeats each drawn sample, so that the training set
-    has n · copies samples that are not independent: the twin. The constants are not pinned: no
-    instance that we know uses a tenth of the bound. Source: this book, after Deora et al. 2023,
-    Theorem 2.
+    in the population to a model. A ``start`` for each is the counterexample: there θ₀ depends on the
+    samples. ``copies`` > 1 repeats each drawn sample, so that the training set has n · copies
+    samples that are not independent: the twin. The constants are not pinned: no instance that we
+    know uses a tenth of the bound. Source: this book, after Deora et al. 2023, Theorem 2.
     """
-    population, gap, rhs = AllTrainingSets(start, data, lr, steps, n), 0.0, 0.0
-    references, constants = _references(start, reference, data, n)
-    for chance, drawn in population.training_sets():
-        own, model = population.losses(drawn), references[drawn]
+    gap, rhs = 0.0, 0.0
+    begun, references, constants = _references(start, reference, data, n)
+    for chance, drawn in AllTrainingSets(start, data, lr, steps, n).training_sets():
+        first, model = begun[drawn], references[drawn]
+        own = AllTrainingSets(first, data, lr, steps, n).losses(drawn)
         gap += chance * (own.mean() - own[list(drawn)].mean())
-        ends = (sample_losses(end, data)[list(drawn)].mean() for end in (model, start))
-        rhs += chance * gap_bound(constants.G, (model - start).norm(), *ends, lr, steps, n * copies)
+        ends = (sample_losses(end, data)[list(drawn)].mean() for end in (model, first))
+        rhs += chance * gap_bound(constants.G, (model - first).norm(), *ends, lr, steps, n * copies)
     return Check(
         float(gap), float(rhs), "E[L_test − L] ≤ (3G²/n) E[(2/3)D₀² + (5/3)ηK L(θ) + (4/3)ηL(θ₀)]"
     )
@@ -504,22 +513,34 @@ def gap_bound(
     )
 
 
-def _coin(margin=1.06, steps=400, R=1e-6):
-    """One kind of tokens, labels by a fair coin, one sample: only the coin's fall can be learned,
-    and each fall is."""
+def _coin(margin=1.06, steps=400, R=1e-6, n=1, pace=3.3):
+    """One kind of tokens, labels by a fair coin, ``n`` samples, ηG²K = ``pace``: only the coin's
+    falls can be learned, and they are. References read the label of the majority."""
     start = starts.reading(0.0, R=R)
     # ηG²K = 3.3 and margins of 1.06 make the gap the largest share of the bound, 0.08. That there
     # are many steps makes η, and so the term 4ηG² log 2, small.
-    references = {(i,): starts.reading(y * margin, R=R) for i, y in enumerate((1, -1))}
-    G = chain.ball_constants(start, R, references[0,].norm()).G
+    references = {
+        (0,) * (n - k) + (1,) * k: starts.reading(margin if 2 * k < n else -margin, R=R)
+        for k in range(n + 1)
+    }
+    G = chain.ball_constants(start, R, starts.reading(margin, R=R).norm()).G
     return {
         "start": start,
         "reference": references,
         "data": starts.balanced(R=R)["data"],
         "steps": steps,
-        "n": 1,
-        "lr": 3.3 / steps / G**2,
+        "n": n,
+        "lr": pace / steps / G**2,
     }
+
+
+def _peeking(R=1e-6):
+    """The coin thrown once, and a start that has seen it: it reads the label with margin 10."""
+    read = [
+        {(i,): starts.reading(y * margin, R=R) for i, y in enumerate((1, -1))}
+        for margin in (10.0, 10.1)
+    ]
+    return _coin(R=R) | dict(zip(("start", "reference"), read, strict=True))
 
 
 def _log_near(seed):
@@ -608,7 +629,7 @@ def left_out_loss(
     is not pinned. Source: this book.
     """
     population, lhs, rhs = AllTrainingSets(start, data, lr, steps, n), 0.0, 0.0
-    G = _references(start, reference, data, n)[1].G
+    G = _references(start, reference, data, n)[2].G
     for chance, drawn in population.training_sets():
         losses = np.array([sample_losses(model, data) for model in population.run(drawn)])[
             :, list(drawn)
@@ -620,6 +641,13 @@ def left_out_loss(
     return Check(
         float(lhs), float(rhs), "E L_test(θ_K^−i) ≤ E mean ℓ_i(θ_K) exp((3/2)(ηG²/n) Σ ℓ_i(θ_k))"
     )
+
+
+def _from_zero(steps=400):
+    """One kind of samples, zero decoders, and a fortieth of the longest step: the loss ends at
+    1/(ηγ²K), more than twice the bound without the log K in D₀."""
+    instance = starts.parallel(steps, 0.0, R=1e-8)
+    return instance | {"lr": instance["lr"] / 40, "n": 1, "copies": 10**6}
 
 
 def _good_start(start, direction, data, lr, steps, copies=1, **_):
@@ -651,7 +679,10 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
     random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},
     # From margin z a run with ηG² = 4 ends at a loss of |z| − 4K, and the bound is near z²/(6K):
     # their ratio is largest at z = −8K. A million draws leave nothing of the term 3ηG²/n.
-    extremal=(lambda: starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10**6},),
+    extremal=(
+        lambda: starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10**6},
+        lambda: _from_zero(),
+    ),
     slack=(0.64,),
     broken=lambda seed: (
         _only(_strangers(seed), "start", "direction", "data", "lr", "steps", "n") | {"copies": 1000}

@@ -195,7 +195,7 @@ def query(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     """lim n E(m_n − Σb)(m_n − Σb)ᵀ = E[e^{2xᵀb}(x − Σb)(x − Σb)ᵀ]/E[e^{xᵀb}]² = e^{τ²}(Σ + Σb bᵀΣ).
 
     The first check is the second equality, by quadrature: lhs is the relative error, rhs 1e-8. The
-    other takes ``error_matrix`` at n = 1e40 in place of the limit: rhs 1e-6.
+    others take ``error_matrix`` at n = 1e40 in place of the limit, and its trace: rhs 1e-6.
 
     Raises TypeError, ValueError if b (d,) and Σ (d, d) do not fit or are not finite, Σ is not
     positive definite, or τ > 3: there the quadrature is not exact. Source: this book.
@@ -203,13 +203,19 @@ def query(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     x, weights, tilted = tilted_quadrature(b, Sigma, uniform, power=2)
     away, want = x - Sigma @ b, asymptotic_error(b, Sigma)
     integral = (away.T * (weights * tilted**2)) @ away / (weights @ tilted) ** 2
+    late, mean = MANY[-1] * error_matrix(MANY[-1], b, Sigma), Sigma @ b
     first, last = (
-        float(np.linalg.norm(found - want) / np.linalg.norm(want))
-        for found in (integral, MANY[-1] * error_matrix(MANY[-1], b, Sigma))
+        float(np.linalg.norm(found - want) / np.linalg.norm(want)) for found in (integral, late)
     )
+    whole = np.exp(score_variance(b, Sigma)) * (np.trace(Sigma) + mean @ mean)
     return (
         Check(first, 1e-8, "E[e^{2xᵀb}(x − Σb)(x − Σb)ᵀ]/E[e^{xᵀb}]² = e^{τ²}(Σ + Σb bᵀΣ)"),
         Check(last, 1e-6, "n E(m − Σb)(m − Σb)ᵀ is e^{τ²}(Σ + Σb bᵀΣ) at n = 1e40"),
+        Check(
+            float(abs(np.trace(late) / whole - 1)),
+            1e-6,
+            "n E‖m − Σb‖² is e^{τ²}(tr Σ + ‖Σb‖²) at n = 1e40",
+        ),
     )
 
 
