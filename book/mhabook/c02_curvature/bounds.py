@@ -154,6 +154,9 @@ DEVIATION = 4 / 27**0.5
     extremal=(
         lambda: {"q": np.array([-1.0, 1.0]), "s": np.array([1 - 3**-0.5, 1 + 3**-0.5]) / 2},
         lambda: {"q": np.array([0.0, 1.0]), "s": np.array([0.9, 0.1])},
+        lambda: {"q": np.array([0.0, 1.0]), "s": np.array([0.4, 0.6])},
+        # A third value of chance 0 leaves the maximum as it is.
+        lambda: {"q": np.array([-1.0, 0, 1]), "s": np.array([1 - 3**-0.5, 0, 1 + 3**-0.5]) / 2},
     ),
     broken=lambda seed: {"q": np.array([-1.0, 1.0]), "s": np.array([1.0, between(seed, 1, 2)])},
     breaks="the weights sum to 1",
@@ -194,9 +197,10 @@ def gradient_bound(model: MultiHeadAttention, data: Dataset, R: float | None = N
         lambda: opposite_tokens(u=1e3),
         lambda: equal_tokens(T=2, H=8),
         lambda: one_reads(1e3),
+        lambda: opposite_tokens(u=0.5, R=100.0),
     ),
     # Opposite tokens have ‖∇Φ‖ = √T R r; the factor √(1 + r²) leaves 1/(2r²) = 9.9e-8 at r = 2250.
-    slack=(1e-9, 1e-7, 1e-9, 1e-7),
+    slack=(1e-9, 1e-7, 1e-9, 1e-7, 1e-7),
     broken=lambda seed: short(seed, equal_tokens),
     breaks=TOKENS,
     hypotheses=tokens_fit,

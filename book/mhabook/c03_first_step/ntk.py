@@ -345,6 +345,8 @@ def _mirrored_or_even(seed):
         lambda: _after(even_sample(), 0),
         lambda: _after(even_sample(T=4, zeta=0.5, S=3.0, M=2), 0),
         lambda: _after(even_sample(T=10, zeta=0.2, S=2.0, M=5), 0),
+        # So many tokens that 2 % of them are more than half a token.
+        lambda: _after(even_sample(T=52, zeta=0.5, S=0.5, M=1), 0),
     ),
     broken=lambda seed: _after(with_patterns(even_sample(S=1.0 + seed), 0.5), seed),
     breaks="all of norm S",

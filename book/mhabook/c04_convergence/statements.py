@@ -6,7 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mhabook.c01_model.instances import TOKENS, Heads, between, token_radius, tokens_fit
+from mhabook.c01_model.instances import (
+    TOKENS,
+    Heads,
+    between,
+    problem,
+    token_radius,
+    tokens_fit,
+)
 from mhabook.c02_curvature.bounds import gradient_constant, hessian_constant, smoothness_constant
 from mhabook.c02_curvature.loss_bounds import segment_curvature, short_segment
 from mhabook.c03_first_step.ntk import mixture_margins
@@ -92,6 +99,13 @@ def _near_enough(model, other, data, R=None):
     return {"κD² < 8": segment_curvature(model, other, data, R) < 8} | tokens_fit(data, R)
 
 
+def _downhill():
+    """A random model, and one that a short step along the negative gradient reaches."""
+    model, data = problem(0).values()
+    grad = model.loss_and_grad(data.X, data.y)[1]
+    return {"model": model, "data": data, "other": model - 1e-4 / grad.norm() * grad}
+
+
 @statement(
     id="lemma-one-point",
     title="The negative gradient points toward the reference",
@@ -106,6 +120,7 @@ def _near_enough(model, other, data, R=None):
         lambda: starts.hump(0.1),
         lambda: starts.hump(0.999 * 7 / 16),
         lambda: starts.hump(3.9),
+        _downhill,
     ),
     # ``hump`` has R²u = zR/(0.01 √(TH)) = 0.005, of which B counts half and the instance uses
     # nothing.
@@ -279,6 +294,8 @@ def training_with_fewer_heads(
         lambda: starts.bilinear(1e-3),
         lambda: starts.bilinear(0.1),
         lambda: starts.bilinear(1e-3, T=2),
+        # A step so short that the linear part is far above the bound of what is left.
+        _downhill,
     ),
     slack=(0.0006, None, 0.0006),
     hypotheses=tokens_fit,

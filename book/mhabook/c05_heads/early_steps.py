@@ -148,12 +148,12 @@ def slow_attention_bound(
     return (1 - exp(-loss)) ** 2 * eta_U * eta_W * T * R**4 * steps * (steps - 1) / 2
 
 
-def _short_opposite(eighths=7, R=1e-3):
+def _short_opposite(eighths=7, R=1e-3, lr=1.0):
     """One sample of eight short tokens along one line, ``eighths`` of them one way: the nearest to
     the bound known."""
     X = np.zeros((1, 8, 2))
     X[0, :, 0] = R * np.where(np.arange(8) < eighths, 1.0, -1.0)
-    return {"data": from_arrays(X, np.ones(1)), "H": 3, "lr": 1.0, "steps": 20}
+    return {"data": from_arrays(X, np.ones(1)), "H": 3, "lr": lr, "steps": 20}
 
 
 def _long_decoder(seed):
@@ -172,8 +172,9 @@ def _long_decoder(seed):
     random=lambda seed: (
         _run(seed) | {"steps": int(np.random.default_rng([seed, 53]).integers(2, 30))}
     ),
-    extremal=(_short_opposite,),
-    slack=(0.76,),
+    # As many short steps of a larger size: the step sizes are pinned, beyond the factor of four.
+    extremal=(_short_opposite, lambda: _short_opposite(lr=30.0)),
+    slack=(0.76, 0.76),
     broken=_long_decoder,
     breaks=ZERO,
     hypotheses=from_zero,

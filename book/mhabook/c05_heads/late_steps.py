@@ -54,10 +54,13 @@ def _noise_free(seed):
     }
 
 
-def _pairs(S=2.0, gap=3.0):
+def _pairs(S=2.0, gap=3.0, zeta=0.1, fewer=0):
     """Each sample twice, once with either label; the heads select, and the decoders read the
-    labels."""
-    half = tokenized_mixture(n=4, S=S, sigma=0.0)
+    labels. In the first ``fewer`` pairs only the first of the relevant tokens is left."""
+    half = tokenized_mixture(n=4, S=S, sigma=0.0, zeta=zeta)
+    for X, relevant in zip(half.X[:fewer], half.relevant[:fewer], strict=True):
+        others = np.flatnonzero(relevant)[1:]
+        X[others], relevant[others] = half.truth.nu[0], False
     # Both labels occur beside the same distracting tokens and with the same slope, so in ∇_U L
     # these tokens cancel and the direction of the labels alone is left: equality.
     (mu, nu), y = (half.truth.mu, half.truth.nu), np.repeat([1.0, -1.0], 4)
@@ -112,7 +115,9 @@ def _no_noise(data, **_):
     chapter=FURTHER,
     assumptions=f"{NO_NOISE}; relevant tokens are μ_y",
     random=_noise_free,
-    extremal=(_pairs,),
+    # In the second, samples differ in how much of their attention is relevant.
+    extremal=(_pairs, lambda: _pairs(zeta=0.3, fewer=2)),
+    slack=(1e-9, 1e-9),
     broken=_against,
     breaks=NO_NOISE,
     hypotheses=_no_noise,

@@ -210,8 +210,14 @@ def _along_the_top(size=1e-4, **sizes):
     chapter=FURTHER,
     assumptions=TOKENS,
     random=_displaced,
-    extremal=(_along_the_top, lambda: _along_the_top(T=2, H=8)),
-    slack=(0.0001, 0.0001),
+    extremal=(
+        _along_the_top,
+        lambda: _along_the_top(T=2, H=8),
+        # A step longer than 1 for short tokens, and a gradient that moves by more than 1.
+        lambda: _along_the_top(100.0, R=1e-3),
+        lambda: _along_the_top(1e-14, R=1e5),
+    ),
+    slack=(0.0001, 0.0001, 0.0001, 0.0001),
     broken=lambda seed: short(seed, _along_the_top),
     breaks=TOKENS,
     hypotheses=tokens_fit,

@@ -164,6 +164,13 @@ def _missing(seed):
     }
 
 
+def _long_unbalanced():
+    """t² = ‖Uw‖²/‖E‖ = 10, where (t² + (t⁴ + 4)^{1/2})/2 is nearly t² + t⁻². ``mix`` is so small that
+    the other columns of U do not matter."""
+    U, V = optimum(N := np.diag([2.0, 0.5]), kept=[0])
+    return {"U": U, "V": V, "N": N, "mix": 1e-4 * np.eye(2), "idle": np.array([2.5**0.5, 0])}
+
+
 def _overshot(seed):
     rng = np.random.default_rng([seed, 95])
     N = np.diag(rng.uniform(0.5, 2, size=2))
@@ -192,6 +199,8 @@ def _at_a_saddle(U, V, N, **_):
     assumptions="∇Q = 0; E ≠ 0",
     by_proof="neither Q nor L has a local minimum that is not global",
     random=_missing,
+    extremal=(_long_unbalanced,),
+    slack=(0.0002,),
     broken=_overshot,
     breaks="∇Q = 0: a point behind the minimum, (1.5 U, 1.5 V)",
     hypotheses=_at_a_saddle,
@@ -254,8 +263,12 @@ def _at_a_flat_saddle(s_left, s_kept, size, length=None):
     assumptions="N = diag(s, s′); s > 0; g > 0; 0 ≤ s′ ≤ g²; U = e₂uᵀ; V = e₂vᵀ; ‖u‖ = ‖v‖ = g; "
     "uᵀv = s′",
     random=_flat,
-    extremal=(lambda: {"s_left": 0.01, "s_kept": 1.0, "size": 3.0},),
-    slack=(0.01,),
+    extremal=(
+        lambda: {"s_left": 0.01, "s_kept": 1.0, "size": 3.0},
+        # u and v are neither nearly parallel nor nearly orthogonal.
+        lambda: {"s_left": 1e-4, "s_kept": 1.0, "size": 1.2},
+    ),
+    slack=(0.01, 0.0002),
     broken=_not_flat,
     hypotheses=_at_a_flat_saddle,
     breaks="0 ≤ s′: signs opposite; ‖u‖ = ‖v‖ = g: the balanced saddle, ‖u‖² = ‖v‖² = s′",

@@ -71,6 +71,24 @@ def far_token() -> Instance:
     return {"z": np.array([[z]]), "b": np.array([z * q**2 / (1 + q**2)]), "q": q}
 
 
+def _long_tilt():
+    """As for ``far_token``, at the tilt at which the bound of the Hessian is nearest."""
+    q, beta = 1e-3, 60**0.5
+    return {"z": np.array([[(beta + 2 / beta) / q]]), "b": np.array([beta * q]), "q": q}
+
+
+def _equal_tokens():
+    """A short tilt of more than a block of equal tokens: the value and its gradient are nearest."""
+    return {"z": np.ones((BLOCK + 1, 1)), "b": np.array([1e-4]), "q": 0.02}
+
+
+def _cross():
+    """Four tokens of mean 0 whose square is 1.5 in one direction and 1 in the other: the Hessian
+    is."""
+    z = np.array([[1.5**0.5, 1.0]]) * [[1, 1], [1, -1], [-1, 1], [-1, -1]]
+    return {"z": z, "b": np.array([1e-4, 0.0]), "q": 0.02}
+
+
 @statement(
     id="lemma-every-tilt",
     title="One number bounds the error of every tilt",
@@ -79,8 +97,9 @@ def far_token() -> Instance:
     chapter=FURTHER,
     assumptions="0 < q < 1; for the mean, z_j ~ N(0, I)",
     random=_tilted,
-    extremal=(far_token,),
-    slack=(0.001,),
+    # Small tilts pin the leading terms of the three bounds, a longer one what the Hessian's grows by.
+    extremal=(far_token, _long_tilt, _equal_tokens, _cross),
+    slack=(0.001, 0.001, 1e-4, 1e-4),
     broken=lambda seed: _tilted(seed, spread=1.2),
     breaks="for the mean, z_j ~ N(0, I): tokens of variance 1.44",
     hypotheses=lambda q, spread=1.0, **_: {

@@ -329,6 +329,9 @@ def _tokens(seed):
     chapter=FURTHER,
     assumptions="x_i ~ N(0, Σ); w_i ~ N(0, σ²I_p); n > d + 1",
     random=_tokens,
+    # So many draws that five standard errors are 0.6 % of the mean.
+    extremal=(lambda: {"n": 12, "d": 4, "p": 1, "sigma": 1.0, "seed": 0, "draws": 100_000},),
+    slack=(None,),
     broken=lambda seed: _tokens(seed) | {"heavy": True, "n": 12},
     breaks="x_i ~ N(0, Σ): tokens of random size, with the same covariance",
     hypotheses=lambda n, d, heavy=False, **_: {"n > d + 1": n > d + 1, "x_i ~ N(0, Σ)": not heavy},

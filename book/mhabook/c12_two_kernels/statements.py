@@ -521,7 +521,8 @@ def _best_query():
     chapter=CHAPTER,
     assumptions="softmax; a mean of the other keys; λ_j ≥ 0; Σ λ_j = 1",
     random=_inside,
-    extremal=(_best_query,),
+    # In the second, one of the other keys is no part of the mean.
+    extremal=(_best_query, lambda: _best_query() | {"lam": np.array([1.0, 0.0])}),
     broken=lambda seed: (
         # Near the middle key itself, which a distance selects.
         _best_query() | {"q": np.array([between(seed, -0.3, 0.3)]), "kernel": gaussian}

@@ -350,6 +350,18 @@ def _lonely():
     }
 
 
+def _helped():
+    """Another key whose value adds to the first: o is nearer to y than u is, within ε."""
+    radius = well_radius(0.7, gaussian, 1)
+    return {
+        "keys": np.array([[0.0], [2 * radius]]),
+        "values": np.array([[1.0], [0.2]]),
+        "y": np.array([1.5]),
+        "kernel": gaussian,
+        "toward": np.array([[1.0], [-1.0]]),
+    }
+
+
 def _crowded(seed):
     """A key with a larger value, nearer than the distance that the theorem is told."""
     y = 3 + np.random.default_rng([seed, 146]).random(1)
@@ -368,7 +380,8 @@ def _crowded(seed):
     source="this book",
     chapter=CHAPTER,
     random=_wells,
-    extremal=(_lonely,),
+    extremal=(_lonely, _helped),
+    slack=(1e-9, 1e-9),
     broken=_crowded,
     breaks="every other key is at distance at least g: a larger g",
     assumptions="Gaussian kernel; every other key is at distance at least g; u_j·y ≥ ‖u_j‖²; z "
@@ -597,21 +610,21 @@ def _one_side(seed):
 
 
 # At q = 40 the other keys have some e⁻⁴⁰ of the weight, which is below rounding: o = A_1.
-def _largest_key(q=40.0):
+def _largest_key(q=40.0, last=3.0):
     return {
         "q": q,
         "keys": np.array([-1.0, 0.0, 1.0]),
-        "values": np.array([1.0, 1.5, 3.0]),
+        "values": np.array([1.0, 1.5, last]),
         "y": 4.0,
     }
 
 
-def _two_large_keys():
+def _two_large_keys(q=1.0, second=3.0):
     """o = A₂, the largest mean, up to e⁻⁴⁰ and what the two keys differ by."""
     return {
-        "q": 1.0,
+        "q": q,
         "keys": np.array([-40.0, 0.0, 1e-3]),
-        "values": np.array([1.0, 3.0, 2.0]),
+        "values": np.array([1.0, second, 2.0]),
         "y": 4.0,
     }
 
@@ -643,7 +656,16 @@ def _other_side(seed):
     by_proof="the minimum is strict",
     random=_one_side,
     # at the end q = 0, o = A_n
-    extremal=(_largest_key, lambda: _largest_key(0.0), _two_large_keys, _late_rise),
+    extremal=(
+        _largest_key,
+        lambda: _largest_key(0.0),
+        _two_large_keys,
+        _late_rise,
+        # o = A₁, the least mean, and below 0
+        lambda: _largest_key(last=-3.0),
+        # A maximum near 0 that is hardly above A₁, and a query far to the right of it.
+        lambda: _two_large_keys(100.0, 2.01),
+    ),
     broken=_other_side,
     breaks="q ≥ 0: a query on the other side",
     hypotheses=lambda q, keys, values, y: {

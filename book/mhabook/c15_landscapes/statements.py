@@ -71,9 +71,11 @@ def _framed(seed):
     return {"H": H, "frame": np.linalg.qr(rng.standard_normal((len(H), 2)))[0]}
 
 
-def _eigenvectors(chosen=slice(2)):
-    """The plane of the two lowest eigenvectors, ν_1 = μ_1 and ν_2 = μ_2, or of two others."""
+def _eigenvectors(chosen=slice(2), more=0.0):
+    """The plane of the two lowest eigenvectors, ν_1 = μ_1 and ν_2 = μ_2, or of two others; all
+    eigenvalues raised by ``more``."""
     H = _hessian(0, least=3)[1]
+    H = H + more * np.eye(len(H))
     return {"H": H, "frame": np.linalg.eigh(H)[1][:, chosen]}
 
 
@@ -91,7 +93,12 @@ def _stretched(seed):
     chapter=CHAPTER,
     assumptions="v_1, v_2 are orthonormal; p ≥ 3",
     random=_framed,
-    extremal=(_eigenvectors, lambda: _eigenvectors(slice(-2, None))),
+    # The last is positive definite.
+    extremal=(
+        _eigenvectors,
+        lambda: _eigenvectors(slice(-2, None)),
+        lambda: _eigenvectors(more=10.0),
+    ),
     broken=_stretched,
     breaks="v_1, v_2 are orthonormal: three times as long",
     hypotheses=lambda H, frame: {
@@ -129,6 +136,10 @@ def _even_saddle(P=3, down=1.0, up=0.4):
     return {"values": np.append(-down, np.full(P - 1, up)), "down": down, "up": up, "seed": 1}
 
 
+def _uneven_saddle():
+    return {"values": np.array([-1.0, 0.4, 4000.0]), "down": 1.0, "up": 0.4, "seed": 1}
+
+
 def missed(P: int, down: float, up: float) -> float:
     """(β/(β+γ))^{(p−2)/2}: the chance that a random plane sees one eigenvalue −β among p − 1
     eigenvalues γ."""
@@ -157,7 +168,8 @@ def chances(values: Array, v: Array) -> np.ndarray:
     assumptions="p ≥ 3; −β ≤ μ_1 < 0; all others are at least γ > 0; "
     "two directions with independent standard normal entries",
     random=_saddle,
-    extremal=(_even_saddle, lambda: _even_saddle(5)),
+    # In the last the chances differ most from plane to plane.
+    extremal=(_even_saddle, lambda: _even_saddle(5), _uneven_saddle),
     broken=lambda seed: _saddle(seed) | {"up": 10.0},
     breaks="all others are at least γ > 0: a γ too large",
     hypotheses=lambda values, down, up, **_: {
@@ -262,7 +274,7 @@ def filter_scale(
     )
 
 
-def _going_far(seed):
+def _going_far(seed, beyond=None):
     rng = np.random.default_rng([seed, 155])
     H, n = (int(k) for k in rng.integers(1, 3, size=2))
     layer = AttentionLayer.random(3, 4, 2, H, kernel=gaussian, seed=seed)
@@ -272,7 +284,7 @@ def _going_far(seed):
         "layer": layer,
         "data": data,
         "seed": seed,
-        "t": float((reach + rng.uniform(0, 4)) / delta),
+        "t": float((reach + (rng.uniform(0, 4) if beyond is None else beyond)) / delta),
     }
 
 
@@ -326,7 +338,8 @@ def _far_enough(layer, data, t, seed=0, direction=None):
     chapter=FURTHER,
     assumptions="the kernel is Gaussian; only W^Q and W^K move; tδ ≥ Δ",
     random=_going_far,
-    extremal=(_one_token, lambda: _one_token(2, 3, 4, 2)),
+    # So far out that the bound is 1e-4 of √f₀, which pins f₀ itself.
+    extremal=(_one_token, lambda: _one_token(2, 3, 4, 2), lambda: _going_far(0, 6.5)),
     slack=(1e-9, 1e-9),
     broken=lambda seed: _constant_values(seed, (softmax, normalized_gaussian)[seed % 2]),
     breaks="the kernel: softmax, and the Gaussian with normalized rows",
