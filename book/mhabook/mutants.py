@@ -437,9 +437,9 @@ WHY = {
     "its twins, tokens have the deviation 1.",
     "lemma-gradient-gap": "The check divides by Σ̂. The bounds are attained as U → 0, so that the "
     "terms with U in them are not pinned.",
-    "thm-finite-gradient": "The proof uses Markov's inequality five times, each at a fifth of the "
-    "chance, so that the bound is thousands of times the gap: neither its constants nor the ball "
-    "are pinned. The rows of the three lemmas pin the formulas of 𝒯 and of the gap.",
+    "thm-finite-gradient": "The proof uses Markov's inequality five times, each time at an eighth "
+    "of the chance, so that the bound is thousands of times the gap: neither its constants nor the "
+    "ball are pinned. The rows of the lemmas pin the formulas of 𝒯 and of the gap.",
     "thm-finite-descent": "The run stays well inside of what the bound allows, so that its "
     "constants are not pinned; p ≥ d and the rank are needed for the contraction that the proof "
     "cites.",
