@@ -365,7 +365,7 @@ WHY = {
     "is true as well.",
     "prop-pull": "With the root mean square over heads and queries the bound is true as well.",
     "prop-lever": "The identities are algebra, and true for every ζ but 0 and 1, where the check "
-    "divides by 0.",
+    "divides by 0. The term that is lost is 0.",
     "prop-alignment-heads": "The cosine of a zero matrix is set to 0: with W* = 0 both sides are "
     "0, and with all W_h = 0 the check divides by 0.",
     "prop-equal-rows": "The cosine of U = 0 is set to 0, below every bound, and with U* = 0 the "
@@ -378,12 +378,14 @@ WHY = {
     "8, where ς has no positive denominator.",
     "lemma-leave-one-out": "The check refuses runs that are farther apart than 7/4 allows. The "
     "exponential is nearly 1 on runs that are so near, so that what is in it is not seen.",
-    "thm-2-stability": "No instance that we know violates the bound with fewer heads.",
+    "thm-2-stability": "No instance that we know violates the bound with fewer heads, or pins the "
+    "3/2 in it.",
     "thm-2-generalization": "No instance that we know uses a tenth of the bound, neither with "
     "fewer heads nor with a longer step.",
     "lemma-log-lipschitz": "At short tokens G is the same at both ends.",
     "thm-2-left-out": "A longer step makes the exponential larger still, and no instance that we "
-    "know violates the bound with fewer heads.",
+    "know violates the bound with fewer heads. Where it is nearly attained, the exponential is "
+    "nearly 1 and there is one sample alone, so that neither the 3/2 nor a mean is pinned.",
     "cor-2-test-loss": "A direction that does not separate is refused, and no instance that we "
     "know violates the bound with fewer steps or heads.",
     "prop-first-order": "At the end of a short step B is the same as at its start.",
@@ -435,8 +437,8 @@ WHY = {
     "vector of V, and so it is true for every U; no grid of ours reaches ‖V‖ = 1.",
     "lemma-every-tilt": "Mehler's kernel needs 0 < q < 1; on the row's instances, as opposed to "
     "its twins, tokens have the deviation 1.",
-    "lemma-gradient-gap": "The check divides by Σ̂. The bounds are attained as U → 0, so that the "
-    "terms with U in them are not pinned.",
+    "lemma-gradient-gap": "The check divides by Σ̂. The bounds are attained in one coordinate as U "
+    "→ 0, so that the terms with U in them are not pinned, nor is a sum over coordinates.",
     "thm-finite-gradient": "The proof uses Markov's inequality five times, each time at an eighth "
     "of the chance, so that the bound is thousands of times the gap: neither its constants nor the "
     "ball are pinned. The rows of the lemmas pin the formulas of 𝒯 and of the gap.",
@@ -477,7 +479,7 @@ WHY = {
     "is the room that drawn planes are given, or differs only where a number is exactly 0.",
     "prop-gaussian-plateau": "The 1e-15 is room for rounding.",
     "prop-mean-weight": "Queries are independent of keys, so that ``tied`` is 0.",
-    "prop-loudness": "No kernel of ours has a negative weight.",
+    "prop-loudness": "No kernel of ours has a negative weight, and ``tied`` is 0.",
     "prop-same-test": "The claims are true of all numbers π, chances or not.",
     "prop-best-of": "Samples that were not seen have the gap 0. Of the bound 3.6 % stay unused at "
     "the largest M whose binomial coefficients are floats.",
