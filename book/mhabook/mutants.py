@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from mhabook.ledger import TOLERANCE, Check, Instance, Statement, ledger, missing
+from mhabook.ledger import AMPLE, TOLERANCE, Check, Instance, Statement, ledger, missing
 
 SEEDS = 5
 """Random instances of each row, and twins: the first of those that the ledger page shows."""
@@ -589,7 +589,8 @@ class Row:
 def _change(check, before):
     """How much slack a claim has gained, or lost: below 0 it claims more."""
     # How much of an allowed error is used says nothing of what should be equal.
-    change = 0.0 if abs(before.rhs) <= TOLERANCE else check.slack - before.slack
+    is_error = abs(before.rhs) <= TOLERANCE and before.slack > AMPLE
+    change = 0.0 if is_error else check.slack - before.slack
     return change if abs(change) > 1e-9 * max(1.0, abs(before.slack)) else 0.0
 
 
