@@ -46,11 +46,6 @@ MODELS = {
         ValueError,
         ["W: expected shape (H, d, d)", "got (3, 3)"],
     ),
-    "U of wrong rank": (
-        lambda: mha.MultiHeadAttention(MODEL.W, MODEL.U[0]),
-        ValueError,
-        ["U: expected shape (H, T, d)", "got (4, 3)"],
-    ),
     "W not square": (
         lambda: mha.MultiHeadAttention(MODEL.W[:, :2], MODEL.U),
         ValueError,
@@ -71,11 +66,6 @@ MODELS = {
         ValueError,
         ["W: expected shape (H, d, d) with no empty axis", "got (0, 3, 3)"],
     ),
-    "no token": (
-        lambda: mha.MultiHeadAttention(MODEL.W, MODEL.U[:, :0]),
-        ValueError,
-        ["U:", "got (2, 0, 3)"],
-    ),
     "NaN in W": (
         lambda: mha.MultiHeadAttention(spoiled(MODEL.W, np.nan), MODEL.U),
         ValueError,
@@ -90,11 +80,6 @@ MODELS = {
         lambda: mha.MultiHeadAttention(MODEL.W.tolist(), MODEL.U),
         TypeError,
         ["W: expected a numpy array or a torch tensor", "got list; np.array(W, float) makes one"],
-    ),
-    "integers": (
-        lambda: mha.MultiHeadAttention(np.zeros((2, 3, 3), int), MODEL.U),
-        TypeError,
-        ["W: expected floating-point numbers", "(H, d, d)", "int64"],
     ),
     "complex": (
         lambda: mha.MultiHeadAttention(MODEL.W, MODEL.U * 1j),
@@ -149,11 +134,6 @@ MODELS = {
         TypeError,
         ["one dtype", "W has float64", "U has float32"],
     ),
-    "H = 0": (
-        lambda: mha.MultiHeadAttention.zeros(H=0, T=4, d=3),
-        ValueError,
-        ["H: expected a whole number ≥ 1", "got 0"],
-    ),
     "T negative": (
         lambda: mha.MultiHeadAttention.random(H=1, T=-4, d=3),
         ValueError,
@@ -180,7 +160,6 @@ MODELS = {
         TypeError,
         ["other: expected a MultiHeadAttention", "Dataset"],
     ),
-    "inner product with a number": (lambda: MODEL.dot(3), TypeError, ["other: expected", "int"]),
     "one head has no mixed derivatives": (
         lambda: loss_bounds.block_diagonal(problem(H=1).model, DATA),
         ValueError,
@@ -220,11 +199,6 @@ BATCHES = {
         ValueError,
         ["X: expected shape (n, 4, 3)", "got (5, 2, 3)"],
     ),
-    "d mismatched": (
-        lambda: MODEL(X[..., :2]),
-        ValueError,
-        ["X: expected shape (n, 4, 3)", "got (5, 4, 2)"],
-    ),
     "no example": (lambda: MODEL(X[:0]), ValueError, ["no empty axis", "got (0, 4, 3)"]),
     "NaN in X": (
         lambda: MODEL(spoiled(X, np.nan)),
@@ -236,34 +210,10 @@ BATCHES = {
         TypeError,
         ["X: expected a numpy array or a torch tensor", "got list"],
     ),
-    "X integer": (
-        lambda: MODEL(np.ones((5, 4, 3), int)),
-        TypeError,
-        ["X: expected floating-point", "int64; X.astype(float) has them"],
-    ),
-    "X masked": (
-        lambda: MODEL(np.ma.masked_array(X, X > 1)),
-        TypeError,
-        [
-            "X: expected an array without a mask",
-            "(5, 4, 3)",
-            "X.filled(value) says what stands in the gaps",
-        ],
-    ),
-    "y a matrix": (
-        lambda: MODEL.loss(X, Y[None].view(np.matrix)),
-        TypeError,
-        ["y: expected a plain numpy array", "matrix", "np.asarray(y) makes one"],
-    ),
     "X of objects": (
         lambda: MODEL(X.astype(object)),
         TypeError,
         ["X: expected real numbers", "dtype object; X.astype(float) has them"],
-    ),
-    "X with its columns named": (
-        lambda: MODEL(np.zeros(3, [("a", float)])),
-        TypeError,
-        ["X: expected real numbers", "structured_to_unstructured(X)"],
     ),
     "X in another order of bytes": (
         lambda: MODEL(X.astype(">f8")),
@@ -295,40 +245,15 @@ BATCHES = {
         ValueError,
         ["y: expected labels −1 and +1", "got 0, 1", "use y = 2.0 * y - 1"],
     ),
-    "a label 2": (
-        lambda: MODEL.loss_and_grad(X, spoiled(Y, 2.0)),
-        ValueError,
-        ["y: expected labels", "2"],
-    ),
     "NaN in y": (
         lambda: MODEL.loss_and_grad(X, spoiled(Y, np.nan)),
         ValueError,
         ["y: expected finite numbers"],
     ),
-    "too few labels": (
-        lambda: MODEL.loss_and_grad(X, Y[:3]),
-        ValueError,
-        ["y: expected shape (5,)", "got (3,)"],
-    ),
-    "labels a column": (
-        lambda: MODEL.loss_and_grad(X, Y[:, None]),
-        ValueError,
-        ["y: expected shape (5,)", "(5, 1)", "np.ravel(y)"],
-    ),
     "labels of truth values": (
         lambda: MODEL.loss(X, Y > 0),
         TypeError,
         ["y: expected labels −1 and +1", "dtype bool; use y = 2.0 * y - 1"],
-    ),
-    "labels 0 and 1 as whole numbers": (
-        lambda: MODEL.loss(X, (Y > 0).astype(int)),
-        TypeError,
-        ["y: expected labels −1 and +1", "dtype int64; use y = 2.0 * y - 1"],
-    ),
-    "labels in words": (
-        lambda: MODEL.loss(X, np.where(Y > 0, "yes", "no")),
-        TypeError,
-        ["y: expected real numbers", "<U3; for labels in words", "np.where(y == word, 1.0, -1.0)"],
     ),
     "no batch": (lambda: MODEL.loss(None, Y), TypeError, ["X: expected a numpy array", "NoneType"]),
     "labels a list": (
@@ -423,30 +348,11 @@ DATASETS = {
     "ζ > 1": (lambda: mixture(T=5, zeta=1.2), ValueError, ["zeta: expected", "6"]),
     "too many patterns": (lambda: mixture(M=7, d=8), ValueError, ["M + 2 = 9", "d = 8"]),
     "n = 0": (lambda: mixture(n=0), ValueError, ["n: expected a whole number ≥ 1", "got 0"]),
-    "n fractional": (lambda: mixture(n=1.5), ValueError, ["n: expected", "1.5"]),
-    "n a truth value": (lambda: mixture(n=True), ValueError, ["n: expected", "True"]),
-    "M = 0": (lambda: mixture(M=0), ValueError, ["M: expected", "got 0"]),
     "S = 0": (lambda: mixture(S=0.0), ValueError, ["S: expected a finite number > 0", "got 0.0"]),
-    "S NaN": (lambda: mixture(S=np.nan), ValueError, ["S: expected a finite number > 0", "nan"]),
-    "S infinite": (
-        lambda: mixture(S=np.inf),
-        ValueError,
-        ["S: expected a finite number > 0", "inf"],
-    ),
-    "σ infinite": (
-        lambda: mixture(sigma=np.inf),
-        ValueError,
-        ["sigma: expected a finite number ≥ 0", "inf"],
-    ),
     "σ negative": (
         lambda: mixture(sigma=-0.1),
         ValueError,
         ["sigma: expected a finite number ≥ 0", "-0.1"],
-    ),
-    "σ NaN": (
-        lambda: mixture(sigma=np.nan),
-        ValueError,
-        ["sigma: expected a finite number ≥ 0", "nan"],
     ),
     "σ whose data would be infinite": (
         lambda: mixture(sigma=1e308),
@@ -501,11 +407,6 @@ DATASETS = {
     ),
     "no digit": (lambda: digits(n=0), ValueError, ["n: expected a whole number ≥ 1"]),
     "one class": (lambda: digits(classes=(3, 3)), ValueError, ["two different digits", "(3, 3)"]),
-    "three classes": (
-        lambda: digits(classes=(1, 2, 3)),
-        ValueError,
-        ["two different digits", "(1, 2, 3)"],
-    ),
     "no such class": (lambda: digits(classes=(3, 10)), ValueError, ["from 0 to 9", "(3, 10)"]),
     "too many fresh digits": (
         lambda: digits(n=200).fresh(n=158),
@@ -516,11 +417,6 @@ DATASETS = {
         lambda: DATA.fresh(3),
         ValueError,
         ["fresh:", "from arrays", "no source"],
-    ),
-    "marks of wrong shape": (
-        lambda: mha.data.from_arrays(X, Y, np.ones((5, 3), bool)),
-        ValueError,
-        ["relevant: expected an array of shape (5, 4), one mark a token", "got (5, 3)"],
     ),
     "marks of other values": (
         lambda: mha.data.from_arrays(X, Y, 2 * np.ones((5, 4))),
@@ -577,7 +473,6 @@ RUNS = {
         ["lr: expected a positive number", "nan"],
     ),
     "lr infinite": (lambda: mha.GradientDescent(float("inf")), ValueError, ["lr: expected", "inf"]),
-    "lr a word": (lambda: mha.GradientDescent("fast"), ValueError, ["lr: expected", "'fast'"]),
     "momentum of 1": (
         lambda: mha.Momentum(0.1, beta=1.0),
         ValueError,
@@ -681,11 +576,6 @@ RUNS = {
         TypeError,
         ["data: expected a RegressionDataset", "got a Dataset"],
     ),
-    "only a number": (
-        lambda: train(MODEL, DATA, STEP, 2, only=5),
-        TypeError,
-        ["only: expected some of ('W', 'U')"],
-    ),
     "only an array": (
         lambda: MODEL.only(X),
         TypeError,
@@ -770,16 +660,6 @@ RUNS = {
         lambda: train(MODEL, DATA, STEP, steps=-1),
         ValueError,
         ["steps: expected", "-1"],
-    ),
-    "steps fractional": (
-        lambda: train(MODEL, DATA, STEP, steps=2.5),
-        ValueError,
-        ["steps: expected", "2.5"],
-    ),
-    "steps a truth value": (
-        lambda: train(MODEL, DATA, STEP, steps=True),
-        ValueError,
-        ["steps: expected", "True"],
     ),
     "record of one": (
         lambda: train(MODEL, DATA, STEP, 5, record=1),
@@ -877,11 +757,6 @@ STATEMENTS = {
         TypeError,
         ["mixed", "a is numpy", "b is torch"],
     ),
-    "a cosine of lists": (
-        lambda: planted.cosine([1.0], [1.0]),
-        TypeError,
-        ["a: expected a numpy array", "got list"],
-    ),
     "heads against a row": (
         lambda: planted.alignment_of_heads(MODEL.W, np.ones(3)),
         ValueError,
@@ -897,25 +772,10 @@ STATEMENTS = {
         TypeError,
         ["mixed", "heads is numpy", "teacher is torch"],
     ),
-    "targets a row": (
-        lambda: gradient(y=np.ones(2)),
-        ValueError,
-        ["y: expected shape (4, 2)", "got (2,)"],
-    ),
     "targets of one sample": (
         lambda: gradient(y=np.ones((1, 2))),
         ValueError,
         ["y: expected shape (4, 2)", "(1, 2)"],
-    ),
-    "targets a column": (
-        lambda: gradient(y=np.ones((4, 1))),
-        ValueError,
-        ["y: expected shape (4, 2)", "(4, 1)"],
-    ),
-    "targets a number": (
-        lambda: gradient(y=1.0),
-        TypeError,
-        ["y: expected a numpy array", "float"],
     ),
     "targets in torch": (
         lambda: gradient(y=torch.tensor(REGRESSION["y"])),
@@ -942,11 +802,6 @@ STATEMENTS = {
         ValueError,
         ["N: expected shape (2, 3)", "got (1, 3)"],
     ),
-    "a target that is a number": (
-        lambda: cost(1.0),
-        TypeError,
-        ["N: expected a numpy array", "float"],
-    ),
     "a factor of another dimension": (
         lambda: cost(V=np.ones((2, 3))),
         ValueError,
@@ -961,16 +816,6 @@ STATEMENTS = {
         lambda: margin(y=np.ones(1)),
         ValueError,
         ["y: expected shape (4,)", "got (1,)"],
-    ),
-    "whole numbers for labels": (
-        lambda: margin(y=np.ones(4, int)),
-        TypeError,
-        ["y: expected floating-point", "int64"],
-    ),
-    "a column of labels": (
-        lambda: margin(y=np.ones((4, 1))),
-        ValueError,
-        ["y: expected shape (4,)", "got (4, 1)"],
     ),
     "a matrix of directions": (
         lambda: margin(theta=np.eye(3)),
@@ -1061,16 +906,6 @@ STATEMENTS = {
         lambda: late(np.ones(3)),
         ValueError,
         ["target: expected shape (p, d)", "got (3,)"],
-    ),
-    "eigenvalues of a batch": (
-        lambda: late(X),
-        ValueError,
-        ["target: expected shape (p, d)", "got (5, 4, 3)"],
-    ),
-    "eigenvalues of a list": (
-        lambda: late([[1.0]]),
-        TypeError,
-        ["target: expected a numpy array", "got list"],
     ),
     "eigenvalues of nothing": (
         lambda: late(np.ones((0, 2))),
