@@ -167,16 +167,6 @@ REFUSED = {
         TypeError,
         ["X: expected an array without a mask"],
     ),
-    "masked labels": (
-        lambda: from_arrays(X, np.ma.masked_array(Y, Y > 0)),
-        TypeError,
-        ["y: ", "y.filled(value)"],
-    ),
-    "masked marks": (
-        lambda: from_arrays(X, Y, np.ma.masked_array(X[..., 0] > 0)),
-        TypeError,
-        ["relevant: ", "mask"],
-    ),
     "a sparse array": (
         lambda: regression(SPARSE, Y[:3, None]),
         TypeError,
@@ -197,11 +187,6 @@ REFUSED = {
         TypeError,
         ["X: expected single or double precision", "bfloat16; X.float()"],
     ),
-    "half precision": (
-        lambda: from_arrays(X.astype("f2"), Y),
-        TypeError,
-        ["X: ", "float16; X.astype(float)"],
-    ),
     "extended precision": (
         lambda: from_arrays(X.astype(np.longdouble), Y),
         TypeError,
@@ -217,7 +202,6 @@ REFUSED = {
         TypeError,
         ["X: ", "X.real"],
     ),
-    "text": (lambda: from_arrays(X.astype(str), Y), TypeError, ["X: expected real numbers", "<U"]),
     "a frame in a formula": (
         lambda: MODEL(Frame(X)),
         TypeError,
@@ -227,11 +211,6 @@ REFUSED = {
         lambda: from_arrays(torch.tensor(X), torch.tensor(Y)[:, None]),
         ValueError,
         ["the column (4, 1); y.ravel() is a row of it"],
-    ),
-    "labels in words": (
-        lambda: from_arrays(X, ["yes"] * 4),
-        TypeError,
-        ["y: expected lists of numbers", "'yes'"],
     ),
     "a series of words": (
         lambda: from_arrays(X, Frame(np.array(["yes", "no"] * 2, object))),
@@ -262,32 +241,12 @@ REFUSED = {
         TypeError,
         ["X: expected real numbers", "structured_to_unstructured(X)"],
     ),
-    "a matrix": (
-        lambda: regression(X[0].view(np.matrix), Y[:3, None]),
-        TypeError,
-        ["x: expected a plain numpy array", "matrix", "np.asarray(x)"],
-    ),
     "labels 0 and 1": (
         lambda: from_arrays(X, (Y > 0).astype(float)),
         ValueError,
         ["y: expected labels −1 and +1, got 0, 1; for labels 0/1 use y = 2.0 * y - 1"],
     ),
-    "whole labels 0 and 1": (
-        lambda: from_arrays(X, (Y > 0).astype(int)),
-        ValueError,
-        ["use y = 2.0 * y - 1"],
-    ),
     "labels of truth": (lambda: from_arrays(X, Y > 0), ValueError, ["use y = 2.0 * y - 1"]),
-    "a list of 0 and 1": (
-        lambda: from_arrays(X, [0, 1, 1, 0]),
-        ValueError,
-        ["use y = 2.0 * np.array(y) - 1"],
-    ),
-    "labels of one class, 0": (
-        lambda: from_arrays(X, 0 * Y),
-        ValueError,
-        ["got 0; for labels 0/1"],
-    ),
     "two other labels": (
         lambda: from_arrays(X, np.where(Y > 0, 8, 3)),
         ValueError,
@@ -318,25 +277,10 @@ REFUSED = {
         ValueError,
         ["X: expected shape (n, T, d)", "got (3, 2)", "regression_from_arrays"],
     ),
-    "too few labels": (
-        lambda: from_arrays(X, Y[:3]),
-        ValueError,
-        ["y: expected shape (4,)", "got (3,)"],
-    ),
-    "no sample": (
-        lambda: from_arrays(X[:0], Y[:0]),
-        ValueError,
-        ["X: expected shape (n, T, d) with no empty axis"],
-    ),
     "an empty list": (
         lambda: from_arrays([], []),
         ValueError,
         ["X: expected shape (n, T, d)", "got (0,)"],
-    ),
-    "a gap": (
-        lambda: from_arrays(np.where(X > 1, np.nan, X), Y),
-        ValueError,
-        ["X: expected finite numbers"],
     ),
     "lists of several lengths": (
         lambda: from_arrays([[[1.0], [2.0]], [[3.0]]], [1, -1]),
@@ -388,16 +332,10 @@ REFUSED = {
         TypeError,
         ["X: expected a numpy array", "got 'X.npy'"],
     ),
-    "nothing": (lambda: from_arrays(None, Y), TypeError, ["X: expected a numpy array", "got None"]),
     "two libraries": (
         lambda: from_arrays(X, torch.tensor(Y)),
         TypeError,
         ["mixed", "y is torch, X is numpy"],
-    ),
-    "two precisions": (
-        lambda: from_arrays(X.astype("f4"), Y),
-        TypeError,
-        ["y has float64, X has float32"],
     ),
     "two devices": (
         lambda: from_arrays(torch.tensor(X), torch.tensor(Y, device="meta")),
