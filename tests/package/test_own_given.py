@@ -418,11 +418,6 @@ REFUSED = {
         TypeError,
         "controls: expected a dictionary, .* got int",
     ),
-    "a list of controls": (
-        lambda: small(Line(np.zeros(3)), controls=["lr"]),
-        TypeError,
-        "controls: .* got list",
-    ),
     "an empty dictionary": (
         lambda: small(Line(np.zeros(3)), controls={}),
         ValueError,
@@ -438,28 +433,16 @@ REFUSED = {
         TypeError,
         "controls: expected a list of numbers for lr, got str",
     ),
-    "a set": (over({0.1}), TypeError, "controls: expected a list of numbers for lr, got set"),
-    "an array without axes": (over(np.array(0.1)), TypeError, "controls: .* for lr, got ndarray"),
     "a table": (
         over(np.ones((2, 2))),
         TypeError,
         "controls: expected numbers as the values of lr, got array",
     ),
     "an empty list": (over([]), ValueError, r"controls: .* the one at the start, 0.1, got \[\]"),
-    "values twice": (
-        over([0.1, 1, 1.0]),
-        ValueError,
-        "controls: expected each value of lr once, got 1.0 and 1.0",
-    ),
     "values twice by rounding": (
         over([0.1, 0.3, 0.1 + 0.2]),
         ValueError,
         "each value of lr once, got 0.3 and 0.3000",
-    ),
-    "a value that is a text": (
-        over([0.1, "1"]),
-        TypeError,
-        "controls: expected numbers as the values of lr, got '1'",
     ),
     "a value that is true": (
         over([0.1, True]),
@@ -470,11 +453,6 @@ REFUSED = {
         over([0.1, np.nan]),
         ValueError,
         "controls: expected finite numbers .* lr, got nan",
-    ),
-    "infinity among values": (
-        over([0.1, np.inf]),
-        ValueError,
-        "controls: expected finite numbers .* lr, got inf",
     ),
     "a value beyond all doubles": (
         over([0.1, 10**400]),
@@ -592,16 +570,6 @@ REFUSED = {
         TypeError,
         r"X: expected a numpy array, got torch.Tensor; X.detach\(\).numpy",
     ),
-    "a mask of torch": (
-        of_torch("mask"),
-        TypeError,
-        "mask: expected a numpy array, got torch.Tensor",
-    ),
-    "data in single precision": (
-        having(X=LINE_DATA.X.astype("f4")),
-        TypeError,
-        r"X: .* float32; X.astype\(float\)",
-    ),
     "longer doubles": (
         having(weight=np.ones(20, np.longdouble)),
         TypeError,
@@ -612,25 +580,10 @@ REFUSED = {
         TypeError,
         r"X: expected an array of numbers, got list; np.asarray",
     ),
-    "texts": (
-        having(y=np.array(["a"] * 20)),
-        TypeError,
-        "y: expected an array of numbers, got ndarray of <U1",
-    ),
-    "empty data": (
-        having(X=np.zeros((0, 3)), y=np.zeros(0)),
-        ValueError,
-        r"X: .* no empty axis, got shape \(0, 3\)",
-    ),
     "a masked array": (
         having(X=np.ma.masked_array(LINE_DATA.X, LINE_DATA.X > 1)),
         TypeError,
         r"X: .* X.filled\(value\)",
-    ),
-    "a matrix": (
-        having(X=np.asmatrix(LINE_DATA.X)),
-        TypeError,
-        "X: expected a plain numpy array, got a matrix",
     ),
     "large whole numbers": (
         having(ids=np.full(20, 2**60)),
