@@ -255,12 +255,21 @@ ASKING = {
 }
 
 
+ROWS = [
+    (why, asking)
+    for why in REFUSED
+    for asking in ASKING
+    if asking == "train" or why in ("beside", "list", "integers")
+]
+"""All ask one function, so each reason is tried with one of them, and each of them with a few."""
+
+
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
-@pytest.mark.parametrize("ask", ASKING.values(), ids=ASKING)
-@pytest.mark.parametrize("make, said", REFUSED.values(), ids=REFUSED)
-def test_a_model_that_would_go_stale_is_refused_by_name(make, said, ask):
+@pytest.mark.parametrize("why, asking", ROWS)
+def test_a_model_that_would_go_stale_is_refused_by_name(why, asking):
+    make, said = REFUSED[why]
     with pytest.raises(TypeError, match=said):
-        ask(make())
+        ASKING[asking](make())
 
 
 @pytest.mark.parametrize("name", ["map", "norm", "dot", "arrays", "only", "loss", "hvp"])
