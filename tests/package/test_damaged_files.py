@@ -99,8 +99,6 @@ def test_an_encrypted_archive_is_refused(tmp_path):
     "path, error, words",
     [
         (3, TypeError, "path: expected the path of a file, got 3"),
-        (None, TypeError, "got None"),
-        (b"a.csv", TypeError, "got b'a.csv'"),
         ("a\0.csv", TypeError, "path: expected the path"),
         (".", ValueError, "path: expected a file, got the folder"),
         ("a.txt", ValueError, "ends in .csv or .npz"),
@@ -111,32 +109,12 @@ def test_a_path_that_is_none_is_named(path, error, words):
 
 
 NUMBERS = ["1", "-1", "+1", "1.", "1.5", ".5", "1e3", "1.e-3", ".5E+07", "00.10"]
-NO_NUMBERS = [
-    "",
-    ".",
-    "+",
-    "e3",
-    "1e",
-    "1.2.3",
-    "1 2",
-    "0x10",
-    "1_0",
-    "nan",
-    "inf",
-    "--1",
-    "1e1.5",
-    "１",
-]
+NO_NUMBERS = ["", ".", "+", "e3", "1e", "1.2.3", "1 2", "0x10", "1_0", "--1", "1e1.5", "１"]
 
 
-@pytest.mark.parametrize("text", NUMBERS)
-def test_a_cell_is_a_number(text):
-    assert NUMBER.fullmatch(text)
-
-
-@pytest.mark.parametrize("text", NO_NUMBERS)
-def test_a_cell_is_no_number(text):
-    assert not NUMBER.fullmatch(text)
+def test_a_cell_is_a_number_or_none():
+    every = [*NUMBERS, *NO_NUMBERS, "nan", "inf"]
+    assert [text for text in every if NUMBER.fullmatch(text)] == NUMBERS
 
 
 def test_a_cell_of_a_million_digits_is_refused_at_once(tmp_path):
