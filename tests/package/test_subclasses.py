@@ -67,11 +67,6 @@ class Residual(mha.AttentionLayer):
         return X + super().__call__(X)
 
 
-class Causal(mha.AttentionLayer):
-    def weights(self, X):
-        return super().weights(X) * np.tril(np.ones((X.shape[1], X.shape[1])))
-
-
 class CausalHeads(mha.MultiHeadAttention):
     def attention(self, X):
         A = super().attention(X) * np.tril(np.ones((X.shape[1], X.shape[1])))
@@ -96,7 +91,6 @@ class Fivefold(Line):
 
 OTHERS = {
     "outputs": (Residual.random(3, 2, 3, 1), SEQUENCES),
-    "weights": (Causal.random(3, 2, 3, 1), SEQUENCES),
     "attention": (CausalHeads.random(1, 4, 3), heads()),
     "twice the gradient": (Doubled(W), ROWS),
     "five times the loss": (Fivefold(W), ROWS),
@@ -155,19 +149,13 @@ class Capped(Line):
 
 
 @dataclass(frozen=True, eq=False)
-class Unit(Line):
-    def __post_init__(self):
-        object.__setattr__(self, "w", self.w / np.linalg.norm(self.w))
-
-
-@dataclass(frozen=True, eq=False)
 class Checked(Line):
     def __post_init__(self):
         if self.w.shape != (3,):
             raise ValueError("w: expected shape (3,)")
 
 
-@pytest.mark.parametrize("kind", [Positive, Capped, Unit])
+@pytest.mark.parametrize("kind", [Positive, Capped])
 @pytest.mark.parametrize(
     "ask",
     [
@@ -326,7 +314,7 @@ def test_a_number_that_is_trained_stays_an_array():
     mha.live.figure(end, ROWS, STEP, 3)
 
 
-@pytest.mark.parametrize("name", ["loss", "grad_norm", "test_loss", "steps", "stopped"])
+@pytest.mark.parametrize("name", ["loss", "test_loss", "stopped"])
 def test_what_a_model_measures_has_a_name_of_its_own(name):
     class Measuring(Line):
         def norms(self):
