@@ -153,21 +153,6 @@ def test_what_has_no_webassembly_trains_by_javascript(loss):
     np.testing.assert_allclose(found, figure.path().loss, rtol=1e-9)
 
 
-def test_the_gradient_of_a_loss_trains_in_python_too():
-    path = mha.train(TEMPERED, DATA, mha.GradientDescent(lr=0.3), 40)
-    assert path.loss[-1] < 0.5 * path.loss[0]
-    _, grad = TEMPERED.loss_and_grad(DATA.X, DATA.y)
-    ends = [(TEMPERED + h * grad).loss(DATA.X, DATA.y) for h in (1e-5, -1e-5)]
-    assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(grad.dot(grad), rel=1e-6)
-
-
-def test_a_class_of_its_own_trains_in_python_too():
-    path = mha.train(Line(np.zeros(3)), LINE_DATA, mha.GradientDescent(lr=0.5), 200)
-    best = np.linalg.lstsq(LINE_DATA.X, LINE_DATA.y)[0]
-    np.testing.assert_allclose(path[-1].w, best, rtol=1e-6)
-    assert path.grad_norm[-1] < 1e-6
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Penalized(mha.models.Vector):
     """A line with a closed form alone, and a penalty."""
