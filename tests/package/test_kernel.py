@@ -64,8 +64,13 @@ def ask(browser, number, theta, entry="gradient", found="slope", **given):
     return float(loss), np.array(array, dtype=float)
 
 
-@pytest.mark.parametrize("sizes", REMAINDERS, ids=lambda sizes: "n{} T{} d{} H{}".format(*sizes))
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(
+    "sizes, scale",
+    [
+        *((sizes, "plain") for sizes in REMAINDERS),
+        *((REMAINDERS[-3], scale) for scale in SCALES if scale != "plain"),
+    ],
+)
 def test_product_and_score_are_those_of_the_formulas(browser, sizes, scale):
     """What a figure asks beside the gradient, which is in test_executors.py."""
     model, X, y = problem(3, **dict(zip("nTdH", sizes, strict=True)), **SCALES[scale])
