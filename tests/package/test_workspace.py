@@ -16,7 +16,6 @@ from mhalib.optim import Adam, GradientDescent, Momentum
 from optional import torch
 from strategies import SIZES, direction, problem, problems, rounding, steepness
 
-seeds = pytest.mark.parametrize("seed", range(2))
 in_blocks = pytest.mark.usefixtures("heads_in_blocks")
 sizes = pytest.mark.parametrize(
     "sizes",
@@ -80,9 +79,8 @@ def assert_equal_to_the_formula(drawn, rel, size=0.0):
 
 @in_blocks
 @sizes
-@seeds
-def test_workspace_equals_the_formula(sizes, seed):
-    assert_equal_to_the_formula(problem(seed, **sizes), 1e-12)
+def test_workspace_equals_the_formula(sizes):
+    assert_equal_to_the_formula(problem(**sizes), 1e-12)
 
 
 @in_blocks
@@ -94,16 +92,9 @@ def test_workspace_equals_the_formula_at_every_scale(drawn):
 
 
 @in_blocks
-@pytest.mark.parametrize("n, T, d, H", [(100, 10, 50, 4), (64, 8, 16, 4)])
-def test_workspace_equals_the_formula_at_the_sizes_of_the_book(n, T, d, H):
-    assert_equal_to_the_formula(problem(0, n=n, T=T, d=d, H=H, W=0.1, U=0.3), 1e-12)
-
-
-@in_blocks
-@seeds
 @pytest.mark.parametrize("dtype, W, rel", [("float64", 500.0, 1e-9), ("float32", 60.0, 1e-2)])
-def test_scores_beyond_the_range_of_exp_are_shifted(seed, dtype, W, rel):
-    drawn = problem(seed, W=W).map(lambda a: a.astype(dtype))
+def test_scores_beyond_the_range_of_exp_are_shifted(dtype, W, rel):
+    drawn = problem(W=W).map(lambda a: a.astype(dtype))
     tokens = drawn.X[:, None]
     assert abs(tokens @ drawn.model.W @ tokens.mT).max() > np.log(np.finfo(dtype).max)
     slope = abs(logistic.slope(drawn.model.margins(drawn.X, drawn.y))).mean()
@@ -112,7 +103,7 @@ def test_scores_beyond_the_range_of_exp_are_shifted(seed, dtype, W, rel):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("sign", [-1, 1])
-@pytest.mark.parametrize("share", [0.3, 0.49, 0.51, 0.89, 0.91, 0.99, 1.5])
+@pytest.mark.parametrize("share", [0.49, 0.51, 0.89, 0.91, 1.5])
 def test_no_score_makes_long_decoders_overflow(dtype, sign, share):
     """One score at every share of the largest exponent, times readings of 1e5."""
     model, X, y = problem(n=1, T=2, d=2, H=1, W=0.0).map(lambda a: a.astype(dtype))
@@ -263,12 +254,11 @@ def with_copies(drawn, heads=(0, 1, 0, 2, 1, 0)):
 
 
 @in_blocks
-@seeds
 @pytest.mark.parametrize(
     "library", [lambda a: a, lambda a: torch.tensor(a)], ids=["numpy", "torch"]
 )
-def test_equal_heads_are_computed_once_and_counted(seed, library):
-    drawn = with_copies(problem(seed, W=1.0, H=3)).map(library)
+def test_equal_heads_are_computed_once_and_counted(library):
+    drawn = with_copies(problem(W=1.0, H=3)).map(library)
     workspace = drawn.model.workspace(drawn.X, drawn.y)
     assert workspace.pack(drawn.model).shape == (drawn.X.shape[2], 3 * sum(drawn.X.shape[1:]))
     assert_equal_to_the_formula(drawn, 1e-12)
