@@ -21,10 +21,13 @@ SIZES = st.permutations((1, 2, 3, 4, 5)).map(
 )
 
 
-@pytest.fixture(autouse=True, params=[2**18, 6], ids=["one block", "blocks"])
+@pytest.fixture(params=[2**18, 6], ids=["one block", "blocks"])
 def entries(request, monkeypatch):
     """Once with all queries in one block, once with one or two in each."""
     monkeypatch.setattr(regression, "ENTRIES", request.param)
+
+
+in_blocks = pytest.mark.usefixtures("entries")
 
 
 def drawn(seed, n=5, d=3, p=2, m=4, scale=1.0):
@@ -56,6 +59,7 @@ def grads(model, x, y, context, V=None):
     return [g.detach().numpy() for g in found]
 
 
+@in_blocks
 @given(seeds, SIZES, st.floats(0.01, 3))
 def test_loss_and_gradient_are_autograds(seed, sizes, scale):
     model, x, y, context = drawn(seed, **sizes, scale=scale)
@@ -69,6 +73,7 @@ def test_loss_and_gradient_are_autograds(seed, sizes, scale):
     assert_close(grad.B, dB, 1e-12, abs(dB).max() + abs(dA).max())
 
 
+@in_blocks
 @given(seeds, SIZES, st.floats(0.01, 2))
 def test_hvp_is_autograds(seed, sizes, scale):
     model, x, y, context = drawn(seed, **sizes, scale=scale)
@@ -79,12 +84,14 @@ def test_hvp_is_autograds(seed, sizes, scale):
     assert_close(found.B, B, 1e-11, size)
 
 
+@in_blocks
 def test_queries_attend_to_themselves_unless_told():
     model, x, y, _ = drawn(1)
     assert_close(model(x), model(x, x), 0)
     assert model.loss_and_grad(x, y)[0] == model.loss_and_grad(x, y, x)[0]
 
 
+@in_blocks
 def test_effective_tokens_count_equal_weights():
     model, x, _, context = drawn(2)
     assert_close((0 * model).effective_tokens(x, context), np.full(len(x), len(context)), 1e-14)
@@ -92,6 +99,7 @@ def test_effective_tokens_count_equal_weights():
     assert_close(sharp.effective_tokens(x, context), np.ones(len(x)), 1e-9)
 
 
+@in_blocks
 def test_torch_and_single_precision_stay_what_they_are():
     model, x, y, context = drawn(3)
     loss, grad = model.loss_and_grad(x, y, context)
@@ -230,6 +238,7 @@ def test_renormalization_keeps_attention_soft():
     assert np.linalg.norm(V, 2) <= 0.5 + 1e-12
 
 
+@in_blocks
 def test_minibatches_are_queries_and_all_tokens_their_context():
     data = mha.data.linear_regression(n=7, d=3, p=2)
     start = mha.AttentionRegression.random(3, 2)
