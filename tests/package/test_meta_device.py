@@ -8,7 +8,7 @@ from checks import assert_close
 from mhabook.c02_curvature.bounds import MarginSquared
 from mhabook.c02_curvature.derivatives import logit_hessian
 from mhabook.c02_curvature.loss_bounds import loss_hessian
-from mhalib.attention import Gaussian, gaussian, softmax
+from mhalib.attention import gaussian, softmax
 from mhalib.data import Dataset
 from mhalib.losses import logistic
 from optional import torch
@@ -18,7 +18,7 @@ DRAWN = problem(n=5, T=4, d=3, H=2)
 SHIFT = direction(DRAWN.model)
 FORMULAS = {
     f"{kernel!r} {name}": call
-    for kernel in (softmax, gaussian, Gaussian(c=2.0))
+    for kernel in (softmax, gaussian)
     for name, call in {
         "scores": lambda m, X, y, V, k=kernel: k.scores(X, 2 * X),
         "weights": lambda m, X, y, V, k=kernel: k(k.scores(X, 2 * X)),
