@@ -508,10 +508,9 @@ def test_numbers_go_where_the_traces_of_a_frame_say():
     assert frame.data[1].y == (1.0, 2.0) and frame.data[1].x == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_no_script_asks_by_has(script):
+def test_no_script_asks_by_has():
     """Firefox has known it since version 121; before that a selector with it throws."""
-    assert not re.search(r":has\(", script.read_text("utf-8"))
+    assert not [path for path in SCRIPTS if ":has(" in path.read_text("utf-8")]
 
 
 def layout_at(width, spec):
