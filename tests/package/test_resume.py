@@ -64,8 +64,9 @@ RULES = {
 }
 BATCHES = {"all samples": {}, "batches": {"batch": 3, "seed": 5}}
 ENGINES = {"numpy": False, "compiled": True}
-OF_EACH_KIND = ("momentum", "Adam", "own, elementwise", "own, random")
-"""The rules for a second place of a kind."""
+OF_A_REGRESSION = ("preconditioned", "structure-aware")
+OF_EACH_KIND = ("momentum", "Adam", "own, elementwise", "own, random", *OF_A_REGRESSION)
+"""The rules for all places but one of flat weights and one of models."""
 STEPS, HALF = 13, 6
 ROWS = [
     (place, rule, batch, engine)
@@ -73,10 +74,10 @@ ROWS = [
     for rule in RULES
     for batch in BATCHES
     for engine in ENGINES
-    if (place == "regression" or rule not in ("preconditioned", "structure-aware"))
+    if (place == "regression" or rule not in OF_A_REGRESSION)
     and not (rule == "backtracking" and batch == "batches")
     and not (engine == "compiled" and place == "regression")
-    and (place not in ("equal heads", "own, by column") or rule in OF_EACH_KIND)
+    and (place in ("heads", "own") or rule in OF_EACH_KIND)
 ]
 """A rule that is told whitened tokens has a regression's, one that compares losses takes no batch,
 and a regression has no compiled program."""
