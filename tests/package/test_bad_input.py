@@ -661,6 +661,11 @@ RUNS = {
         ValueError,
         ["steps: expected", "-1"],
     ),
+    "steps fractional": (
+        lambda: train(MODEL, DATA, STEP, steps=2.5),
+        ValueError,
+        ["steps: expected", "2.5"],
+    ),
     "record of one": (
         lambda: train(MODEL, DATA, STEP, 5, record=1),
         ValueError,
