@@ -576,6 +576,11 @@ RUNS = {
         TypeError,
         ["data: expected a RegressionDataset", "got a Dataset"],
     ),
+    "only a number": (
+        lambda: train(MODEL, DATA, STEP, 2, only=5),
+        TypeError,
+        ["only: expected some of ('W', 'U')"],
+    ),
     "only an array": (
         lambda: MODEL.only(X),
         TypeError,

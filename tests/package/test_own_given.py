@@ -444,6 +444,11 @@ REFUSED = {
         ValueError,
         "each value of lr once, got 0.3 and 0.3000",
     ),
+    "a value that is a text": (
+        over([0.1, "1"]),
+        TypeError,
+        "controls: expected numbers as the values of lr, got '1'",
+    ),
     "a value that is true": (
         over([0.1, True]),
         TypeError,
