@@ -585,6 +585,11 @@ REFUSED = {
         TypeError,
         r"X: expected an array of numbers, got list; np.asarray",
     ),
+    "texts": (
+        having(y=np.array(["a"] * 20)),
+        TypeError,
+        "y: expected an array of numbers, got ndarray of <U1",
+    ),
     "a masked array": (
         having(X=np.ma.masked_array(LINE_DATA.X, LINE_DATA.X > 1)),
         TypeError,
