@@ -96,8 +96,8 @@ WEIGHTS: dict[str, Any] = {
     ],
     "opacity": 0.99,  # by which livegrad/live/colors.css knows it, to give it the twin of its color
 }
-"""How a heat map of weights of attention looks: the larger a weight, the more of ``ATTENTION`` lies on the
-page, which shows through where there is none."""
+"""The look of a heat map of attention weights. The larger a weight, the more of ``ATTENTION`` lies on
+the page, which shows through where there is none."""
 TRAINED = {
     "training loss": (INK, "solid"),
     "training accuracy": (INK, "solid"),
