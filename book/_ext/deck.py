@@ -7,15 +7,17 @@ slide is
 - ``guesses``: what a chapter asks to predict, with the answers in the notes,
 - ``idea``: the drawn picture of its idea; ``picture-2``: the second drawn picture of the page,
 - ``seen``: what the chapter has shown,
-- the label of a statement, the number of a figure (``figure-2``), the id of a section,
+- the label of a statement, the number of a figure (``figure-2``), the id of a section, whose text
+  takes as many slides as it needs,
+- ``behind-`` and the label of a statement: what the page says behind it,
 - or the name of a live figure, which trains on the slide.
 
 The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside
 it: after a statement its proof, after a figure what there is to see. A theorem is built up: first
-what it supposes, then each of its claims, and on a slide of its own how its proof goes. The proof of
-another statement stands below it where there is room, and else on the next slide, step by step. Of
-a part, ``proofs_in_notes`` lists statements whose proofs are for the notes alone, and ``add`` has a
-sentence for below what a slide shows.
+what it supposes, then each of its claims, and on slides of its own its proof. The proof of
+another statement stands below it where there is room, and else on the next slide, sentence by sentence. Of
+a part, ``proofs_in_notes`` lists statements whose proofs are for the notes alone, ``add`` has a
+sentence for below what a slide shows, and ``takes`` the minutes of a slide.
 """
 
 import re
@@ -77,7 +79,7 @@ def slides(k, week, given):
         Slide(plan(week), "plan"),
     ]
     for part in week["lecture"]:
-        shown += of_part(part, week, said, given.get("setter"))
+        shown += of_part(part, week, given.get("setter"))
     for each in shown:
         if each.kind == "guesses":
             each.notes += answers(each.name.split("/")[0], shown)
@@ -87,7 +89,7 @@ def slides(k, week, given):
     return [each.html for each in shown]
 
 
-def of_part(part, week, said, setter):
+def of_part(part, week, setter):
     """The slides of a part of the lecture, with their shares of its minutes."""
     shows = {item["figure"]: item["show"] for item in week["live"]}
     made = [each for name in part["slides"] for each in slide(name, part, shows)]
@@ -97,14 +99,14 @@ def of_part(part, week, said, setter):
         if each.kind == "question":
             own, behind = own_slide(page, names), names[names.index(each.name) + 1 :]
             if own or page == chapters(week)[0]:
-                each.body += setting(page, own is not None and behind[:1] == [own]) + said
+                each.body += setting(page, own is not None and behind[:1] == [own])
             else:
-                each.body += said + opening(page)
+                each.body += opening(page)
         if each.name in part.get("add", {}):
             each.body = without_lead(each.body)
             each.body += f'<div class="add">{problems.html(part["add"][each.name], setter)}</div>'
     whole = part["minutes"]
-    for each, minutes in zip(made, shared(whole, [one.share for one in made]), strict=True):
+    for each, minutes in zip(made, timed(part, made), strict=True):
         name, about = each.name or "The proof", f"about {minutes}" if minutes else "less than 1"
         each.notes = f"<p>{name}, {about} of {whole} minutes.</p>{each.notes}"
     return made
@@ -119,7 +121,7 @@ def without_lead(body):
 
 
 SHARES = {
-    "question": 1,
+    "question": 2,
     "seen": 2,
     "figure": 2,
     "idea": 3,
@@ -129,8 +131,24 @@ SHARES = {
     "live": 5,
     "statement": 6,
     "theorem": 8,
-    "outline": 10,
 }
+
+
+def timed(part, made):
+    """Whole minutes of the slides of a part: what it says of some of them, the rest in proportion.
+
+    Raises ValueError where it says more than it has.
+    """
+    takes = part.get("takes", {})
+    free = [each for each in made if each.name not in takes]
+    rest = part["minutes"] - sum(takes.values())
+    if rest < 0 or (rest and not free):
+        raise ValueError(
+            f"{part['part']}: expected takes to leave 0 minutes or more of {part['minutes']} to other "
+            f"slides, got {sum(takes.values())}"
+        )
+    others = iter(shared(rest, [each.share for each in free]) if free else ())
+    return [takes[each.name] if each.name in takes else next(others) for each in made]
 
 
 def shared(minutes, shares):
@@ -170,7 +188,7 @@ def plan(week):
         for part in week["lecture"]
     )
     pages = " · ".join(map(course.title, week["read"]))
-    return f"<h2>{whole} minutes</h2><ol>{parts}</ol><p>Read before: {escape(pages)}</p>"
+    return f"<h2>{whole} minutes</h2><ol>{parts}</ol><p>Read before, except the live figures: {escape(pages)}</p>"
 
 
 def called(given):
@@ -188,7 +206,9 @@ def slide(name, part, shows):
         body, kind, notes = drawn(page, int(numbered[1]))
     else:
         body, kind, notes = KINDS[label](page) if label in KINDS else labelled(page, label)
-    behind = []
+    more, behind = [], []
+    if kind == "text":
+        body, *more = in_parts(body)
     if kind in ("statement", "theorem") and name not in part.get("proofs_in_notes", ()):
         below, behind = proved(page, label, body)
         body += below
@@ -198,11 +218,12 @@ def slide(name, part, shows):
     foot = f'<a href="{link}" target="_blank">{escape(where)}</a>'
     proof = words([proof_of(element(page, label))], file) if behind else ""
     outlines = [Slide(each, "outline", proof) for each in behind]
-    made = [Slide(body, kind, ask + notes, name), *outlines]
+    further = [Slide(each, "text", notes) for each in more]
+    made = [Slide(body, kind, ask + notes, name), *further, *outlines]
     for each in made:
-        each.part, each.foot, each.share = part["part"], foot, SHARES[each.kind]
+        each.part, each.foot, each.share = part["part"], foot, SHARES.get(each.kind)
     for each in outlines:
-        each.share /= len(outlines)
+        each.share = 2 + 0.7 * len(BeautifulSoup(each.body, "html.parser").select("li.fragment"))
     return made
 
 
@@ -227,6 +248,9 @@ def setting(page, is_next):
 
 
 PICTURE = re.compile(r"\b(picture|figure)s?\b")
+
+
+OF_PICTURE = re.compile(rf"{PICTURE.pattern}|\bsketch\b|\bOn the left\b")
 
 
 def own_slide(page, names):
@@ -266,10 +290,16 @@ def asked(page):
     """The guesses of a chapter: what is asked, and what one may choose."""
     rows = []
     for guess in guesses_of(page).values():
-        words = guess.get("choices", ["draw it"] if "curve" in guess else [])
-        choices = "".join(f"<span>{escape(each)}</span>" for each in words)
+        choices = guess.get("choices", ["draw it"] if "curve" in guess else [])
+        choices = "".join(f"<span>{escape(each)}</span>" for each in choices)
         rows.append(f'<li>{escape(guess["ask"])}<p class="choices">{choices}</p></li>')
-    return f'<h2>Guess first</h2><ol class="guesses">{"".join(rows)}</ol>', "guesses", ""
+    file = built.file_of(page)
+    before = built.page(file).find(class_="mha-guesses").find_previous_siblings(is_text)
+    led = "".join(str(taken(each, file, HERE)) for each in reversed(before))
+    body = (
+        f'<h2>Guess first</h2><div class="lead">{led}</div><ol class="guesses">{"".join(rows)}</ol>'
+    )
+    return body, "guesses", ""
 
 
 def guesses_of(page):
@@ -331,9 +361,21 @@ def drawn(page, number):
             break
         if is_text(each):
             before.insert(0, each)
-    found = drawing.find_parent("section")
-    body = f"{heading(found, file)}{picture(file, drawing)}"
-    return body, "idea", words(before, file) + following(cell, file)
+    stated = cell.find_previous_sibling(class_="proof")
+    title = heading(drawing.find_parent("section"), file)
+    if stated is not None:  # the section is about more
+        title = f"<h2>{named(stated)}</h2>"
+    body = f"{title}{picture(file, drawing)}"
+    notes = re.sub(r"\bnext (figure|picture)\b", r"\1", words(before, file))
+    return body, "idea", notes + following(cell, file)
+
+
+def named(found):
+    """What a statement is called, without its mark."""
+    title = copy(found.find(class_="admonition-title"))
+    for mark in title.select(".mha-known"):
+        mark.decompose()
+    return escape(" ".join(title.get_text().split()))
 
 
 def seen(page):
@@ -347,9 +389,15 @@ KINDS = {"question": question, "guesses": asked, "idea": idea, "seen": seen}
 
 
 def labelled(page, label):
-    """The slide of a statement, a figure, a section or a live figure: its body, its kind, its
-    notes."""
-    file, found = built.file_of(page), element(page, label)
+    """The slide of a statement, a figure, a section or a live figure, or of the words behind a
+    statement: its body, its kind, its notes."""
+    file, found = built.file_of(page), element(page, label.removeprefix("behind-"))
+    if label.startswith("behind-"):
+        parts = texts_behind(proof_of(found) or found)
+        title = found.find(class_="admonition-title").get_text(" ", strip=True)
+        shown = "".join(str(taken(each, file, HERE)) for each in parts)
+        name = re.match(r"\w+ [0-9.]+", title)[0]
+        return f"<h2>What follows from {name}</h2>{shown}", "text", beside(found, file)
     if found.name == "figure":
         body = f"<h2>{escape(found.find('figcaption').get_text(strip=True))}</h2>{picture(file, found)}"
         cell = found.find_parent("div", class_="cell")
@@ -432,11 +480,9 @@ def proved(page, label, body):
     name = re.match(r"\w+ [0-9.]+", title)[0]
     parts = paragraphs(taken(proof, file, HERE))[1:]
     claim = claimed(found, file)
-    if "theorem" in found["class"]:
-        return "", in_steps(f"How {name} is proved", steps(parts), claim)
     statement = BeautifulSoup(body, "html.parser")
-    high = lines(parts)
-    if lines(statement.find_all(is_text)) + high <= ROOM + 2 * (high < 3):
+    high, is_theorem = lines(parts), "theorem" in found["class"]
+    if not is_theorem and lines(statement.find_all(is_text)) + high <= ROOM + 2 * (high < 3):
         parts[0].insert(0, BeautifulSoup("<b>Proof.</b> ", "html.parser"))
         return f'<div class="short fragment">{"".join(map(str, parts))}</div>', []
     return "", in_steps(f"Proof of {name}", list(sentences(parts)), claim)
@@ -445,37 +491,25 @@ def proved(page, label, body):
 def claimed(found, file):
     """What a statement says, without its name, to stand above its proof."""
     shown = taken(found, file, HERE)
-    parts = [each for each in paragraphs(shown)[1:] if not SOURCES.match(each.get_text())]
+    said = shown.find(class_=re.compile("-content$")).find_all(True, recursive=False)
+    parts = [each for each in said if not SOURCES.match(each.get_text())]
     for each in shown.find_all(id=True):
         del each["id"]  # it stands on the statement's own slide
     return parts
 
 
-def steps(parts):
-    """The steps that a proof names, each with its first sentence, or all sentences."""
-    named = [
-        k for k, each in enumerate(parts) if each.contents[:1] == each.find_all("em")[:1] != []
-    ]
-    if len(named) > 2:
-        return [next(sentences(parts[k:])) for k in named]
-    return list(sentences(parts))
-
-
 def in_steps(title, steps, claim):
     """Steps of a proof on as many slides as they need, each as full as the others, and below what
-    it proves unless that is long."""
+    it proves: of a long statement, its last parts."""
     high = [lines(BeautifulSoup(f"<p>{step}</p>", "html.parser").contents) for step in steps]
-    above = lines(claim) * SMALL
-    count = ceil(sum(high) / (ROOM - above))
-    if above > ROOM / 2 and count > ceil(sum(high) / ROOM):
-        count, claim = ceil(sum(high) / ROOM), []
+    is_cut = False
+    while (lines(claim) * SMALL > FULL / 2 or is_cut and is_formula(claim[0])) and any(
+        map(is_main, claim[1:])
+    ):
+        claim, is_cut = claim[1:], True
     led = f'<div class="claim">{"".join(map(str, claim))}</div>' if claim else ""
-    slides = [[] for _ in range(count)]
-    for k, step in enumerate(steps):
-        middle = sum(high[:k]) + high[k] / 2
-        slides[int(middle * count / sum(high))].append(step)
     first, out = 1, []
-    for each in filter(None, slides):
+    for each in spread(steps, high, FULL - lines(claim) * SMALL):
         rows = "".join(f'<li class="fragment">{step}</li>' for step in each)
         also = "" if first == 1 else ", continued"
         out.append(f'<h2>{title}{also}</h2>{led}<ol start="{first}">{rows}</ol>')
@@ -483,14 +517,28 @@ def in_steps(title, steps, claim):
     return out
 
 
+def spread(parts, high, room):
+    """Parts of these heights on as many slides as they need, each as full as the others."""
+    count = ceil(sum(high) / room)
+    slides = [[] for _ in range(count)]
+    for k, part in enumerate(parts):
+        middle = sum(high[:k]) + high[k] / 2
+        slides[int(middle * count / sum(high))].append(part)
+    return [each for each in slides if each]
+
+
 ROOM = 14.5  # lines of 28 pixels below a title
+FULL = 16.5  # and with letters of 24
 SMALL = 20 / 28  # a line of what is proved, above its proof, over a line
 
 
 def lines(parts):
-    """About how many lines paragraphs and formulas take on a slide."""
+    """About how many lines paragraphs, formulas and tables take on a slide."""
     found = 0
     for part in parts:
+        if part.select("tr"):
+            found += 2 * len(part.select("tr"))
+            continue
         displayed = [part] if is_formula(part) else part.select("div.math")
         in_words = len(letters([part])) - len(letters(displayed))
         found += ceil(in_words / 88) + 0.3 * bool(in_words)
@@ -506,7 +554,7 @@ def letters(parts):
 def sentences(parts):
     """The sentences of paragraphs and displayed formulas, as HTML; a name with a period, such as
     "The decoder.", belongs to the sentence behind it."""
-    said = ""
+    said, opened = "", 0
     for part in parts:
         for each in [part] if is_formula(part) else part.contents:
             if isinstance(each, NavigableString):
@@ -514,9 +562,16 @@ def sentences(parts):
             else:
                 ended, rest = ([each], "") if closes(each) else ([], each)
             for sentence in ended:
-                yield f"{said}{sentence}"
-                said = ""
+                opened += brackets(sentence)
+                said += str(sentence)
+                if opened > 0:
+                    said += " "
+                    continue
+                yield said
+                said, opened = "", 0
+            opened += brackets(rest)
             said += str(rest)
+        opened = 0
         if part.get_text().rstrip().endswith((".", "?")) and said.strip():
             yield said
             said = ""
@@ -524,7 +579,12 @@ def sentences(parts):
         yield said
 
 
-ENDS = re.compile(r"(?<=[.?!])\s+(?=[A-Z]|$)")
+ENDS = re.compile(r"(?<=[.?!])\s+(?=\(?[A-Z]|$)|(?<=[.?!]\))\s+(?=\(?[A-Z]|$)")
+
+
+def brackets(part):
+    """How many more brackets words open than they close; a formula has its own."""
+    return part.count("(") - part.count(")") if isinstance(part, str) else 0
 
 
 def closes(part):
@@ -533,7 +593,9 @@ def closes(part):
     return (is_formula(part) or together) and part.get_text().rstrip().endswith((".", "?"))
 
 
-SOURCES = re.compile(r"\s*(It has the shape of|This (theorem )?is the counterpart of)")
+SOURCES = re.compile(
+    r"\s*((It|The statement) has the shape of|This (theorem )?is the counterpart of)"
+)
 # what a page says to its readers alone
 TO_READERS = re.compile(r"\s*(Reading time: |Here are the answers\.)")
 
@@ -545,6 +607,11 @@ LEADS_ON = re.compile(r"\s*(In code,|Here is |The figure shows )")
 def is_text(part):
     """Is it a paragraph or a displayed formula?"""
     return part.name == "p" or is_formula(part)
+
+
+def is_main(part):
+    """Is it what a statement says in a formula, a list or a table?"""
+    return part.name != "p"
 
 
 def is_formula(part):
@@ -566,16 +633,21 @@ def leading(found):
 def following(found, file):
     """The paragraphs and formulas behind a part of a page, up to the next heading, figure or
     statement; those that lead to a drawn picture are among its notes."""
+    return words(texts_behind(found), file)
+
+
+def texts_behind(found):
+    """The same as elements of the page."""
     behind = []
     for each in found.find_next_siblings() if found is not None else ():
         if not is_text(each):
             leads_on = each.name == "div" and each.find("figure", class_="mha-idea")
             if behind and "cell" in each.get("class", ()) and LEADS_ON.match(behind[-1].get_text()):
                 behind.pop()
-            return "" if leads_on else words(behind, file)
+            return [] if leads_on else behind
         if "mha-guessed" not in each.get("class", ()) and not TO_READERS.match(each.get_text()):
             behind.append(each)
-    return words(behind, file)
+    return behind
 
 
 def beside(found, file):
@@ -587,7 +659,9 @@ def beside(found, file):
         plain = each.parent.name == "section" and "mha-guessed" not in each.get("class", ())
         text = each.get_text()
         first = next(sentences([taken(each, file, HERE)])) if plain and len(text) > 30 else ""
-        if first and not (TO_READERS.match(text) or LEADS_ON.match(text) or PICTURE.search(first)):
+        if first and not (
+            TO_READERS.match(text) or LEADS_ON.match(text) or OF_PICTURE.search(first)
+        ):
             return words(BeautifulSoup(f"<p>{first}</p>", "html.parser").contents, file)
     return ""
 
@@ -644,14 +718,31 @@ def raised(part):
 
 
 def without_cells(part):
-    """A section without its code, its figures, its dropdowns and the sections inside it; what a
-    cell prints stays."""
+    """A section without its code, its figures, its dropdowns and the sections inside it, and
+    without the words that lead to what a cell prints."""
     for cell in part.select("div.cell"):
-        printed = cell.find("div", class_=re.compile("stream|text_plain"))
-        cell.replace_with(printed.extract()) if printed else cell.decompose()
+        before = cell.find_previous_sibling()
+        if before is not None and before.get_text().rstrip().endswith(":"):
+            before.decompose()
+        cell.decompose()
     for each in part.select(".dropdown, section section"):
         each.decompose()
     return raised(part)
+
+
+def in_parts(body):
+    """The text of a section on as many slides as it needs, each below its heading."""
+    found = BeautifulSoup(body, "html.parser")
+    title = found.find("h2")
+    parts = [each for each in title.find_next_siblings() if each.get_text(strip=True)]
+    slides = spread(parts, [lines([each]) for each in parts], ROOM)
+    if len(slides) < 2:
+        return [body]
+    name = escape(title.get_text(" ", strip=True))
+    return [
+        f"<h2>{name}{', continued' if k else ''}</h2>{''.join(map(str, each))}"
+        for k, each in enumerate(slides)
+    ]
 
 
 def titles_of_sheet(week):

@@ -162,7 +162,7 @@ def largest_curvature_in_B(model, data, move=1e-4):
     return np.linalg.eigvalsh((hessian + hessian.T) / 2)[-1]
 
 
-@page.after("train", says=("so it grows with $A$, as it did in the figure above"))
+@page.after("train", says=("so it grows with $A$, as it did in the live figure"))
 def test_it_is_nearly_that_in_B_and_grows_like_the_square_of_A_along_the_largest_variance(
     data, start, plain
 ):
@@ -350,7 +350,7 @@ def test_a_stretched_target_costs_whitened_descent_steps(grown):
 @page.after(
     "stretched-target",
     says=(
-        "Late in a run, the steps per halving of the excess are nearly proportional to this "
+        "Late in a run, the whitened steps per halving of the excess are nearly proportional to this "
         "condition number",
         "The early steps hardly depend on it, so the total grows more slowly",
     ),

@@ -302,6 +302,9 @@ def live(figure):
             "proofs_in_notes: expected one of its slides, got '9/x'",
         ),
         (lecture(add={"9/x": "y"}), "add: expected one of its slides, got '9/x'"),
+        (lecture(takes={"9/x": 1}), "takes: expected one of its slides, got '9/x'"),
+        (lecture(takes={"9/idea": True}), "takes, 9/idea: expected whole minutes, got True"),
+        (lecture(takes={"9/idea": -1}), "takes, 9/idea: expected whole minutes, got -1"),
         (lecture(add={"9/idea": "$x"}), "each formula between two $, got '$x'"),
         (
             lecture(slides=["99/idea"]),
