@@ -317,6 +317,11 @@ def answers(page, shown):
     for number, guess in guesses_of(page).items():
         answer = f"<b>{escape(guess['answer'])}</b>: " if "answer" in guess else ""
         place = article.find(id=f"said-chapter-{page}-{number}")
+        why = guess.get("why", "The chapter shows it.")
+        titled = IN_SECTION.search(why)
+        if titled:  # it is shown there, not where the page says what was guessed
+            why = IN_SECTION.sub("", why)
+            place = behind_section(article, titled[1]) or place
         before = {each.get("id") for each in place.find_all_previous(id=True)}
         before |= {each["data-name"] for each in place.find_all_previous(attrs={"data-name": True})}
         slides = [
@@ -327,10 +332,19 @@ def answers(page, shown):
             and each.name.split("/")[1] in before
         ]
         there = f" (slide {slides[-1]})" if slides else ""
-        said.append(
-            f"<p>{number}. {answer}{escape(guess.get('why', 'The chapter shows it.'))}{there}</p>"
-        )
+        said.append(f"<p>{number}. {answer}{escape(why)}{there}</p>")
     return "".join(said)
+
+
+IN_SECTION = re.compile(r" \(“([^”]+)”\)")  # a heading of the page that an answer names
+
+
+def behind_section(article, title):
+    """What stands behind the section of a page with this title, or None."""
+    for each in article.find_all(["h2", "h3"]):
+        if each.get_text().startswith(title):
+            return each.find_parent("section").find_next_sibling()
+    return None
 
 
 def idea(page):

@@ -265,6 +265,9 @@ def test_answers_have_the_number_of_their_question_and_of_the_slide_that_shows_i
     number = 1 + len(shown["9/figure-1"].find_previous_siblings("section"))
     said = [each.get_text() for each in shown["9/guesses"].select(".notes p")[1:]]
     assert said[0].startswith("1. Around zero") and said[0].endswith(f"(slide {number})")
+    number = 1 + len(shown["10/figure-1"].find_previous_siblings("section"))
+    whitened = shown["10/guesses"].select(".notes p")[2].get_text()
+    assert whitened.endswith(f"for all others. (slide {number})"), "its answer names a section"
     assert [each[:2] for each in said] == ["1.", "2.", "3."] and said[2].startswith("3. 53 of")
 
 
