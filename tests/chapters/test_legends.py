@@ -1006,6 +1006,56 @@ def bought(made, path, first, lr, sigma, kappa_M):
     ]
 
 
+def gradient_gaps(made, path, first, r, d):
+    sizes, radii = (40, 80, 160, 320, 640), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)
+    whole = mha.data.linear_regression(640, d, d, kappa=16, s_max=0.1, kappa_M=4, sigma=0.1)
+
+    def gap(data, n, r):
+        x, y, V = data.x[:n], data.y[:n], r * np.eye(d)
+        values, basis = np.linalg.eigh(x.T @ x / n)
+        inverse = basis / values**0.5 @ basis.T
+        model = mha.AttentionRegression(A=V @ inverse, B=inverse @ V @ inverse)
+        slope = model.loss_and_grad(x, y)[1]
+        fit = np.linalg.lstsq(x @ inverse, y, rcond=None)[0].T
+        # in whitened coordinates, by the chain rule; of ½‖UVᵀ − N̂‖²
+        dU = slope.A @ inverse - (V @ V.T - fit) @ V
+        dV = inverse @ slope.B @ inverse - (V @ V.T - fit).T @ V
+        return np.sqrt((dU**2).sum() + (dV**2).sum())
+
+    draws = [whole, *(whole.fresh(640, seed=k) for k in (1, 2, 3))]
+    gaps = {
+        size: [np.mean([gap(data, n, size) for data in draws]) for n in sizes] for size in radii
+    }
+    x = np.log(sizes) - np.log(sizes).mean()
+    powers = {size: x @ np.log(found) / (x @ x) for size, found in gaps.items()}
+    return {
+        "mean gap of gradients": Panel(
+            "log samples n",
+            "log",
+            {
+                "measured": gaps[r],
+                "slope −1/2, through n = 640": gaps[r][-1] * (640 / np.array(sizes)) ** 0.5,
+            },
+            sizes,
+        ),
+        "measured power of n, for every r": Panel(
+            "radius r",
+            "",
+            {
+                "measured": list(powers.values()),
+                "power −1/2": ([0, 1.1], [-0.5, -0.5]),
+                "limit 1/√2": ([0.5**0.5] * 2, [-1.3, 0]),
+                "here": ([r], [powers[r]]),
+            },
+            radii,
+        ),
+    }, [
+        ("With r = {} and d = {}, the mean gap is {} with 40 samples", r, d, gaps[r][0]),
+        ("and {} with 640", gaps[r][-1]),
+        ("it falls like n to the power {}.", powers[r]),
+    ]
+
+
 def data_and_compute(made, path, first, **values):
     sizes = (320, 160, 80, 40)
 
@@ -1848,7 +1898,8 @@ SHOWN = {
         bought,
         {"lr": 0.3, "sigma": 0.2, "kappa_M": 2.0},
     ),
-    ("book/preconditioning/11_further.html", 0): (
+    ("book/preconditioning/11_further.html", 0): (gradient_gaps, {"r": 0.6, "d": 3}),
+    ("book/preconditioning/11_further.html", 1): (
         data_and_compute,
         {
             "optimizer": "structure_aware",

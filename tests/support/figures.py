@@ -30,6 +30,7 @@ from mhabook.c08_digits import figure as c08
 from mhabook.c09_tilting import figure as c09
 from mhabook.c10_structure import figure as c10
 from mhabook.c11_data_and_compute import figure as c11
+from mhabook.c11_data_and_compute import figure_gap
 from mhabook.c12_two_kernels import figure as c12
 from mhabook.c12_two_kernels import figure_forces
 from mhabook.c13_layer import figure as c13
@@ -170,7 +171,7 @@ FIGURES = {
             mha.Preconditioned(lr=0.5),
         ),
     ),
-    "book/preconditioning/11_further.html": (c11.data_and_compute,),
+    "book/preconditioning/11_further.html": (figure_gap.gap, c11.data_and_compute),
     "book/kernels/12_two_kernels_one_rank.html": (
         lambda: c12.selecting(
             np.linspace(-4, 4, 161)[:, None], np.array([[-2.0], [0.0], [1.0]]), mha.gaussian
