@@ -1,4 +1,4 @@
-import { mean } from "livegrad/live/engine/matrices.js";
+import { mean, productWithTransposed } from "livegrad/live/engine/matrices.js";
 import { defaultRng } from "livegrad/live/engine/numpy_random.js";
 import { liveFigure } from "livegrad/live/figure.js";
 import { firstTokens, instance } from "mhabook/live/engine/regression.js";
@@ -21,67 +21,76 @@ function draws(told, values) {
   return drawn.get(told).map((draw) => instance(draw, values));
 }
 
-// {loss, gap} at U = V = r I for whitened tokens z (n, d) with targets y: as `gradient_gap` of finite_data.py.
-function measured(z, y, n, d, r) {
-  const dU = new Float64Array(d * d), // of L_n
-    dV = new Float64Array(d * d),
+// {loss, gap} for each r at U = V = r I, for whitened tokens z (n, d) with targets y: as `gradient_gap` of finite_data.py.
+function measured({ z, y, n }, d, radii) {
+  const scores = new Float64Array(n),
+    weights = new Float64Array(n),
     fit = new Float64Array(d * d);
-  const weights = new Float64Array(n),
-    [m, residual, bent] = [0, 1, 2].map(() => new Float64Array(d));
-  const along = (g, j) => {
-    let sum = 0;
-    for (let a = 0; a < d; a++) sum += g[a] * z[j * d + a];
-    return sum;
-  };
-  let loss = 0;
-  for (let i = 0; i < n; i++) {
-    const query = z.subarray(i * d, i * d + d);
-    let top = -Infinity,
-      total = 0;
-    for (let j = 0; j < n; j++) top = Math.max(top, (weights[j] = r * along(query, j)));
-    for (let j = 0; j < n; j++) total += weights[j] = Math.exp(weights[j] - top);
+  const [m, residual, bent] = [0, 1, 2].map(() => new Float64Array(d));
+  const slopes = radii.map(() => ({ loss: 0, dU: new Float64Array(d * d), dV: new Float64Array(d * d) }));
+
+  function addQuery(i, r, top, slope) {
+    let total = 0,
+      offset = 0;
     m.fill(0);
-    for (let j = 0; j < n; j++) for (let a = 0; a < d; a++) m[a] += (weights[j] * z[j * d + a]) / total;
-    for (let a = 0; a < d; a++) residual[a] = y[i * d + a] - r * m[a];
-    // C g = Σ_j π_j z_j (z_j − m)·g with g = Uᵀ residual
     bent.fill(0);
-    let offset = 0;
-    for (let a = 0; a < d; a++) offset += residual[a] * m[a];
-    for (let j = 0; j < n; j++) {
-      const share = (r * weights[j] * (along(residual, j) - offset)) / total;
-      for (let a = 0; a < d; a++) bent[a] += share * z[j * d + a];
+    for (let j = 0, at = 0; j < n; j++) {
+      const weight = Math.exp(r * (scores[j] - top));
+      total += weights[j] = weight;
+      for (let a = 0; a < d; a++) m[a] += weight * z[at++];
     }
     for (let a = 0; a < d; a++) {
-      loss += residual[a] ** 2 / (2 * n);
+      m[a] /= total;
+      residual[a] = y[i * d + a] - r * m[a];
+      offset += residual[a] * m[a];
+    }
+    // C g = Σ_j π_j z_j (z_j − m)·g with g = Uᵀ residual
+    for (let j = 0, at = 0; j < n; j++, at += d) {
+      let along = -offset;
+      for (let a = 0; a < d; a++) along += residual[a] * z[at + a];
+      along *= weights[j];
+      for (let a = 0; a < d; a++) bent[a] += along * z[at + a];
+    }
+    for (let a = 0; a < d; a++) {
+      slope.loss += residual[a] ** 2 / (2 * n);
       for (let b = 0; b < d; b++) {
-        dU[a * d + b] -= (residual[a] * m[b]) / n;
-        dV[a * d + b] -= (query[a] * bent[b]) / n;
-        fit[a * d + b] += (y[i * d + a] * query[b]) / n;
+        slope.dU[a * d + b] -= (residual[a] * m[b]) / n;
+        slope.dV[a * d + b] -= (r * z[i * d + a] * bent[b]) / (n * total);
       }
     }
   }
-  // The gradients of L̂ are E V and Eᵀ U, with E = U Vᵀ − N̂.
-  let square = 0;
-  for (let a = 0; a < d; a++)
-    for (let b = 0; b < d; b++) {
-      const E = (a === b ? r * r : 0) - fit[a * d + b];
-      square += (dU[a * d + b] - r * E) ** 2 + (dV[b * d + a] - r * E) ** 2;
-    }
-  return { loss, gap: Math.sqrt(square) };
+
+  for (let i = 0; i < n; i++) {
+    productWithTransposed(z, i * d, z, 0, 1, d, n, scores, 0);
+    const top = scores.reduce((most, score) => Math.max(most, score), -Infinity);
+    radii.forEach((r, k) => addQuery(i, r, top, slopes[k]));
+    for (let k = 0; k < d * d; k++) fit[k] += (y[i * d + Math.floor(k / d)] * z[i * d + (k % d)]) / n;
+  }
+  return slopes.map(({ loss, dU, dV }, k) => {
+    // The gradients of L̂ are E V and Eᵀ U, with E = U Vᵀ − N̂.
+    const r = radii[k];
+    let square = 0;
+    for (let a = 0; a < d; a++)
+      for (let b = 0; b < d; b++) {
+        const E = (a === b ? r * r : 0) - fit[a * d + b];
+        square += (dU[a * d + b] - r * E) ** 2 + (dV[b * d + a] - r * E) ** 2;
+      }
+    return { loss, gap: Math.sqrt(square) };
+  });
 }
 
 // Radius by radius, size by size, the mean gap; and the loss of all samples of the first draw.
 function everywhere(all, { sizes, radii, d }) {
-  const parts = sizes.map((n) =>
+  const found = sizes.map((n) =>
     all.map((data) => {
       const { x, y, whitening } = firstTokens(data, n);
-      return { z: times(x, whitening.inverse, n, d, d), y, n };
+      return measured({ z: times(x, whitening.inverse, n, d, d), y, n }, d, radii);
     }),
   );
-  return radii.map((r) => {
-    const found = parts.map((draws) => draws.map(({ z, y, n }) => measured(z, y, n, d, r)));
-    return { gaps: found.map((draws) => mean(draws.map(({ gap }) => gap))), loss: found.at(-1)[0].loss };
-  });
+  return radii.map((_, k) => ({
+    gaps: found.map((draws) => mean(draws.map((each) => each[k].gap))),
+    loss: found.at(-1)[0][k].loss,
+  }));
 }
 
 // The slope of the line that is nearest in the logarithms.

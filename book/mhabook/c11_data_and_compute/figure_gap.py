@@ -148,6 +148,7 @@ def _frame():
         title="samples n",
         col=1,
     )
-    frame.update_yaxes(type="log", exponentformat="power", col=1)
+    # one scale for every r, so that slopes can be compared
+    frame.update_yaxes(type="log", dtick=1, exponentformat="power", range=[-3, 1], col=1)
     frame.update_xaxes(range=[0, 1.1], title="radius r", col=2)
     return frame.update_yaxes(range=[-1.3, 0], col=2)
