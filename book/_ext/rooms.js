@@ -51,6 +51,11 @@ class Element {
 
   addEventListener() {}
   dispatchEvent() {}
+  once() {}
+
+  querySelectorAll() {
+    return [];
+  }
 
   get outerHTML() {
     if (this.tag === "select")
