@@ -12,71 +12,75 @@ const drawn = new WeakMap(),
 // Tokens and noise of every d are the first numbers of the streams.
 function draws(told, values) {
   if (!drawn.has(told)) {
-    const normals = (stream, kind) => defaultRng([...stream, kind]).normals(values.n * Math.max(...Object.keys(told.rotations)));
+    const normals = (stream, kind) =>
+      defaultRng([...stream, kind]).normals(values.n * Math.max(...Object.keys(told.rotations)));
     drawn.set(
       told,
-      told.streams.map((stream) => ({ tokens: normals(stream, 0), noise: normals(stream, 1), rotations: told.rotations })),
+      told.streams.map((stream) => ({
+        tokens: normals(stream, 0),
+        noise: normals(stream, 1),
+        rotations: told.rotations,
+      })),
     );
   }
   return drawn.get(told).map((draw) => instance(draw, values));
 }
 
-// {loss, gap} for each r at U = V = r I, for whitened tokens z (n, d) with targets y: as `gradient_gap` of finite_data.py.
-function measured({ z, y, n }, d, radii) {
-  const scores = new Float64Array(n),
-    weights = new Float64Array(n),
-    fit = new Float64Array(d * d);
+// Adds to the loss and the gradients at U = V = r I what a query adds, given its scores at r = 1 and their maximum.
+function addQuery({ z, y, n }, d, i, r, { scores, top, weights }, slope) {
   const [m, residual, bent] = [0, 1, 2].map(() => new Float64Array(d));
-  const slopes = radii.map(() => ({ loss: 0, dU: new Float64Array(d * d), dV: new Float64Array(d * d) }));
-
-  function addQuery(i, r, top, slope) {
-    let total = 0,
-      offset = 0;
-    m.fill(0);
-    bent.fill(0);
-    for (let j = 0, at = 0; j < n; j++) {
-      const weight = Math.exp(r * (scores[j] - top));
-      total += weights[j] = weight;
-      for (let a = 0; a < d; a++) m[a] += weight * z[at++];
-    }
-    for (let a = 0; a < d; a++) {
-      m[a] /= total;
-      residual[a] = y[i * d + a] - r * m[a];
-      offset += residual[a] * m[a];
-    }
-    // C g = Σ_j π_j z_j (z_j − m)·g with g = Uᵀ residual
-    for (let j = 0, at = 0; j < n; j++, at += d) {
-      let along = -offset;
-      for (let a = 0; a < d; a++) along += residual[a] * z[at + a];
-      along *= weights[j];
-      for (let a = 0; a < d; a++) bent[a] += along * z[at + a];
-    }
-    for (let a = 0; a < d; a++) {
-      slope.loss += residual[a] ** 2 / (2 * n);
-      for (let b = 0; b < d; b++) {
-        slope.dU[a * d + b] -= (residual[a] * m[b]) / n;
-        slope.dV[a * d + b] -= (r * z[i * d + a] * bent[b]) / (n * total);
-      }
+  let total = 0,
+    offset = 0;
+  for (let j = 0, at = 0; j < n; j++) {
+    const weight = Math.exp(r * (scores[j] - top));
+    total += weights[j] = weight;
+    for (let a = 0; a < d; a++) m[a] += weight * z[at++];
+  }
+  for (let a = 0; a < d; a++) {
+    m[a] /= total;
+    residual[a] = y[i * d + a] - r * m[a];
+    offset += residual[a] * m[a];
+  }
+  // C g = Σ_j π_j z_j (z_j − m)·g with g = Uᵀ residual
+  for (let j = 0, at = 0; j < n; j++, at += d) {
+    let along = -offset;
+    for (let a = 0; a < d; a++) along += residual[a] * z[at + a];
+    along *= weights[j];
+    for (let a = 0; a < d; a++) bent[a] += along * z[at + a];
+  }
+  for (let a = 0; a < d; a++) {
+    slope.loss += residual[a] ** 2 / (2 * n);
+    for (let b = 0; b < d; b++) {
+      slope.dU[a * d + b] -= (residual[a] * m[b]) / n;
+      slope.dV[a * d + b] -= (r * z[i * d + a] * bent[b]) / (n * total);
     }
   }
+}
 
+// {loss, gap} for each r at U = V = r I, for whitened tokens z (n, d) with targets y: as `gradient_gap` of finite_data.py.
+function measured(tokens, d, radii) {
+  const { z, y, n } = tokens,
+    [scores, weights] = [0, 1].map(() => new Float64Array(n)),
+    fit = new Float64Array(d * d);
+  const slopes = radii.map(() => ({ loss: 0, dU: new Float64Array(d * d), dV: new Float64Array(d * d) }));
   for (let i = 0; i < n; i++) {
     productWithTransposed(z, i * d, z, 0, 1, d, n, scores, 0);
     const top = scores.reduce((most, score) => Math.max(most, score), -Infinity);
-    radii.forEach((r, k) => addQuery(i, r, top, slopes[k]));
+    radii.forEach((r, k) => addQuery(tokens, d, i, r, { scores, top, weights }, slopes[k]));
     for (let k = 0; k < d * d; k++) fit[k] += (y[i * d + Math.floor(k / d)] * z[i * d + (k % d)]) / n;
   }
-  return slopes.map(({ loss, dU, dV }, k) => {
-    // The gradients of L̂ are E V and Eᵀ U, with E = U Vᵀ − N̂.
-    const r = radii[k];
-    let square = 0;
-    for (let a = 0; a < d; a++)
-      for (let b = 0; b < d; b++) {
-        const E = (a === b ? r * r : 0) - fit[a * d + b];
-        square += (dU[a * d + b] - r * E) ** 2 + (dV[b * d + a] - r * E) ** 2;
-      }
-    return { loss, gap: Math.sqrt(square) };
-  });
+  return slopes.map(({ loss, dU, dV }, k) => ({ loss, gap: distance(dU, dV, fit, radii[k], d) }));
+}
+
+// Of the gradients from those of L̂, which are E V and Eᵀ U with E = U Vᵀ − N̂.
+function distance(dU, dV, fit, r, d) {
+  let square = 0;
+  for (let a = 0; a < d; a++)
+    for (let b = 0; b < d; b++) {
+      const E = (a === b ? r * r : 0) - fit[a * d + b];
+      square += (dU[a * d + b] - r * E) ** 2 + (dV[b * d + a] - r * E) ** 2;
+    }
+  return Math.sqrt(square);
 }
 
 // Radius by radius, size by size, the mean gap; and the loss of all samples of the first draw.

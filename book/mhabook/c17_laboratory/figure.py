@@ -45,7 +45,7 @@ ALT = (
     "falls again, far below its bound, and the step size is constant. The last panel shows the "
     "attention weights of one sample: the column of the starred token is lit."
 )
-OPENS = DEFAULTS | EXPERIMENTS["first"]["values"]
+OPENS: dict[str, Any] = DEFAULTS | EXPERIMENTS["first"]["values"]
 """What the controls stand at before anyone has moved them: the run of chapter 1."""
 STOPPED = (
     "The loss stopped being finite at step {stopped}: the step size is too large here. The curve "
