@@ -119,7 +119,7 @@ ROWS = [
 """Each rule once, and each option with a rule of flat weights and one of models."""
 
 
-@pytest.mark.parametrize("rule, name", ROWS, ids=str)
+@pytest.mark.parametrize("rule, name", ROWS, ids=lambda one: str(one).split(" object at ")[0])
 @pytest.mark.parametrize("model", [START, COPIES], ids=["heads", "copies"])
 def test_a_compiled_run_is_the_run_of_numpy(model, rule, name, monkeypatch):
     assert_same(*both(monkeypatch, model, DATA, rule, 40, **OPTIONS[name]))
