@@ -665,12 +665,14 @@ def texts_behind(found):
 
 
 def beside(found, file):
-    """The sentence of the page behind a part, or else before it: for notes that would say nothing."""
+    """The sentence of its section behind a part, or else before it: for notes that would say
+    nothing."""
+    home = found.find_parent("section")
     near = [*found.find_all_next("p"), *found.find_all_previous("p")]
     for each in near:
         if found in each.parents:
             continue
-        plain = each.parent.name == "section" and "mha-guessed" not in each.get("class", ())
+        plain = each.parent is home and "mha-guessed" not in each.get("class", ())
         text = each.get_text()
         first = next(sentences([taken(each, file, HERE)])) if plain and len(text) > 30 else ""
         if first and not (

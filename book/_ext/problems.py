@@ -385,7 +385,7 @@ def two_kernels(rng):
         f"Three keys on a line are at ${number(left)}$, $0$, and ${number(right)}$, and the query is "
         f"at ${number(q)}$. Compute the softmax weights and the Gaussian weights with $c=\\frac12$, to "
         "two decimals. Which key has the largest weight under each kernel? Is there a query at which "
-        "the middle key has the largest softmax weight?",
+        "the middle key has strictly the largest softmax weight?",
         f"The softmax scores $qk_j$ are ${numbers(q * keys)}$, and the weights ${weights_of(soft)}$.\n\n"
         f"The Gaussian scores $-\\frac12(q-k_j)^2$ have the exponentials ${numbers(gauss)}$.\n\n"
         f"The largest weight is that of the {outer} key under softmax, and that of the middle key under "
