@@ -231,7 +231,7 @@ def question(page):
     file, found = built.file_of(page), section(page, "")
     first = found.find("p", recursive=False)
     body = f"<h1>{escape(course.title(file))}</h1>{taken(first, file, HERE)}"
-    return body, "question", following(first, file)
+    return body, "question", following(first, file) or following(section(page, "predict").h2, file)
 
 
 def setting(page, is_next):
@@ -665,14 +665,15 @@ def texts_behind(found):
 
 
 def beside(found, file):
-    """The sentence of its section behind a part, or else before it: for notes that would say
-    nothing."""
+    """The sentence of its section behind a part, or else before it, and of the page behind a
+    section: for notes that would say nothing."""
     home = found.find_parent("section")
     near = [*found.find_all_next("p"), *found.find_all_previous("p")]
     for each in near:
         if found in each.parents:
             continue
-        plain = each.parent is home and "mha-guessed" not in each.get("class", ())
+        near_by = each.parent is home or found.name == each.parent.name == "section"
+        plain = near_by and "mha-guessed" not in each.get("class", ())
         text = each.get_text()
         first = next(sentences([taken(each, file, HERE)])) if plain and len(text) > 30 else ""
         if first and not (

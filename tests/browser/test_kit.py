@@ -304,7 +304,7 @@ def test_a_question_has_the_picture_of_its_chapter_unless_another_slide_has_it()
 
 def test_a_picture_stands_on_its_slide_and_its_words_in_its_notes():
     assert "picture" not in notes_of(3, "3/def-ntk")
-    said = "The picture is a sketch"
+    said = "In this sketch with two parameters"
     assert slides_of(3)["3/picture-2"].select_one(".mha-idea svg")
     assert said in notes_of(3, "3/picture-2") and said not in notes_of(3, "3/idea")
     title = "Definition 3.1 (Tangent features and their margin)"

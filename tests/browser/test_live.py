@@ -234,7 +234,7 @@ def test_a_window_of_another_size_keeps_the_figure_whole(live):
         drawn, room = live.root.locator(".main-svg").first.bounding_box(), plot.bounding_box()
         assert (
             drawn["width"] == pytest.approx(room["width"], abs=1)
-            and drawn["height"] == room["height"] >= 380
+            and drawn["height"] == room["height"] >= 350
         )
         tops = live.root.locator(".js-plotly-plot").evaluate(OFFSETS)
         lines = len(set(tops))
