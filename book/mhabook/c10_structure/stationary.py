@@ -168,7 +168,7 @@ def _long_unbalanced():
     """t² = ‖Uw‖²/‖E‖ = 10, where (t² + (t⁴ + 4)^{1/2})/2 is nearly t² + t⁻². ``mix`` is so small that
     the other columns of U do not matter."""
     U, V = optimum(N := np.diag([2.0, 0.5]), kept=[0])
-    return {"U": U, "V": V, "N": N, "mix": 1e-4 * np.eye(2), "idle": np.array([2.5**0.5, 0])}
+    return {"U": U, "V": V, "N": N, "mix": 1e-3 * np.eye(2), "idle": np.array([2.5**0.5, 0])}
 
 
 def _overshot(seed):
