@@ -456,9 +456,9 @@ def layer_of_two_numbers(variances):
     the curvatures."""
     sigma = np.array(variances) ** 0.5
     curvature = sigma**2 + sigma**4
-    a, b = np.sqrt([1.2, 1.4]) / sigma, np.sqrt([1.2, 1.4]) / sigma**2
+    a, b = np.sqrt([1.02, 1.04]) / sigma, np.sqrt([1.02, 1.04]) / sigma**2
     errors = [a * sigma**3 * b - 1]
-    while abs(errors[-1]).max() > 0.02:
+    while abs(errors[-1]).max() > 0.001:
         slope = 2 / curvature.sum() * errors[-1] * sigma**3
         a, b = a - slope * b, b - slope * a
         errors.append(a * sigma**3 * b - 1)
@@ -503,9 +503,11 @@ def test_on_either_cloud_descent_takes_the_errors_of_its_variances_to_the_star(r
         view = frame(path.places, whitened)
         near(view.zero, one.zero)
         near(panel.one("star").start, view.zero)
+        near(path.places[1:], one.zero, 4)  # no step leads out of the star
         starts_on_a_tick(panel, path)
-    near(view.read(stretched.one("line", width=1.5).places), plain, 0.005)
-    assert not round_.all("line", width=1.5)
+    zigzag = stretched.one("line", width=1.5, dashed=True)
+    near(view.read(zigzag.places), plain, 0.0005)
+    assert zigzag.color not in (None, GRAY) and not round_.all("line", width=1.5)
 
 
 @pytest.mark.parametrize("picture", [c10.landscape, c13.lines_of_targets])

@@ -6,7 +6,7 @@ from IPython.display import HTML
 
 from livegrad.arrays import Array
 from mhabook.drawing import Panel, Point, picture
-from mhalib.plots import FOUND, GRAY
+from mhalib.plots import FOUND, GRAY, ORDERED
 
 ISOTROPIC, STRETCHED = (1.0, 1.0), (1.7, 0.3)
 """The variances of isotropic tokens, and of tokens that are stretched; the mean of either is 1."""
@@ -16,12 +16,15 @@ descents."""
 WIDE = ("along the wide", "token direction:", "steep")
 NARROW = ("along the narrow", "one: flat")
 """What the axes of the narrow valley are, in lines of words."""
-ERRORS = (0.2, 0.4)
-"""How far the products u v of the two coordinates are above 1 at the start."""
-NEAR = 0.02
+ERRORS = (0.02, 0.04)
+"""How far the products u v of the two coordinates are above 1 at the start: so little that a whitened
+step hardly overshoots."""
+NEAR = 0.001
 """Descent ends where both products are as near to 1."""
-MIDST, OFF = (130, 106), 182
+MIDST, OFF = (130, 106), 1820
 """Where the clouds and the star on them are drawn, and how long an error of one is."""
+PLAIN = ORDERED[-1]
+"""The color of plain descent beside whitened descent, where it is dashed, as in the live figure."""
 CENTER, UNIT = (130, 98), 40
 """Where the origin is drawn, and how long the unit is."""
 
@@ -36,8 +39,8 @@ def stretched_tokens() -> HTML:
         for x, y in 36 * np.sqrt(variances) * z:
             panel.dot((MIDST[0] + x, MIDST[1] + y), color=GRAY, size=2)
         if variances != ISOTROPIC:
-            panel.curve(map(_off, descent(variances))).words(
-                (86, 50), "plain descent", anchor="end"
+            panel.curve(map(_off, descent(variances)), color=PLAIN, dash="4 3").words(
+                (92, 50), "plain descent", anchor="end"
             )
         whitened = [_off(errors) for errors in descent(ISOTROPIC)]
         panel.curve(whitened, width=2.5).start(*whitened[:2]).star(MIDST)
@@ -50,7 +53,8 @@ def stretched_tokens() -> HTML:
         "Two clouds of faint dots with a star in the middle, where the errors along both directions are "
         "zero. Left, isotropic tokens: a path leads nearly straight from a tick to the star; plain and "
         "whitened descent are the same. Right, the same tokens, stretched horizontally: whitened "
-        "descent takes the same path, and plain descent zigzags from side to side on its way down.",
+        "descent takes the same path, and plain descent, dashed, zigzags from side to side on its way "
+        "down.",
         clouds,
     )
 
@@ -197,4 +201,4 @@ def _off(errors):
 
 def _near(point):
     """Where the distances from the two valleys are drawn."""
-    return CENTER[0] + 230 * point[0], CENTER[1] - 230 * point[1]
+    return CENTER[0] + 2300 * point[0], CENTER[1] - 2300 * point[1]
