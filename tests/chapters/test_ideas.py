@@ -617,6 +617,8 @@ def test_bars_on_three_keys_are_the_weights_of_one_query_and_lie_below_their_cur
         below = [words for words in panel.all("words", color=None) if len(words.text) < 3]
         assert said(below) == list(keys)
         near(view.read([words.start for words in below])[:, 0], keys, 0.005)
+        caption = panel.all("words")[-1].text
+        assert ("not divided by the sum" in caption) == (abs(weights.sum() - 1) > 0.5)
         views.append(view)
     near(views[0].unit, views[1].unit, 0.2)
 

@@ -25,16 +25,18 @@ GROUND = 157
 def three_keys() -> HTML:
     """The question: what one query gives to three keys on a line, under either kernel."""
     soft, gauss = (
-        _weights("Softmax weights", softmax, ATTENTION, "proportional to exp(qk)"),
-        _weights("Gaussian weights", gaussian, GAUSSIAN, "exp(−(q − k)²/2)"),
+        _weights("Softmax weights", softmax, ATTENTION, "exp(qk), divided by the sum"),
+        _weights(
+            "Gaussian weights", gaussian, GAUSSIAN, "exp(−(q − k)²/2), not divided by the sum"
+        ),
     )
     return picture(
         "two-weights-of-one-query",
         "Two panels with the same three keys on a line, diamonds at −2, 0 and 1, the one at 0 "
         "filled, and the same query, a triangle at one half. On each key is a bar as high as its "
-        "weight. Left, the softmax weights 0.12, 0.33 and 0.55: the bars reach up to an "
-        "exponential that increases to the right. Right, the Gaussian weights 0.04, 0.88 and "
-        "0.88: the bars reach up to a bell around the query.",
+        "weight. Left, the softmax weights 0.12, 0.33 and 0.55, which are divided by their sum: the "
+        "bars reach up to an exponential that increases to the right. Right, the Gaussian weights "
+        "0.04, 0.88 and 0.88, which are not: the bars reach up to a bell around the query.",
         [soft, gauss],
     )
 
