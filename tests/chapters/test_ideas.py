@@ -417,15 +417,13 @@ def test_tokens_have_the_areas_of_softmax_weights_and_their_mean_is_the_last_dot
     tokens, areas = cloud.places("dot", color=ATTENTION), [disc.width**2 for disc in discs]
     query, weights = cloud.one("arrow"), np.divide(areas, sum(areas))
     near(weights @ tokens, cloud.one("dot", color=None).start)
-    middle = cloud.one("query").start
-    centered = tokens - middle
+    drawn = np.random.default_rng(9).standard_normal((120, 2))
+    view = frame(tokens, drawn[(drawn**2).sum(axis=1) < 2.1**2])
+    middle, centered = view.zero, tokens - view.zero
     assert turn(query.start - middle, query.way) < 0.5
     assert np.linalg.norm(query.start - middle) > np.linalg.norm(centered, axis=1).max()
     way, (off,), *_ = np.linalg.lstsq(np.c_[centered, np.ones(len(tokens))], np.log(weights))
     assert turn(query.way, way[:2]) < 0.5 and off < 1e-3
-    drawn = np.random.default_rng(9).standard_normal((120, 2))
-    view = frame(tokens, drawn[(drawn**2).sum(axis=1) < 2.1**2])
-    near(view.zero, middle)
     near(way[:2] * view.unit, [1.1, 0.55], 0.01)
 
 
