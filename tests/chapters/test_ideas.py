@@ -348,6 +348,9 @@ def test_every_row_of_tokens_has_its_sign_and_eight_heads_have_their_numbers(mad
     assert [words.text for words in numbers] == list("12345678")
     for words, box in zip(numbers, train.all("line", filled=True), strict=True):
         near(words.start + (0, 5), (box.places[0] + box.places[2]) / 2)
+    bars, decoder = train.all("line", color=DECODER), train.one("words", text="decoder")
+    assert len(bars) == 8 and decoder.color == DECODER
+    near(decoder.start, bars[0].places.mean(axis=0), 12)
     hidden = made.one("line", color=FOUND, filled=True)
     near(made.one("star").start, (hidden.places[0] + hidden.places[2]) / 2)
     assert not seen.all("star") and not train.all("star")
@@ -363,6 +366,9 @@ def test_the_arrow_of_a_head_has_its_true_angle_and_length(together, apart):
         hidden = panel.one("line", dashed=True)
         near([arrow.start for arrow in arrows], hidden.start)
         near(panel.one("star").start[0], hidden.end[0])
+        counted = [words for words in panel.all("words") if words.text.endswith("one on another")]
+        on_one = len(np.unique([arrow.end for arrow in arrows], axis=0)) == 1
+        assert [words.text[0] for words in counted] == ["8"] * on_one
         sides = {bool(arrow.way[0] > 0) for arrow in arrows}
         assert len(sides) == (1 if panel is together else 2)
         assert turn(hidden.way, (0, 1)) == 0

@@ -9,7 +9,7 @@ from IPython.display import HTML
 from livegrad.arrays import Array
 from mhabook.c06_planted.statements import cosine
 from mhabook.drawing import Panel, picture
-from mhalib.plots import ATTENTION, FOUND
+from mhalib.plots import ATTENTION, DECODER, FOUND
 
 ROWS = (52, 84, 116, 148)
 LABELS = "+−−+"
@@ -34,7 +34,7 @@ def hidden_head() -> HTML:
     for k in range(8):
         x, y = 34 + 112 * (k // 4), ROWS[k % 4] - 4
         train.head((x, y), size=22, reach=42).words((x + 11, y + 5), f"{k + 1}")
-    train.words((130, 184), "do they find it?")
+    train.words((94, 40), "decoder", color=DECODER).words((130, 184), "do they find it?")
     return picture(
         "a-hidden-head",
         "Three panels. Rows of random dots go into a box with a star, the hidden head, and a plus "
@@ -55,6 +55,8 @@ def directions(equal: Array, different: Array, hidden: Array) -> HTML:
     hidden : the planted W (d, d)
     """
     together = _arrows(Panel("Heads that start identical"), equal, hidden)
+    below = FOOT[0], FOOT[1] + 20
+    together.words(below, f"{len(equal)} heads, one on another", color=ATTENTION)
     together.words((130, 186), "they find it")
     apart = _arrows(Panel("Heads that start different"), different, hidden)
     apart.words((130, 186), "a few come close")
