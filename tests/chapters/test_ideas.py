@@ -111,11 +111,11 @@ def test_a_token_looks_equally_at_ten_of_which_one_carries_the_label(sample):
     assert {line.color for line in looks} == {ATTENTION}
     query, arrow, star = sample.one("query"), sample.one("arrow"), sample.one("star")
     (asked,) = [words for words in sample.all("words") if words.text == "?"]
-    assert asked.start[1] > max(line.start[1] for line in looks)  # above all lines
-    assert star.color == FOUND and query.start[1] > tokens[:, 1].max() + 50
+    assert asked.start[1] < min(line.start[1] for line in looks)  # below all lines
+    assert star.color == FOUND and query.start[1] < tokens[:, 1].min() - 50
     near(arrow.start[0], star.start[0])
     (label,) = [words for words in sample.all("words") if words.text == "label +"]
-    assert label.start[0] == star.start[0] and label.start[1] < arrow.end[1] < star.start[1]
+    assert label.start[0] == star.start[0] and label.start[1] > arrow.end[1] > star.start[1]
 
 
 @of(c01.first_the_decoder, 1)

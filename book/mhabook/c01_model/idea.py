@@ -6,9 +6,9 @@ from IPython.display import HTML
 from mhabook.drawing import Panel, Point, picture
 from mhalib.plots import DECODER
 
-ROW = [(26 + 23 * k, 128) for k in range(10)]
-LOOKS = (130, 44)
-"""The ten tokens of one sample, and above them the one that looks."""
+ROW = [(26 + 23 * k, 68) for k in range(10)]
+LOOKS = (130, 154)
+"""The ten tokens of one sample, and below them the one that looks."""
 TOKENS = [(26 + 23 * k, 52) for k in range(10)]
 STARRED, QUERY = 6, (130, 146)
 SPREAD, SELECTED = [0.1] * 10, [0.64 if k == STARRED else 0.04 for k in range(10)]
@@ -21,15 +21,15 @@ def one_sample() -> HTML:
     """Ten tokens of a sample, one of which carries the label; a token looks at all of them, and
     does not know at which it should."""
     sample = _looking(Panel("One of ten tokens carries the label"), LOOKS, ROW, SPREAD)
-    sample.words((LOOKS[0] - 13, LOOKS[1] + 5), "?", size=24, anchor="end")
+    sample.words((LOOKS[0] - 13, LOOKS[1] + 8), "?", size=24, anchor="end")
     x, y = ROW[STARRED]
-    sample.arrow((x, y + 13), (x, y + 30), width=1.5).words((x, y + 43), "label +")
-    sample.words((LOOKS[0] + 13, LOOKS[1] + 1), "a token looks", anchor="start")
-    sample.words((ROW[0][0] - 5, y + 20), "one sample", anchor="start")
+    sample.arrow((x, y - 13), (x, y - 28), width=1.5).words((x, y - 33), "label +")
+    sample.words((LOOKS[0] + 13, LOOKS[1] + 4), "a token looks", anchor="start")
+    sample.words((ROW[0][0] - 5, y - 14), "one sample", anchor="start")
     return picture(
         "one-sample",
         "A row of ten tokens: nine discs and a star, from which an arrow points to the label plus. "
-        "Above them a triangle, a token that looks, with a question mark. A line leads from it to "
+        "Below them a triangle, a token that looks, with a question mark. A line leads from it to "
         "each of the ten, all equally thick.",
         [sample],
     )
@@ -70,9 +70,8 @@ def first_the_decoder() -> HTML:
 
 def _looking(panel, query, tokens, weights):
     x, y = query
-    edge = y + 8 if tokens[0][1] > y else y - 8
     for token, weight in zip(tokens, weights, strict=True):
-        panel.weight((x, edge), token, weight)
+        panel.weight((x, y - 8), token, weight)
     for k, token in enumerate(tokens):
         panel.star(token) if k == STARRED else panel.token(token)
     return panel.query(query)
