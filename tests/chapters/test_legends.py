@@ -899,6 +899,7 @@ def stretched(made, path, first, kappa, plain_lr, lr, steps):
                     excess(round_, drawn, mha.GradientDescent(0.5)),
                 ),
                 "plain descent": theirs,
+                "plain descent above 10": ([np.nan], [10**0.55]),
                 "with whitening": ours,
             },
             path.steps,

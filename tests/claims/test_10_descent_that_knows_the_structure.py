@@ -103,7 +103,9 @@ def test_plain_descent_ends_higher_diverges_or_crawls(live, said):
         for at in ({}, {"kappa": 16.0}, {"kappa": 256.0}, {"kappa": 256.0, "plain_lr": 0.1})
     )
     assert times < little[-1] / round_[-1] < 1.4 * times
-    assert np.isnan(lot[5:]).all()
+    gone = np.flatnonzero(np.isnan(lot))
+    assert gone[0] < 5 and (np.diff(gone) == 1).all() and gone[-1] == len(lot) - 1
+    assert live.drawn(kappa=256.0)["above"] == [gone[0]]
     assert (np.diff(short) < 0).all()
     assert short[-1] > 50 * round_[-1]
 

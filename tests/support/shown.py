@@ -138,7 +138,7 @@ def axis_words(axis):
 
 def assert_in_sight(axis, numbers, name):
     """An axis with a range has room for part of a line at least."""
-    if axis.get("range") is None or numbers is None or not len(numbers):
+    if axis.get("range") is None or numbers is None or np.isnan(np.array(numbers, float)).all():
         return
     low, high = (
         10 ** np.array(axis["range"], float)

@@ -38,6 +38,8 @@ enough for them."""
 MOST = 10
 """Plain descent whose excess is above this is drawn no further: from there on it only enlarges its
 rounding."""
+HIGHEST = 0.7
+"""Where the axis of the excess ends, as a power of ten."""
 NAMES = {Preconditioned: "preconditioned", StructureAware: "structure_aware"}
 """The rules that whiten, under the names that the page knows."""
 
@@ -188,7 +190,7 @@ def stretched(
                 "choices": {str(count): list(range(count + 1)) for count in lengths},
             },
             curves=("loss", "excess", "excess_plain"),
-            final=("wide", "narrow", "plain_end", "span"),
+            final=("wide", "narrow", "above", "plain_end", "span"),
             fixed={name: value for name, value in recipe.items() if name != "kappa"}
             | {
                 "n": n,
@@ -223,7 +225,8 @@ def stretched(
             },
             frame=_stretched_frame(steps),
             train=both,
-            measure=_cloud(sample, d, seed) | {"plain_end": _plain_end, "span": _span},
+            measure=_cloud(sample, d, seed)
+            | {"above": _above, "plain_end": _plain_end, "span": _span},
         ),
         __file__,
     )
@@ -240,7 +243,8 @@ def _alt(n, steps):
         f"Left, the {n} tokens along the widest and the narrowest direction of their covariance. "
         f"Right, over {steps} steps from one initialization, the population excess of descent in "
         "whitened coordinates and of plain descent, on a logarithmic scale. When a slider "
-        "stretches the tokens, the curve with whitening does not change."
+        "stretches the tokens, the curve with whitening does not change. Where the excess of plain "
+        f"descent rises above {MOST}, its curve ends, and a triangle marks the step."
     )
 
 
@@ -267,6 +271,12 @@ def _require_rules(whitened, plain):
         )
 
 
+def _above(path, values):
+    """The step from which on plain descent is drawn no further; if there is none, NaN, so that the
+    legend names it all the same."""
+    return [*path.steps[np.isnan(path.curves["excess_plain"])].tolist(), np.nan][:1]
+
+
 def _plain_end(path, values):
     """The last excess of plain descent, or words where it has diverged."""
     end = float(path.curves["excess_plain"][-1])
@@ -290,7 +300,7 @@ def _cloud(sample, d, seed):
 
 
 def _stretched_frame(steps):
-    frame = panels("the tokens", "population excess, step by step")
+    frame = panels("the tokens", "population excess, step by step", height=400)
     frame.add_scatter(
         name="tokens",
         mode="markers",
@@ -305,12 +315,27 @@ def _stretched_frame(steps):
     frame.data[-1].meta |= {"xaxis": {"range": "span"}}
     # A shade of ink, and on top: of isotropic tokens the two lines are nearly one.
     line(frame, "plain descent", 2, shows="excess_plain", color=ORDERED[-1], dash="dash")
+    frame.data[-1].line.width = 3  # as broad as the other: it is the one that changes
+    frame.add_scatter(
+        name=f"plain descent above {MOST}",
+        mode="markers",
+        marker={
+            "symbol": "triangle-up-open",
+            "size": 10,
+            "color": ORDERED[-1],
+            "line": {"width": 2},
+        },
+        y=[10 ** (HIGHEST - 0.15)],
+        row=1,
+        col=2,
+        meta={"x": "above"},
+    )
     frame.update_xaxes(title="widest direction", range=[-6, 6], constrain="domain", col=1)
     frame.update_yaxes(
         title="narrowest direction", range=[-6, 6], scaleanchor="x", constrain="domain", col=1
     )
     frame.update_xaxes(title="step", range=[0, steps], col=2)
-    frame.update_yaxes(type="log", range=[-3.3, 0.7], dtick=1, exponentformat="power", col=2)
+    frame.update_yaxes(type="log", range=[-3.3, HIGHEST], dtick=1, exponentformat="power", col=2)
     return frame
 
 
