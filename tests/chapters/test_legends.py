@@ -1365,7 +1365,7 @@ def held(made, path, first, case, q, c):
         ("loss", lambda kernel, at: (reads(kernel, at) - y) ** 2 / 2),
     ):
         shown = {kernel: (at, of(kernel, at)) for kernel in ways}
-        shown["path"] = [(walk, of(kernel, walk)) for kernel, walk in ways.items()]
+        shown |= {f"{kernel} path": (walk, of(kernel, walk)) for kernel, walk in ways.items()}
         # From this start softmax meets the target, and the Gaussian query stops at the left key.
         met, trap = (walk[-1:] for walk in ways.values())
         assert abs(reads("softmax", met)[0] - y) < 0.01 and abs(trap[0] + 2) < 0.01

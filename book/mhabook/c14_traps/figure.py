@@ -270,7 +270,8 @@ _ALT = (
     "at the keys that fall to zero outside. Keys are diamonds on the axis, with pins as long as "
     "their values, and a dashed green line shows the target. Right, the loss of the query. Both "
     "queries start at the same point, and are drawn there and where they are after {} steps, "
-    "with a star where the target is met and a cross where the query is trapped."
+    "with a star where the target is met and a cross where the query is trapped. Between the two, "
+    "the curve of each kernel is broader."
 )
 
 
@@ -314,8 +315,7 @@ def _frame():
             meta={"x": "keys", "y": height},
         )
     for column, part in enumerate(("read", "loss"), start=1):
-        for short in BOTH:
-            _query(frame, short, column, part)
+        _queries(frame, column, part)
         for name, kind, look in (
             ("end", "end", HERE | {"size": 7, "color": INK}),
             ("target met", "met", MINIMUM | {"size": 14}),
@@ -335,22 +335,24 @@ def _frame():
     return frame.update_yaxes(title="loss", col=2)
 
 
-def _query(frame, short, column, part):
-    """The path of a query on its line, with its start, which can be dragged."""
+def _queries(frame, column, part):
+    """The path of each query, broad on its line, and their starts, which can be dragged."""
     place = {"row": 1, "col": column}
-    frame.add_scatter(
-        name="path",
-        mode="lines",
-        line={"color": INK, "width": 3},
-        meta={"x": f"{short}_way", "y": f"{short}_way_{part}"},
-        showlegend=False,
-        **place,
-    )
-    frame.add_scatter(
-        name="start",
-        mode="markers",
-        marker=QUERY,
-        meta={"x": "begin", "y": f"{short}_begin_{part}", "drag": {"x": "q"}},
-        showlegend=column == 2 and short == BOTH[0],
-        **place,
-    )
+    for short in BOTH:
+        frame.add_scatter(
+            name=f"{NAMES[short]} path",
+            mode="lines",
+            line=LOOKS[short] | {"width": 8},
+            meta={"x": f"{short}_way", "y": f"{short}_way_{part}"},
+            showlegend=column == 2,
+            **place,
+        )
+    for short in BOTH:
+        frame.add_scatter(
+            name="start",
+            mode="markers",
+            marker=QUERY,
+            meta={"x": "begin", "y": f"{short}_begin_{part}", "drag": {"x": "q"}},
+            showlegend=column == 2 and short == BOTH[0],
+            **place,
+        )
