@@ -56,21 +56,25 @@ window.addEventListener("load", () => {
   window.addEventListener("load", watch);
 })();
 
-// Of the contents beside a page, which may be longer than the window, the place of its reader stays in sight.
+// Of the list of pages and the contents beside a page, which may be longer than the window, the place of its reader stays in
+// sight, below the name of the book. The theme scrolls the list to where it stood on the page before.
 (() => {
   const shown = (link) => link.offsetParent !== null;
-  function follow(contents) {
-    const box = contents.closest(".bd-sidebar-secondary"),
-      place = [...contents.querySelectorAll(".toc-entry.active > a")].filter(shown).pop();
+  function keep(box, links, from = box.getBoundingClientRect().top) {
+    const place = [...links].filter(shown).pop();
     if (!place) return;
     const { top, bottom, height } = place.getBoundingClientRect(),
-      around = box.getBoundingClientRect();
-    if (top < around.top + height) box.scrollTop -= around.top + 3 * height - top;
-    else if (bottom > around.bottom - height) box.scrollTop += bottom - around.bottom + 3 * height;
+      to = box.getBoundingClientRect().bottom;
+    if (top < from + height) box.scrollTop -= from + 3 * height - top;
+    else if (bottom > to - height) box.scrollTop += bottom - to + 3 * height;
   }
   document.addEventListener("DOMContentLoaded", () => {
-    const contents = document.getElementById("pst-page-toc-nav");
-    const moves = new MutationObserver(() => follow(contents));
+    const pages = document.querySelector(".bd-sidebar-primary"),
+      name = pages?.querySelector(".sidebar-primary-item");
+    if (name) keep(pages, pages.querySelectorAll("li.active > a"), name.getBoundingClientRect().bottom);
+    const contents = document.getElementById("pst-page-toc-nav"),
+      box = contents?.closest(".bd-sidebar-secondary");
+    const moves = new MutationObserver(() => keep(box, contents.querySelectorAll(".toc-entry.active > a")));
     if (contents) moves.observe(contents, { subtree: true, attributeFilter: ["aria-current"] });
   });
 })();

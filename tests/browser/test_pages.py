@@ -428,6 +428,23 @@ def test_search_finds_a_word(new_visit):
     visit.context.close()
 
 
+IN_THE_LIST = """() => {
+  const place = (node) => node.getBoundingClientRect(), list = document.querySelector(".bd-sidebar-primary");
+  const { top, bottom } = place([...list.querySelectorAll("li.active > a")].pop());
+  return top >= place(list.querySelector(".sidebar-primary-item")).bottom && bottom <= innerHeight;
+}"""
+
+
+def test_the_list_of_pages_shows_the_place_of_its_reader(new_visit, site):
+    """Where the page before has left it, the entry of the last page is below the window, and that of
+    the first one above."""
+    visit = new_visit("book/multihead/01_a_small_attention_model.html").open()
+    for name in ("multihead/08_heads_on_real_data", "kernels/16_further", "index"):
+        visit.page.goto(f"{site}book/{name}.html")
+        assert visit.page.evaluate(IN_THE_LIST), name
+    visit.context.close()
+
+
 # At its first opening a page gets no frame, and what waits for one is patient for a moment alone.
 ASLEEP = """
 sessionStorage.opened = Number(sessionStorage.opened ?? 0) + 1;
