@@ -263,7 +263,7 @@ def test_an_experiment_says_what_it_changed(lab):
     assert not changed.is_visible()
     lab.root.get_by_label("experiment").select_option("2 · sixteen identical heads")
     assert changed.inner_text() == (
-        "This experiment set heads H to 16, initialization to zero, measure curvature to off. "
+        "This experiment sets heads H to 16, initialization to zero, measure curvature to off. "
         "All other settings have their initial values."
     )
     lab.control("lr").press("ArrowLeft")

@@ -109,7 +109,7 @@ export function experimentsView({ controls, experiments }, send) {
     show({ experiment }) {
       select.value = experiment;
       changed.textContent = experiment
-        ? `This experiment set ${changes(controls, experiments[experiment].values)}. All other settings have their initial values.`
+        ? `This experiment sets ${changes(controls, experiments[experiment].values)}. All other settings have their initial values.`
         : "";
     },
   };
