@@ -398,7 +398,9 @@ def test_a_file_of_the_reader_stays_and_each_says_what_it_does_not_have(opened):
         page.get_by_role("button", name="theirs").click()
         note.filter(has_text="“theirs.csv” is open in Python").wait_for()
         page.locator("[data-control=lr]").press("Home")
-        page.locator(".mha-lines").filter(has_text="GradientDescent(0.0001)").wait_for(state="attached")
+        page.locator(".mha-lines").filter(has_text="GradientDescent(0.0001)").wait_for(
+            state="attached"
+        )
         frames(page, 40)  # a move is sent when it has stood for a while
         page.get_by_role("button", name="ask").click()
         page.get_by_text("3 tokens").wait_for()
