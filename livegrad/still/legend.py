@@ -84,7 +84,7 @@ def sample(trace: Mapping[str, Any], x: float, y: float) -> Iterator[str]:
         return
     mode = trace.get("mode", "lines")
     if trace.get("fill", "none") != "none":
-        yield f'<rect x="{x:.1f}" y="{y:.1f}" width="30" height="6" fill="{trace["fillcolor"]}"/>'
+        yield f'<rect x="{x:.1f}" y="{y:.1f}" width="30" height="6" fill="{trace.get("fillcolor", "none")}"/>'
     if "lines" in mode:
         look = trace.get("line", {})
         thin = {"line": {**look, "width": min(look.get("width", 2), 10)}}

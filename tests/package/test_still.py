@@ -139,6 +139,8 @@ def test_a_band_is_named_beside_its_color():
     root = drawn(go.Figure(band.update(fill="toself", fillcolor="#222832")))
     [sample] = [box for box in root.iter(f"{SVG}rect") if box.get("fill") == "#222832"]
     assert "a band" in written(root) and float(sample.get("width")) > 0
+    clear = drawn(go.Figure(band.update(fillcolor=None)))  # a reader may leave its color out
+    assert "a band" in written(clear)
 
 
 @pytest.mark.parametrize("trace", [go.Scatter(), go.Scatter(x=["a", "b"], y=[1, None]), go.Bar()])
