@@ -80,6 +80,19 @@ def line(
     )
 
 
+def dot(frame: go.Figure, name: str, column: int, row: int = 1, *, shows: str, over: str) -> None:
+    """Add the point where the controls stand on a curve: it ``shows`` what is measured under that
+    name, over what is measured under another."""
+    frame.add_scatter(
+        name=name,
+        mode="markers",
+        marker={"color": INK, "size": 10},
+        row=row,
+        col=column,
+        meta={"x": over, "y": shows},
+    )
+
+
 def guess(frame: go.Figure, name: str, column: int, row: int = 1) -> None:
     """Add the line that the reader has drawn on the page as the guess of this name, if there is
     one."""

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from livegrad.arrays import require_count
-from livegrad.live.frames import line, panels
+from livegrad.live.frames import dot, line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import Path
@@ -219,14 +219,7 @@ def _frame():
         )
     for kind, dash in (("zero", "dash"), ("gaussian", "longdash"), ("first", "solid")):
         line(frame, START_NAMES[kind], 2, shows=f"over_{kind}", over=NOISES, color=INK, dash=dash)
-    frame.add_scatter(
-        name="here",
-        mode="markers",
-        marker={"color": INK, "size": 10},
-        row=1,
-        col=2,
-        meta={"x": "here", "y": "here_margin"},
-    )
+    dot(frame, "here", 2, shows="here_margin", over="here")
     frame.update_xaxes(
         tickvals=[0, 1, 2], ticktext=["U", "W", "both"], range=[-0.6, 2.6], showgrid=False, col=1
     )

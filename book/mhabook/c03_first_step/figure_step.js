@@ -106,8 +106,9 @@ function oneStep(data, values, { start }) {
   let known = null;
   const shown = () => {
     if (known) return known;
-    const reach = KINDS.map((kind) => points(modelled(other, kind), d).reach);
-    return (known = plane(head, points(head, d), ROOM * Math.max(...reach)));
+    const all = KINDS.map((kind) => points(modelled(other, kind), d)),
+      reach = ROOM * Math.max(...all.map((of) => of.reach));
+    return (known = plane(head, all[KINDS.indexOf(values.initialization)], reach));
   };
   let others = null;
   const overNoise = (kind) => () => {

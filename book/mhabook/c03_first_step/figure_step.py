@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from livegrad.live.frames import line, panels
+from livegrad.live.frames import dot, line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import Path, train
@@ -148,6 +148,7 @@ class _Steps:
         self.sizes, self.seed, self.start, self.rule = (n, T, d, M), seed, start, rule
         # each is asked for by a curve over the noise, and by the sentence
         self.margin = cache(self._margin)
+        self.points = cache(self._points)  # by every model, for the scale of all
         self.shown = cache(self._shown)
 
     def data(self, zeta, S, sigma):
@@ -172,13 +173,16 @@ class _Steps:
         data = self.data(**values)
         return float(ntk_margin(self.model(kind, data), self.labelled(data, labels), only).margin)
 
+    def _points(self, kind, labels, **values):
+        data = self.data(**values)
+        return _points(self.model(kind, data), self.labelled(data, labels))
+
     def _shown(self, initialization, labels, **values):
         # The three models are drawn at one scale, so that their bands can be compared.
-        data = self.data(**values)
-        own = self.labelled(data, labels)
-        points = {kind: _points(self.model(kind, data), own) for kind in STARTS}
+        points = {kind: self.points(kind, labels, **values) for kind in STARTS}
         reach = ROOM * max(float(np.hypot(of.U, of.W).max()) for of in points.values())
-        return _plane(points[initialization], own.y, reach)
+        y = self.labelled(self.data(**values), labels).y
+        return _plane(points[initialization], y, reach)
 
     def path(self, values):
         kind, labels, rest = values["initialization"], values["labels"], _of_data(values)
@@ -302,14 +306,7 @@ def _frame(noises):
     )
     for kind, dash in (("zero", "dash"), ("gaussian", "longdash"), ("first", "solid")):
         line(frame, STARTS[kind], 2, shows=f"over_{kind}", over=noises, color=INK, dash=dash)
-    frame.add_scatter(
-        name="here",
-        mode="markers",
-        marker={"color": INK, "size": 10},
-        row=1,
-        col=2,
-        meta={"x": "here", "y": "here_margin"},
-    )
+    dot(frame, "here", 2, shows="here_margin", over="here")
     frame.update_xaxes(title="through the decoder U", col=1)
     frame.update_yaxes(title="through attention W", scaleanchor="x", col=1)
     frame.update_xaxes(range=[-0.04, 1.04], title="noise σ", col=2)

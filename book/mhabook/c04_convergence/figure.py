@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from livegrad.arrays import require_count
-from livegrad.live.frames import STEP_SIZES, line, panels, step_axis
+from livegrad.live.frames import STEP_SIZES, dot, line, panels, step_axis
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import recorded_steps, train
@@ -18,7 +18,7 @@ from mhalib.data import Dataset
 from mhalib.data.mixture import draw, tokenized_mixture
 from mhalib.models import HeadGroups
 from mhalib.optim import GradientDescent
-from mhalib.plots import ATTENTION, FOUND, INK
+from mhalib.plots import ATTENTION, FOUND
 
 CURVES = ("loss", "guarantee", "from_start", "from_reference", "limit", "attention_score")
 FINAL = (
@@ -307,14 +307,7 @@ def _frame(steps):
     line(frame, "heads: training theorem", 2, 2, shows="heads_line", over="grid")
     line(frame, "heads: with fewer", 2, 2, shows="fewer_line", over="grid", dash="dash")
     line(frame, "heads: the run", 2, 2, shows="run_line", over="grid", faint=True, legend=True)
-    frame.add_scatter(
-        name="heads at D₀",
-        mode="markers",
-        marker={"color": INK, "size": 10},
-        row=2,
-        col=2,
-        meta={"x": "asked_at", "y": "asked"},
-    )
+    dot(frame, "heads at D₀", 2, 2, shows="asked", over="asked_at")
     for column, row in ((1, 1), (2, 1), (1, 2)):
         frame.update_xaxes(
             type="log",

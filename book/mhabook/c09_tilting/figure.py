@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 
 from livegrad.arrays import Array
-from livegrad.live.frames import guess, line, panels
+from livegrad.live.frames import dot, guess, line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import Path
@@ -418,14 +418,7 @@ def _frame():
         col=3,
         meta={"y": "guide"},
     )
-    frame.add_scatter(
-        name="here",
-        mode="markers",
-        marker={"color": INK, "size": 10},
-        row=1,
-        col=3,
-        meta={"x": "here", "y": "here_error"},
-    )
+    dot(frame, "here", 3, shows="here_error", over="here")
     frame.update_xaxes(range=[-4.1, 4.1], dtick=2, zeroline=False, col=1)
     frame.update_xaxes(range=[-4.1, 4.1], dtick=2, zeroline=False, col=2)
     frame.update_yaxes(range=[-4.2, 4.2], col=1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from livegrad.live.frames import line, panels
+from livegrad.live.frames import dot, line, panels
 from livegrad.live.spec import Control, FigureSpec
 from livegrad.live.widget import LiveFigure
 from livegrad.training import Path
@@ -15,7 +15,6 @@ from mhabook.c11_data_and_compute.finite_data import gradient_gap
 from mhabook.figure_parts import together
 from mhalib.data.regression import linear_regression
 from mhalib.models import AttentionRegression
-from mhalib.plots import INK
 
 SIZES = (40, 80, 160, 320, 640)
 RADII = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)
@@ -133,14 +132,7 @@ def _frame():
     line(frame, "power −1/2", 2, shows=[-0.5, -0.5], over=[0, 1.1], faint=True, legend=True)
     limit = [0.5**0.5] * 2
     line(frame, "limit 1/√2", 2, shows=[-1.3, 0], over=limit, dash="dot")
-    frame.add_scatter(
-        name="here",
-        mode="markers",
-        marker={"color": INK, "size": 10},
-        row=1,
-        col=2,
-        meta={"x": "here", "y": "here_power"},
-    )
+    dot(frame, "here", 2, shows="here_power", over="here")
     frame.update_xaxes(
         type="log",
         range=np.log10([SIZES[0] / 1.2, SIZES[-1] * 1.2]).tolist(),
