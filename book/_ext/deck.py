@@ -12,18 +12,23 @@ slide is
 - ``behind-`` and the label of a statement: what the page says behind it,
 - or the name of a live figure, which trains on the slide.
 
-The notes of a slide have its share of the minutes, what to ask, and what the chapter says beside
-it: after a statement its proof, after a figure what there is to see. A theorem is built up: first
-what it supposes, then each of its claims, and on slides of its own its proof. The proof of
-another statement stands below it where there is room, and else on the next slide, sentence by sentence. Of
-a part, ``proofs_in_notes`` lists statements whose proofs are for the notes alone, ``add`` has a
-sentence for below what a slide shows, and ``takes`` the minutes of a slide.
+A theorem is built up: first what it supposes, then each of its claims, and on slides of its own its
+proof. The proof of another statement stands below it where there is room, and else on the next
+slide, sentence by sentence. Of a part, ``proofs_in_notes`` lists statements whose proofs are for the
+notes alone, and ``add`` has a sentence for below what a slide shows. For ``4/thm-1-training/proof`` it
+says, above that proof, what is proved; else the whole statement stands there, if it leaves room.
+
+The notes of a slide are its minutes, what to ask (``show`` of a live figure), what lecture_notes.yml
+says of it, or else a link to its page, and of a statement its proof. What it says of
+``2/prop-1-hessian/proof`` is for the first slide of that proof.
 """
 
 import re
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from html import escape
+from itertools import takewhile
 from math import ceil
 from pathlib import Path
 from urllib.parse import quote
@@ -33,21 +38,26 @@ import built
 import course
 import guesses
 import problems
+import yaml
 from bs4 import BeautifulSoup, NavigableString
 from built import element, moved, section, taken
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 HERE = "kit/week-1"  # any folder of a week: all are as far from the pages
 
 
 @dataclass
 class Slide:
-    """What a slide shows, of which kind it is, and its notes; its name in course.yml, and the part
-    of the lecture and the link to its page that stand on it."""
+    """What a slide shows, of which kind it is, and what its page has for its notes; its name in
+    course.yml, and that of its note; the part of the lecture and the link to its page that stand on
+    it."""
 
     body: str
     kind: str
     notes: str = ""
     name: str = ""
+    noted: str = ""
     part: str = ""
     foot: str = ""
     share: float = 0  # of the minutes of its part
@@ -91,8 +101,7 @@ def slides(k, week, given):
 
 def of_part(part, week, setter):
     """The slides of a part of the lecture, with their shares of its minutes."""
-    shows = {item["figure"]: item["show"] for item in week["live"]}
-    made = [each for name in part["slides"] for each in slide(name, part, shows)]
+    made = [each for name in part["slides"] for each in slide(name, part, setter)]
     names = [name for other in week["lecture"] for name in other["slides"]]
     for each in made:
         page = each.name.split("/")[0]
@@ -105,10 +114,18 @@ def of_part(part, week, setter):
         if each.name in part.get("add", {}):
             each.body = without_lead(each.body)
             each.body += f'<div class="add">{problems.html(part["add"][each.name], setter)}</div>'
-    whole = part["minutes"]
-    for each, minutes in zip(made, timed(part, made), strict=True):
-        name, about = each.name or "The proof", f"about {minutes}" if minutes else "less than 1"
-        each.notes = f"<p>{name}, {about} of {whole} minutes.</p>{each.notes}"
+    shows = {item["figure"]: item["show"] for item in week["live"]}
+    minutes = shared(part["minutes"], [each.share for each in made])
+    for each, takes in zip(made, minutes, strict=True):
+        called = each.name or ("The proof" if each.kind == "outline" else "The same, continued")
+        about = f"about {takes}" if takes else "less than 1"
+        asked = shows.get(each.name.split("/")[-1])
+        each.notes = (
+            f"<p>{called}, {about} of {part['minutes']} minutes.</p>"
+            + (f"<p><b>{escape(asked)}</b></p>" if asked else "")
+            + (note(each.noted, setter) or f"<p>{each.foot}</p>")
+            + each.notes
+        )
     return made
 
 
@@ -120,43 +137,50 @@ def without_lead(body):
     return str(found)
 
 
+NOTES = course.COURSE.with_name("lecture_notes.yml")
+
+
+@cache
+def written():
+    """Name of a slide → what a lecturer says there, in Markdown with TeX between dollars."""
+    return yaml.safe_load(NOTES.read_text("utf-8"))
+
+
+def note(name, setter):
+    """The written note of a slide as HTML with MathML; "" where there is none."""
+    markdown = MarkdownIt().use(
+        dollarmath_plugin, renderer=lambda tex, how: setter.set(tex, how["display_mode"])
+    )
+    found = BeautifulSoup(markdown.render(written().get(name, "")), "html.parser")
+    return "".join(f"<p>{said(each)}</p>" for each in found.find_all("p"))
+
+
+# How the minutes of a part are shared, once each of its slides has LEAST.
 SHARES = {
-    "question": 2,
-    "seen": 2,
-    "figure": 2,
-    "idea": 3,
-    "definition": 4,
-    "guesses": 4,
-    "text": 4,
-    "live": 5,
-    "statement": 6,
-    "theorem": 8,
+    "question": 1,
+    "seen": 1,
+    "figure": 1,
+    "idea": 2,
+    "definition": 2,
+    "guesses": 3,
+    "text": 2,
+    "live": 4,
+    "statement": 4,
+    "theorem": 6,
 }
-
-
-def timed(part, made):
-    """Whole minutes of the slides of a part: what it says of some of them, the rest in proportion.
-
-    Raises ValueError where it says more than it has.
-    """
-    takes = part.get("takes", {})
-    free = [each for each in made if each.name not in takes]
-    rest = part["minutes"] - sum(takes.values())
-    if rest < 0 or (rest and not free):
-        raise ValueError(
-            f"{part['part']}: expected takes to leave 0 minutes or more of {part['minutes']} to other "
-            f"slides, got {sum(takes.values())}"
-        )
-    others = iter(shared(rest, [each.share for each in free]) if free else ())
-    return [takes[each.name] if each.name in takes else next(others) for each in made]
+STEP = 0.7  # of a proof
+LEAST = 2
 
 
 def shared(minutes, shares):
-    """Whole minutes in proportion to shares, which sum to ``minutes``."""
-    exact = [minutes * share / sum(shares) for share in shares]
+    """Whole minutes of the slides of a part, which sum to its own: each has LEAST where there are as
+    many, and the rest in proportion to these shares."""
+    least = min(LEAST, minutes / len(shares))
+    rest = minutes - least * len(shares)
+    exact = [least + rest * share / sum(shares) for share in shares]
     found = [int(each) for each in exact]
-    rest = sorted(range(len(exact)), key=lambda k: found[k] - exact[k])
-    for k in rest[: minutes - sum(found)]:
+    up = sorted(range(len(exact)), key=lambda k: found[k] - exact[k])
+    for k in up[: minutes - sum(found)]:
         found[k] += 1
     return found
 
@@ -196,42 +220,45 @@ def called(given):
     return " · ".join(filter(None, (given["course"], given["by"])))
 
 
-def slide(name, part, shows):
+def slide(name, part, setter=None):
     """The slides of a name: one, and behind a statement those of its proof where it has no room
     below."""
     page, label = name.split("/")
     file = built.file_of(page)
-    numbered = re.fullmatch(r"picture-(\d+)", label)
-    if numbered:
-        body, kind, notes = drawn(page, int(numbered[1]))
-    else:
-        body, kind, notes = KINDS[label](page) if label in KINDS else labelled(page, label)
-    more, behind = [], []
+    (body, kind), notes, more, behind = shown(page, label), "", [], []
     if kind == "text":
         body, *more = in_parts(body)
-    if kind in ("statement", "theorem") and name not in part.get("proofs_in_notes", ()):
-        below, behind = proved(page, label, body)
-        body += below
-    ask = f"<p><b>{escape(shows[label])}</b></p>" if label in shows else ""
+    if kind in ("definition", "statement", "theorem"):
+        notes = sources(page, label)
+    if kind in ("statement", "theorem"):
+        proof = words(filter(None, [proof_of(element(page, label))]), file)
+        if name not in part.get("proofs_in_notes", ()):
+            said = part.get("add", {}).get(f"{name}/proof")
+            claim = said and problems.html(said, setter)
+            below, behind = proved(page, label, body, claim)
+            body += below
+        if not behind:
+            notes += proof
+    further = [Slide(each, "text", noted=name) for each in more]
+    outlines = [
+        Slide(each, "outline", proof, noted="" if k else f"{name}/proof")
+        for k, each in enumerate(behind)
+    ]
+    made = [Slide(body, kind, notes, name, name), *further, *outlines]
     where = f"Chapter {page.replace('-', ', ')}" if page[0].isdigit() else course.title(file)
     link = moved(f"{Path(file).name}.html", file, HERE)
-    foot = f'<a href="{link}" target="_blank">{escape(where)}</a>'
-    proof = words([proof_of(element(page, label))], file) if behind else ""
-    outlines = [Slide(each, "outline", proof) for each in behind]
-    further = [Slide(each, "text", notes) for each in more]
-    made = [Slide(body, kind, ask + notes, name), *further, *outlines]
     for each in made:
-        each.part, each.foot, each.share = part["part"], foot, SHARES.get(each.kind)
+        each.part, each.foot = part["part"], f'<a href="{link}" target="_blank">{escape(where)}</a>'
+        each.share = SHARES.get(kind)
     for each in outlines:
-        each.share = 2 + 0.7 * len(BeautifulSoup(each.body, "html.parser").select("li.fragment"))
+        each.share = STEP * len(BeautifulSoup(each.body, "html.parser").select("li.fragment"))
     return made
 
 
 def question(page):
     file, found = built.file_of(page), section(page, "")
     first = found.find("p", recursive=False)
-    body = f"<h1>{escape(course.title(file))}</h1>{taken(first, file, HERE)}"
-    return body, "question", following(first, file) or following(section(page, "predict").h2, file)
+    return f"<h1>{escape(course.title(file))}</h1>{taken(first, file, HERE)}"
 
 
 def setting(page, is_next):
@@ -248,9 +275,6 @@ def setting(page, is_next):
 
 
 PICTURE = re.compile(r"\b(picture|figure)s?\b")
-
-
-OF_PICTURE = re.compile(rf"{PICTURE.pattern}|\bsketch\b|\bOn the left\b")
 
 
 def own_slide(page, names):
@@ -296,10 +320,9 @@ def asked(page):
     file = built.file_of(page)
     before = built.page(file).find(class_="mha-guesses").find_previous_siblings(is_text)
     led = "".join(str(taken(each, file, HERE)) for each in reversed(before))
-    body = (
+    return (
         f'<h2>Guess first</h2><div class="lead">{led}</div><ol class="guesses">{"".join(rows)}</ol>'
     )
-    return body, "guesses", ""
 
 
 def guesses_of(page):
@@ -351,7 +374,7 @@ def idea(page):
     first = picture_of_idea(page)
     if first is None:
         raise ValueError(f"{page}/idea: the section the-idea… has no drawn picture")
-    return drawn(page, len(first.find_all_previous("figure", class_="mha-idea")) + 1)
+    return drawn(page, str(len(first.find_all_previous("figure", class_="mha-idea")) + 1))
 
 
 def picture_of_idea(page):
@@ -359,29 +382,20 @@ def picture_of_idea(page):
 
 
 def drawn(page, number):
-    """A drawn picture of a page, counted from 1, below the heading of its section; what leads to it
-    goes into the notes.
+    """A drawn picture of a page, counted from 1, below the heading of its section.
 
     Raises ValueError where the page has fewer.
     """
     file = built.file_of(page)
     drawings = built.page(file).find_all("figure", class_="mha-idea")
-    if not 1 <= number <= len(drawings):
+    if number not in map(str, range(1, len(drawings) + 1)):
         raise ValueError(f"{page}/picture-{number}: the page {file} has {len(drawings)} of them")
-    drawing, before = drawings[number - 1], []
-    cell = drawing.find_parent("div", class_="cell")
-    for each in cell.find_previous_siblings():
-        if {"cell", "proof"} & set(each.get("class", ())):
-            break
-        if is_text(each):
-            before.insert(0, each)
-    stated = cell.find_previous_sibling(class_="proof")
+    drawing = drawings[int(number) - 1]
+    stated = drawing.find_parent("div", class_="cell").find_previous_sibling(class_="proof")
     title = heading(drawing.find_parent("section"), file)
     if stated is not None:  # the section is about more
         title = f"<h2>{named(stated)}</h2>"
-    body = f"{title}{picture(file, drawing)}"
-    notes = re.sub(r"\bnext (figure|picture)\b", r"\1", words(before, file))
-    return body, "idea", notes + following(cell, file)
+    return f"{title}{picture(file, drawing)}"
 
 
 def named(found):
@@ -393,31 +407,37 @@ def named(found):
 
 
 def seen(page):
-    file, found = built.file_of(page), section(page, "what-we-have-seen")
-    rows = found.find("ul")
-    body = f"<h2>What we have seen</h2>{taken(rows, file, HERE)}"
-    return body, "seen", following(rows, file) or beside(rows, file)
+    rows = section(page, "what-we-have-seen").find("ul")
+    return f"<h2>What we have seen</h2>{taken(rows, built.file_of(page), HERE)}"
 
 
 KINDS = {"question": question, "guesses": asked, "idea": idea, "seen": seen}
 
 
+def shown(page, label):
+    """What the slide of a name shows, and of which kind it is."""
+    if label in KINDS:
+        return KINDS[label](page), label
+    if label.startswith("picture-"):
+        return drawn(page, label.removeprefix("picture-")), "idea"
+    return labelled(page, label)
+
+
 def labelled(page, label):
     """The slide of a statement, a figure, a section or a live figure, or of the words behind a
-    statement: its body, its kind, its notes."""
+    statement: its body and its kind."""
     file, found = built.file_of(page), element(page, label.removeprefix("behind-"))
     if label.startswith("behind-"):
         parts = texts_behind(proof_of(found) or found)
         title = found.find(class_="admonition-title").get_text(" ", strip=True)
         shown = "".join(str(taken(each, file, HERE)) for each in parts)
         name = re.match(r"\w+ [0-9.]+", title)[0]
-        return f"<h2>What follows from {name}</h2>{shown}", "text", beside(found, file)
+        return f"<h2>What follows from {name}</h2>{shown}", "text"
     if found.name == "figure":
-        body = f"<h2>{escape(found.find('figcaption').get_text(strip=True))}</h2>{picture(file, found)}"
-        cell = found.find_parent("div", class_="cell")
-        return body, "figure", following(cell, file) or beside(cell, file)
+        title = escape(found.find("figcaption").get_text(strip=True))
+        return f"<h2>{title}</h2>{picture(file, found)}", "figure"
     if found.name == "section":
-        return without_cells(taken(found, file, HERE)), "text", beside(found, file)
+        return without_cells(taken(found, file, HERE)), "text"
     if "proof" in found.get("class", ()):
         return statement(found, file)
     live = found.find_next("figure", class_="mha-fallback")
@@ -427,37 +447,34 @@ def labelled(page, label):
         )
     name = escape(live.find("figcaption").get_text(strip=True))
     body = f'<iframe data-src="../../figures/{label}.html?slides" title="{name}"></iframe>'
-    return body, "live", following(live.find_parent("div", class_="cell"), file)
+    return body, "live"
 
 
 def statement(found, file):
-    """A statement below the sentence that leads to it, and its proof as its notes have it."""
+    """A statement below the sentence that leads to it, and of which kind it is."""
     lead = leading(found)
     led = "".join(str(taken(each, file, HERE)) for each in lead)
     if len(letters(lead)) > LONG:
         (*_, led) = sentences([taken(each, file, HERE) for each in lead])
         led = f"<p>{led}</p>"
     shown = taken(found, file, HERE)
-    sources = [each for each in shown.find_all("p") if SOURCES.match(each.get_text())]
-    for each in sources:
-        each.extract()
+    for each in shown.find_all("p"):
+        if SOURCES.match(each.get_text()):
+            each.decompose()
     beside_mark(shown)
-    proof, notes = proof_of(found), words(sources, file)
-    is_theorem = "theorem" in found["class"] and proof
+    is_theorem = "theorem" in found["class"] and proof_of(found)
     if is_theorem:
         for each in shown.select(".theorem-content > *")[1:]:
             each["class"] = [*each.get("class", ()), "fragment"]
-    if is_theorem or len(letters(lead)) > LONG:  # not all of them stand on the slide
-        notes = words(lead, file) + notes
-    if not is_theorem:
-        notes += words([proof], file) if proof else following(found, file)
     kind = "theorem" if is_theorem else "statement"
     body = f'<div class="lead">{led}</div>{shown}' if led else str(shown)
-    return (
-        body,
-        "definition" if "definition" in found["class"] else kind,
-        notes or beside(found, file),
-    )
+    return body, "definition" if "definition" in found["class"] else kind
+
+
+def sources(page, label):
+    """The sentences of a statement that say where it comes from, for its notes."""
+    found = element(page, label).find_all("p")
+    return words([each for each in found if SOURCES.match(each.get_text())], built.file_of(page))
 
 
 LONG = 500  # letters of a lead, of which the last sentence is kept
@@ -483,44 +500,40 @@ def proof_of(found):
     return after if after is not None and "dropdown" in after.get("class", ()) else None
 
 
-def proved(page, label, body):
+def proved(page, label, body, claim=None):
     """What stands below a statement, its proof or nothing, and what on slides behind it: a proof
-    that has no room there, in steps, and of a theorem how its proof goes."""
+    that has no room there, in steps, below the claim or what the statement says."""
     file, found = built.file_of(page), element(page, label)
     proof = proof_of(found)
     if proof is None:
         return "", []
-    title = found.find(class_="admonition-title").get_text(" ", strip=True)
-    name = re.match(r"\w+ [0-9.]+", title)[0]
     parts = paragraphs(taken(proof, file, HERE))[1:]
-    claim = claimed(found, file)
     statement = BeautifulSoup(body, "html.parser")
     high, is_theorem = lines(parts), "theorem" in found["class"]
     if not is_theorem and lines(statement.find_all(is_text)) + high <= ROOM + 2 * (high < 3):
         parts[0].insert(0, BeautifulSoup("<b>Proof.</b> ", "html.parser"))
         return f'<div class="short fragment">{"".join(map(str, parts))}</div>', []
-    return "", in_steps(f"Proof of {name}", list(sentences(parts)), claim)
+    said = BeautifulSoup(claim, "html.parser").contents if claim else claimed(found, file)
+    title = named(found)
+    name = re.match(r"\w+ [0-9.]+", title)[0] if said else title
+    return "", in_steps(f"Proof of {name}", list(sentences(parts)), said)
 
 
 def claimed(found, file):
-    """What a statement says, without its name, to stand above its proof."""
+    """What a statement says, without its name, to stand above its proof; nothing where that would
+    leave less than half a slide."""
     shown = taken(found, file, HERE)
     said = shown.find(class_=re.compile("-content$")).find_all(True, recursive=False)
     parts = [each for each in said if not SOURCES.match(each.get_text())]
     for each in shown.find_all(id=True):
         del each["id"]  # it stands on the statement's own slide
-    return parts
+    return parts if lines(parts) * SMALL <= FULL / 2 else []
 
 
 def in_steps(title, steps, claim):
     """Steps of a proof on as many slides as they need, each as full as the others, and below what
-    it proves: of a long statement, its last parts."""
+    it proves."""
     high = [lines(BeautifulSoup(f"<p>{step}</p>", "html.parser").contents) for step in steps]
-    is_cut = False
-    while (lines(claim) * SMALL > FULL / 2 or is_cut and is_formula(claim[0])) and any(
-        map(is_main, claim[1:])
-    ):
-        claim, is_cut = claim[1:], True
     led = f'<div class="claim">{"".join(map(str, claim))}</div>' if claim else ""
     first, out = 1, []
     for each in spread(steps, high, FULL - lines(claim) * SMALL):
@@ -610,22 +623,11 @@ def closes(part):
 SOURCES = re.compile(
     r"\s*((It|The statement) has the shape of|This (theorem )?is the counterpart of)"
 )
-# what a page says to its readers alone
-TO_READERS = re.compile(r"\s*(Reading time: |Here are the answers\.)")
-
-
-# how a paragraph begins that leads to the code or the figure behind it, which no note has
-LEADS_ON = re.compile(r"\s*(In code,|Here is |The figure shows )")
 
 
 def is_text(part):
     """Is it a paragraph or a displayed formula?"""
     return part.name == "p" or is_formula(part)
-
-
-def is_main(part):
-    """Is it what a statement says in a formula, a list or a table?"""
-    return part.name != "p"
 
 
 def is_formula(part):
@@ -644,43 +646,11 @@ def leading(found):
     return parts
 
 
-def following(found, file):
-    """The paragraphs and formulas behind a part of a page, up to the next heading, figure or
-    statement; those that lead to a drawn picture are among its notes."""
-    return words(texts_behind(found), file)
-
-
 def texts_behind(found):
-    """The same as elements of the page."""
-    behind = []
-    for each in found.find_next_siblings() if found is not None else ():
-        if not is_text(each):
-            leads_on = each.name == "div" and each.find("figure", class_="mha-idea")
-            if behind and "cell" in each.get("class", ()) and LEADS_ON.match(behind[-1].get_text()):
-                behind.pop()
-            return [] if leads_on else behind
-        if "mha-guessed" not in each.get("class", ()) and not TO_READERS.match(each.get_text()):
-            behind.append(each)
-    return behind
-
-
-def beside(found, file):
-    """The sentence of its section behind a part, or else before it, and of the page behind a
-    section: for notes that would say nothing."""
-    home = found.find_parent("section")
-    near = [*found.find_all_next("p"), *found.find_all_previous("p")]
-    for each in near:
-        if found in each.parents:
-            continue
-        near_by = each.parent is home or found.name == each.parent.name == "section"
-        plain = near_by and "mha-guessed" not in each.get("class", ())
-        text = each.get_text()
-        first = next(sentences([taken(each, file, HERE)])) if plain and len(text) > 30 else ""
-        if first and not (
-            TO_READERS.match(text) or LEADS_ON.match(text) or OF_PICTURE.search(first)
-        ):
-            return words(BeautifulSoup(f"<p>{first}</p>", "html.parser").contents, file)
-    return ""
+    """The paragraphs and formulas behind a part of a page, up to the next heading, figure or
+    statement."""
+    behind = takewhile(is_text, found.find_next_siblings())
+    return [each for each in behind if "mha-guessed" not in each.get("class", ())]
 
 
 def words(parts, file):
@@ -700,7 +670,7 @@ def said(paragraph):
     what is emphasized, and formulas in MathML, which browsers set by themselves."""
     if is_formula(paragraph):
         return str(paragraph.find("math"))
-    for formula in paragraph.select(".math"):
+    for formula in paragraph.select("mjx-container"):
         formula.replace_with(formula.find("math"))
     if "admonition-title" in paragraph.get("class", ()):
         paragraph.string.wrap(BeautifulSoup().new_tag("b"))

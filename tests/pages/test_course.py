@@ -253,6 +253,7 @@ def of(tmp_path, **said):
 
 def test_a_course_of_ones_own_has_weeks_of_the_book_in_its_own_order_and_words(tmp_path):
     lecture = [{"minutes": 60, "part": "Tilting", "slides": ["9/idea"]}]
+    lecture[0]["add"] = {"9/idea/proof": "It tilts."}
     made = of(tmp_path, by="Ada", weeks=[{"week": 5, "lecture": lecture}, {"week": 1}])
     assert (made["course"], made["by"]) == ("How Attention Learns", "Ada")
     assert made["weeks"] == [WEEKS[4] | {"lecture": lecture}, WEEKS[0]]
@@ -302,9 +303,8 @@ def live(figure):
             "proofs_in_notes: expected one of its slides, got '9/x'",
         ),
         (lecture(add={"9/x": "y"}), "add: expected one of its slides, got '9/x'"),
-        (lecture(takes={"9/x": 1}), "takes: expected one of its slides, got '9/x'"),
-        (lecture(takes={"9/idea": True}), "takes, 9/idea: expected whole minutes, got True"),
-        (lecture(takes={"9/idea": -1}), "takes, 9/idea: expected whole minutes, got -1"),
+        (lecture(proofs_in_notes=["9/idea/proof"]), "one of its slides, got '9/idea/proof'"),
+        (lecture(takes={}), "expected minutes, part, slides, proofs_in_notes, add, got 'takes'"),
         (lecture(add={"9/idea": "$x"}), "each formula between two $, got '$x'"),
         (
             lecture(slides=["99/idea"]),
