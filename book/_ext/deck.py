@@ -15,7 +15,7 @@ slide is
 A theorem is built up: first what it supposes, then each of its claims, and on slides of its own its
 proof. The proof of another statement stands below it where there is room, and else on the next
 slide, sentence by sentence. Of a part, ``proofs_in_notes`` lists statements whose proofs are for the
-notes alone, and ``add`` has a sentence for below what a slide shows. For ``4/thm-1-training/proof`` it
+notes alone, and ``add`` has words for below what a slide shows, such as a proof. For ``4/thm-1-training/proof`` it
 says, above that proof, what is proved; else the whole statement stands there, if it leaves room.
 
 The notes of a slide are its minutes, what to ask (``show`` of a live figure), what lecture_notes.yml
@@ -113,7 +113,7 @@ def of_part(part, week, setter):
                 each.body += opening(page)
         if each.name in part.get("add", {}):
             each.body = without_lead(each.body)
-            each.body += f'<div class="add">{problems.html(part["add"][each.name], setter)}</div>'
+            each.body += added(part["add"][each.name], setter)
     shows = {item["figure"]: item["show"] for item in week["live"]}
     minutes = shared(part["minutes"], [each.share for each in made])
     for each, takes in zip(made, minutes, strict=True):
@@ -127,6 +127,15 @@ def of_part(part, week, setter):
             + each.notes
         )
     return made
+
+
+def added(words, setter):
+    """Words for below a slide; from a paragraph that begins with "Proof." on, they wait for a key,
+    as the proof of a statement does."""
+    before, proof, steps = problems.html(words, setter).partition("<p>Proof.")
+    if proof:
+        before += f'<div class="short fragment"><p><b>Proof.</b>{steps}</div>'
+    return f'<div class="add">{before}</div>'
 
 
 def without_lead(body):
