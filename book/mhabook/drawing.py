@@ -26,7 +26,7 @@ ON_WHITE = "color: #222832; background: #fff"
 # side by side where there is room for them, and on a phone one below the other.
 ROW = "display: flex; flex-wrap: wrap; gap: 1.2rem 1rem; justify-content: center"
 IN_ROW = "flex: 1 1 12rem; min-width: 0; height: auto"
-SIZES = {1: ("9.5px", "26rem"), 2: ("10.5px", "24rem"), 3: ("16px", "16rem")}
+SIZES = {1: ("9.5px", "23rem"), 2: ("10.5px", "24rem"), 3: ("16px", "16rem")}
 """Number of panels → the size of words in units of a panel, 13 pixels or a little more at a desk and on
 a phone, and how wide a panel becomes."""
 VARIABLE = re.compile(r"var\((?:--[\w-]+, )+(?:var\(--[\w-]+, )?(#\w+)\)+")
@@ -123,10 +123,14 @@ class Panel:
         self.line(start, neck, color=color, width=width)
         return self._add(f'<polygon points="{head}" fill="{_ink(color)}"/>')
 
-    def dot(self, at: Point, *, color: str | None = None, size: float = 5.5) -> "Panel":
-        """A disc of this radius, without an outline, which would make it larger."""
+    def dot(
+        self, at: Point, *, color: str | None = None, size: float = 5.5, apart: bool = False
+    ) -> "Panel":
+        """A disc of this radius, without an outline, which would make it larger; with ``apart`` a
+        little of the ground lies around it, on what was drawn before."""
+        around = f'style="stroke: {GROUND}; stroke-width: 2; paint-order: stroke" ' if apart else ""
         return self._add(
-            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{size:g}" fill="{_ink(color)}"/>'
+            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{size:g}" {around}fill="{_ink(color)}"/>'
         )
 
     def circle(

@@ -422,6 +422,7 @@ def test_tokens_have_the_areas_of_softmax_weights_and_their_mean_is_the_last_dot
     discs = cloud.all("dot", color=ATTENTION)
     tokens, areas = cloud.places("dot", color=ATTENTION), [disc.width**2 for disc in discs]
     query, weights = cloud.one("arrow"), np.divide(areas, sum(areas))
+    near(cloud.places("query"), query.start, 2)  # the middle of its triangle
     near(weights @ tokens, cloud.one("dot", color=None).start)
     drawn = np.random.default_rng(9).standard_normal((120, 2))
     view = frame(tokens, drawn[(drawn**2).sum(axis=1) < 2.1**2])
@@ -481,7 +482,8 @@ def test_descent_takes_its_steps_among_the_level_lines_of_its_two_curvatures(nar
         errors, curvature = layer_of_two_numbers(variances)
         *levels, path = panel.all("line")[2:]
         view = frame(path.places, errors / curvature**0.5)
-        near(panel.places("dot"), path.places[1:])
+        steps = path.places[1:]
+        near(panel.places("dot").reshape(-1, 2), steps[lengths_from(view.zero, steps) > 12])
         starts_on_a_tick(panel, path)
         near(panel.one("star").start, view.zero)
         start = np.linalg.norm(errors[0])
@@ -907,6 +909,7 @@ def test_a_mark_is_what_a_word_counts_and_the_label_is_the_sign_of_their_sum(sen
                 total += counts
             sign = -1 if word.text == "not" else 1
         assert label.text == {1: "+1", -1: "−1"}[np.sign(total)]
+        assert label.start[1] == sentence[0].start[1]
     assert not marks and not flips
     colors = {"softmax": ATTENTION, "Gaussian": GAUSSIAN}
     for box, words in zip(networks.all("line", width=2), colors, strict=True):

@@ -34,7 +34,7 @@ def hidden_head() -> HTML:
     for k in range(8):
         x, y = 34 + 112 * (k // 4), ROWS[k % 4] - 4
         train.head((x, y), size=22, reach=42).words((x + 11, y + 5), f"{k + 1}")
-    train.words((94, 40), "decoder", color=DECODER).words((130, 184), "do they find it?")
+    train.words((94, 38), "decoder", color=DECODER).words((130, 184), "do they find it?")
     return picture(
         "a-hidden-head",
         "Three panels. Rows of random dots go into a box with a star, the hidden head, and a plus "

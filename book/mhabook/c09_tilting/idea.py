@@ -21,17 +21,18 @@ def query_in_a_cloud() -> HTML:
     panel = Panel("Tokens, sized by their weights")
     weights = softmax_weights(tokens())
     for token, weight in zip(tokens(), weights, strict=True):
-        panel.dot(_at(token), color=ATTENTION, size=3 * (len(weights) * weight) ** 0.5)
+        size = 3 * (len(weights) * weight) ** 0.5
+        panel.dot(_at(token), color=ATTENTION, size=size, apart=True)
     mean, way = _at(weights @ tokens()), np.array(QUERY) / np.linalg.norm(QUERY)
     # Outside of the cloud, where no disc lies on it.
-    panel.arrow(_at(2.3 * way), _at(3.3 * way), width=1.5)
+    panel.query(_at(2.3 * way), towards=_at(3.3 * way))
     panel.words((_at(3.3 * way)[0], _at(3.3 * way)[1] - 8), "query")
-    panel.line(mean, (200, 142), width=1).dot(mean)
+    panel.line(mean, (200, 142), width=1).dot(mean, apart=True)
     panel.words((202, 149), "their mean", anchor="start")
     return picture(
         "tokens-by-weight",
         "A round cloud of tokens, each of them a disc that is as large as its weight. Outside of the "
-        "cloud, an arrow shows the direction of the query. The discs in the direction of the arrow "
+        "cloud, an arrow leads from a triangle in the direction of the query. The discs in its direction "
         "are large, and those on the other side nearly vanish. Their mean, a dot, lies away from "
         "the middle, in the direction of the arrow.",
         [panel],

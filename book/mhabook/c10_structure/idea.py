@@ -189,7 +189,8 @@ def _ovals(panel, errors, variances, words):
     points = [_near(point) for point in path]
     panel.curve(points).start(*points[:2])
     for point in points[1:]:
-        panel.dot(point, size=2.5)
+        if np.hypot(*np.subtract(point, CENTER)) > 12:  # none is half under the star
+            panel.dot(point, size=2.5)
     panel.words((points[0][0] + 9, points[0][1] + 1), "start", anchor="start")
     return panel.star(CENTER).words((130, 186), f"{words}: {len(path) - 1} steps")
 

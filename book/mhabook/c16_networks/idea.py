@@ -33,7 +33,7 @@ def task() -> HTML:
             elif word in COUNTS:
                 panel.label((x, y + 15), (COUNTS[word] > 0) != flips)
             flips = word == "not"
-        panel.words((240, y + 8), label)
+        panel.words((240, y), label)
     panel.words((240, 34), "label").words((130, 184), "not flips the next word")
     networks = Panel("Two networks, one seed").dot((22, 97)).words((22, 118), "seed")
     for k, (name, color) in enumerate((("softmax", ATTENTION), ("Gaussian", GAUSSIAN))):
