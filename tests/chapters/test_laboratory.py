@@ -187,9 +187,7 @@ def test_the_words_for_the_default_figure_are_true():
     drawn = LAB.drawn(**LAB.experiments["first"])
     assert LAB.values == LAB.experiments["first"] and drawn["steps"][-1] == 2000
     assert drawn["accuracy"][-1] == drawn["test_accuracy"][-1] == 1
-    highest = drawn["sharpness"].argmax()
-    assert 0 < highest < len(drawn["steps"]) - 1
-    assert drawn["sharpness"][highest] == pytest.approx(2, rel=0.1)
+    assert 2 < drawn["sharpness"][0] <= drawn["sharpness"].max() < 2.2
     assert drawn["sharpness"][-1] < 0.01
     assert (drawn["smoothness_bound"] > 30 * drawn["sharpness"]).all()
     assert set(drawn["stability_edge"]) == {2}

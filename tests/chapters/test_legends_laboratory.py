@@ -86,11 +86,11 @@ def panels(kind, settings, run):
     lines = BY_MODEL[settings["model"]](kind, data, path)
     logarithmic = {"loss", "largest eigenvalue", "excess"}
     found = {
-        title: Panel("", "log" if title in logarithmic else "", of, path.steps)
+        title: Panel("log", "log" if title in logarithmic else "", of, path.steps)
         for title, of in lines.items()
     }
     found["step size"] = Panel(
-        "step", "log", {"step size η": np.full(len(path), settings["lr"])}, path.steps
+        "log step", "log", {"step size η": np.full(len(path), settings["lr"])}, path.steps
     )
     return found | {
         "attention at the end": Panel(

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import traitlets
 
 from livegrad.console import printed
-from livegrad.live.drawing import places, put
+from livegrad.live.drawing import placed, places, put
 from livegrad.live.modules import widget_module
 from livegrad.live.widget import LiveFigure, Widget, mark
 from livegrad.training import Path, recorded_steps
@@ -40,10 +40,11 @@ TITLE = "The laboratory"
 PAGE = "book/laboratory/17_laboratory.html"
 ALT = (
     "Six panels over 2,000 steps of gradient descent on a tokenized mixture, with one head that starts "
-    "at zero. Training and test loss fall, and both accuracies reach 1. The attention on the relevant "
-    "token rises from a tenth to four fifths. The largest eigenvalue of the Hessian rises to 2/η and "
-    "falls again, far below its bound, and the step size is constant. The last panel shows the "
-    "attention weights of one sample: the column of the starred token is lit."
+    "at zero; the axis of the steps is logarithmic. Training and test loss fall, and both accuracies "
+    "reach 1. The attention on the relevant token rises from a tenth to four fifths. The largest "
+    "eigenvalue of the Hessian starts just above 2/η and then falls, far below its bound, and the step "
+    "size is constant. The last panel shows the attention weights of one sample: the column of the "
+    "starred token is lit."
 )
 OPENS: dict[str, Any] = DEFAULTS | EXPERIMENTS["first"]["values"]
 """What the controls stand at before anyone has moved them: the run of chapter 1."""
@@ -186,11 +187,13 @@ class Laboratory(Widget):
         kind = kind_of(settings)
         figure = panels.frame(kind)
         # a curvature that is not measured has no points
-        known = dict.fromkeys(panels.curves(kind), ()) | drawn
+        known = dict.fromkeys(panels.curves(kind), [np.nan] * len(drawn["steps"])) | drawn
         for place in places(figure):
             put(figure, place, known)
         figure.update_traces(meta=None)
-        return go.Figure(figure).update_layout(meta={"alt": self._in_words(settings, drawn)})
+        return go.Figure(placed(figure)).update_layout(
+            meta={"alt": self._in_words(settings, drawn)}
+        )
 
     def _in_words(self, settings, drawn):
         if settings == OPENS:

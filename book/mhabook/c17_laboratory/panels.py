@@ -144,6 +144,7 @@ def frame(kind: str) -> go.Figure:
                 meta={"x": "steps", "y": curve} | LOOKS.get(curve, {}),
             )
         figure.update_yaxes(**axis, **place)
+        figure.update_xaxes(type="log", exponentformat="power", dtick=1, **place)
     figure.update_xaxes(title=_title("step"), row=3, col=1)
     _with_attention(figure)
     legends_above(figure)
