@@ -682,7 +682,9 @@ def said(paragraph):
     for formula in paragraph.select("mjx-container"):
         formula.replace_with(formula.find("math"))
     if "admonition-title" in paragraph.get("class", ()):
-        paragraph.string.wrap(BeautifulSoup().new_tag("b"))
+        title = BeautifulSoup().new_tag("b")
+        title.extend([*paragraph.contents])
+        paragraph.append(title)
     for each in paragraph.find_all(lambda tag: not (tag.name in KEPT or tag.find_parent("math"))):
         each.unwrap()
     return " ".join(paragraph.decode_contents().split())

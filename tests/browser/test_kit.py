@@ -238,7 +238,7 @@ def test_minutes_of_slides_sum_to_those_of_their_part_and_a_theorem_takes_longer
         )
         notes = " ".join(each.get_text() for each in page.select(".notes"))
         said = [int(each) for each in re.findall(r"about (\d+) of \d+ minutes", notes)]
-        assert sum(said) == 90 and min(said) >= 2 and "less than" not in notes
+        assert sum(said) == 90 and min(said) >= 2 and "less than 1 of" not in notes
 
 
 def test_guesses_come_behind_the_question_below_the_words_that_lead_to_them():
@@ -316,6 +316,15 @@ def test_a_question_has_the_picture_of_its_chapter_unless_another_slide_has_it()
     assert near.find_next_sibling("section")["data-name"] == "4/figure-1"
 
 
+def test_a_note_on_a_proof_is_for_its_first_slide():
+    for name in (name for name in deck.written() if name.endswith("/proof")):
+        (k,) = (k for k in WEEKS if name.removesuffix("/proof") in slides_of(k))
+        first, *others = behind(slides_of(k)[name.removesuffix("/proof")])
+        begins = " ".join(deck.written()[name].split("$")[0].split()[:4])
+        assert begins in first.select_one(".notes").get_text(), name
+        assert not [each for each in others if begins in each.get_text()], name
+
+
 def test_a_picture_stands_on_its_slide_below_the_name_of_its_statement():
     (slide,) = deck.slide("3/picture-2", WEEKS[3]["lecture"][0])
     shown = BeautifulSoup(slide.body, "html.parser")
@@ -342,7 +351,7 @@ def test_notes_have_paragraphs_formulas_in_mathml_and_no_holes_around_them():
     for k in WEEKS:
         for name, slide in slides_of(k).items():
             notes = slide.select_one(".notes")
-            assert not re.search(r"\\[a-z]+|None| [,;.:]", notes.get_text()), name
+            assert not re.search(r"\\[a-z]+|None\b(?! [a-z])| [,;.:]", notes.get_text()), name
     proof = slides_of(4)["5/thm-slow-attention"].find_next_sibling("section")
     assert len(proof.select(".notes p")) > 5, "a proof is no block"
 

@@ -77,6 +77,10 @@ def test_goals_can_be_checked(file):
     assert set(checks) <= labels(file) and len(set(checks)) == len(checks)
 
 
+def slides_of(week):
+    return [name for part in week["lecture"] for name in part["slides"]]
+
+
 def seen(week):
     """The pages that are read or looked into before a lecture."""
     return week["read"] + [item["page"] for item in week.get("look", ())]
@@ -197,6 +201,16 @@ def test_problems_of_a_sheet_are_counted_within_their_sheet_and_those_of_the_ope
     assert course.number_problems(None, SimpleNamespace(toc_fignumbers={})) == [], (
         "a book without its sheets"
     )
+
+
+NOTES = yaml.safe_load(course.COURSE.with_name("lecture_notes.yml").read_text("utf-8"))
+SLIDES = {name: k for k, week in enumerate(WEEKS, 1) for name in slides_of(week)}
+"""Name of a slide → its week."""
+
+
+def test_a_note_is_text_for_a_slide_of_the_course_or_for_its_proof():
+    assert {name.removesuffix("/proof") for name in NOTES} <= {*SLIDES}
+    assert all(len(said.split()) >= 20 and said.count("$") % 2 == 0 for said in NOTES.values())
 
 
 def test_routes_lead_to_pages_of_the_book():
