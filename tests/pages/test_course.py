@@ -208,6 +208,11 @@ SLIDES = {name: k for k, week in enumerate(WEEKS, 1) for name in slides_of(week)
 """Name of a slide → its week."""
 
 
+@pytest.mark.parametrize("k", range(1, len(WEEKS) + 1))
+def test_a_lecturer_has_a_note_at_every_slide_of_a_week(k):
+    assert not [name for name, week in SLIDES.items() if week == k and name not in NOTES]
+
+
 def test_a_note_is_text_for_a_slide_of_the_course_or_for_its_proof():
     assert {name.removesuffix("/proof") for name in NOTES} <= {*SLIDES}
     assert all(len(said.split()) >= 20 and said.count("$") % 2 == 0 for said in NOTES.values())
