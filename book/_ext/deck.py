@@ -100,8 +100,14 @@ def slides(k, week, given):
 
 
 def of_part(part, week, setter):
-    """The slides of a part of the lecture, with their shares of its minutes."""
+    """The slides of a part of the lecture, with their shares of its minutes.
+
+    Raises ValueError for a sentence on a proof that has no slide.
+    """
     made = [each for name in part["slides"] for each in slide(name, part, setter)]
+    above = {name for name in part.get("add", {}) if name.endswith("/proof")}
+    for name in above - {each.noted for each in made}:
+        raise ValueError(f"add, {name}: expected a proof with a slide of its own; leave this out")
     names = [name for other in week["lecture"] for name in other["slides"]]
     for each in made:
         page = each.name.split("/")[0]
