@@ -81,23 +81,23 @@ def test_the_loss_is_that_of_the_library_and_descent_ends_where_the_figure_ends(
 @page.after(
     "check-barrier",
     says=(
-        "In the first task, the values from the largest key to the smallest are $1,2,-2$, and $3$, "
-        "so the means are $1,\\frac32,\\frac13$, and $1$. The target is 2. "
+        "In the first task, the values by decreasing key are $1,2,-2,3$, "
+        "so the means are $1,\\frac32,\\frac13,1$. The target is 2. "
         "So no query to the right of zero has a loss below $\\frac18$",
         "In the first task, the output of the query is already larger than this mean",
-        "At the start, the output is 1.05, more than the mean of all values, so the query stays on the right",
+        "At the start, the output is 1.05, larger than 1, so the query stays on the right",
         "because the value at the smallest key is 3: far enough to the left, the output is larger than 2",
     ),
 )
 def test_the_first_task_satisfies_the_conditions_of_the_barrier(
     k, means, most, query, said, target, u
 ):
-    values, tops, (aim, bound, start, value, left) = said[:4], said[4:8], said[8:]
+    values, tops, (aim, bound, start, mean, value, left) = said[:4], said[4:8], said[8:]
     np.testing.assert_array_equal(u[np.argsort(-k)], values)
     np.testing.assert_allclose(means, tops)
     assert target == aim
     np.testing.assert_allclose(means, traps.top_means(k, u))
-    assert means[-1] < start == pytest.approx(query.output([0.3])[0], abs=0.005)
+    assert means[-1] == mean < start == pytest.approx(query.output([0.3])[0], abs=0.005)
     assert most < means.max()
     assert (target - means.max()) ** 2 / 2 == bound
     assert u[k.argmin()] == value
@@ -108,7 +108,7 @@ def test_the_first_task_satisfies_the_conditions_of_the_barrier(
     "check-minima",
     says=(
         "the other key is at distance 4 from the left key",
-        "Both conditions hold, $0.27<0.5$ and $0.54<0.86$",
+        "Both conditions hold, 0.27 < 0.5 and 0.54 < 0.86",
         "reaches a key whose value is less than the target, and on both sides of this key, its output would "
         "be smaller",
     ),
