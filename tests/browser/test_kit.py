@@ -5,6 +5,7 @@ that opens from disk, quizzes that check themselves, and what a class guessed, s
 import json
 import re
 import shutil
+from copy import copy
 from functools import cache, partial
 from itertools import pairwise
 from urllib.parse import quote, unquote
@@ -184,14 +185,7 @@ def test_a_proof_of_a_long_statement_has_its_number_and_its_name_or_a_sentence()
         deck.of_part(part | unseen, WEEKS[5], None)
 
 
-def test_of_a_proof_without_named_steps_a_slide_has_the_sentences():
-    (training,) = [
-        slide
-        for slide in slides_of(3)["4/thm-1-training"].find_next_siblings("section")
-        if slide["class"] == ["outline"]
-    ]
-    first, *others = [step.get_text() for step in training.select("li")]
-    assert first.startswith("By Lemma 4.7") and first.endswith(".") and len(others) >= 2
+def test_a_proof_is_cut_into_its_sentences_with_their_formulas():
     words = "<p>One. <em>A name.</em> Two goes on:</p><div class='math'>x.</div><p>Three</p>"
     parts = BeautifulSoup(words, "html.parser").find_all(True, recursive=False)
     assert [BeautifulSoup(said, "html.parser").get_text() for said in deck.sentences(parts)] == [
@@ -208,6 +202,9 @@ def test_below_a_statement_that_is_no_theorem_its_proof_waits_for_a_key():
     shown = slides_of(2)["2/lemma-logistic"].select_one(".short.fragment")
     assert shown.get_text().startswith("Proof. Put")
     assert not slides_of(3)["3/def-ntk"].select(".short")
+    said, proof = slides_of(3)["4-further/lemma-descent"].select(".add > *")
+    assert said.get_text().startswith("Constants that hold") and "class" not in said.attrs
+    assert proof["class"] == ["short", "fragment"] and proof.get_text().startswith("Proof. Since")
 
 
 def test_a_proof_without_room_below_its_statement_has_all_its_sentences_on_slides_behind_it():
@@ -228,8 +225,32 @@ def test_words_that_the_course_adds_stand_below_a_slide_in_place_of_those_before
     training = slides_of(3)["4/thm-1-training"]
     assert "at the distance" in training.select_one(".add").get_text()
     assert not training.select(".lead")
-    regret = slides_of(3)["4-further/lemma-regret"]
-    assert regret.select(".lead") and regret.select_one(".foot").string == "Chapter 4, further"
+    assert slides_of(3)["4/lemma-one-point"].select(".lead")
+    foot = slides_of(3)["4-further/lemma-regret"].select_one(".foot")
+    assert foot.string == "Chapter 4, further"
+
+
+def numbers_of(text):
+    """The numbers of the statements that a text names."""
+    found = re.finditer(NAMED, text)
+    return {number for each in found for number in each.groups() if number}
+
+
+NAMED = r"(?:Lemma|Theorem|Corollary|Proposition|Definition)s? (\d+\.\d+)(?: and (\d+\.\d+))?"
+
+
+def test_a_statement_that_is_cited_in_words_of_the_course_is_named_by_a_page_that_was_shown():
+    shown = set()
+    for k in WEEKS:
+        said = [each for slide in slides_of(k).values() for each in (slide, *behind(slide))]
+        of_pages = [copy(each) for each in said]
+        for words in (part for each in of_pages for part in each.select(".add, .claim")):
+            words.decompose()
+        shown |= numbers_of(" ".join(each.get_text(" ") for each in of_pages))
+        cited = numbers_of(
+            " ".join(part.get_text() for each in said for part in each.select(".add"))
+        )
+        assert cited <= shown, f"week {k}"
 
 
 def test_minutes_of_slides_sum_to_those_of_their_part_and_a_theorem_takes_longer_than_a_figure():
@@ -562,10 +583,11 @@ def test_printed_slides_keep_their_margins_and_with_notes_have_a_page_of_them(ch
         starts = []
         sheet.extract_text(
             visitor_text=lambda text, to, at, *_, seen=starts: seen.append(
-                at[4] * to[0] + to[4] if text.strip() else 99
+                at[4] * to[0] + at[5] * to[2] + to[4] if text.strip() else 99
             )
         )
         assert min(starts) > 20, "points from the edge"
+    assert "coordinate" in slides.pages[5].extract_text(), "a picture has room on its page"
     assert len(slides.pages) < len(both.pages)
     assert "of 15 minutes" not in slides.pages[2].extract_text()
     assert "of 15 minutes" in "".join(sheet.extract_text() for sheet in both.pages[:8])
