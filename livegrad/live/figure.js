@@ -1,6 +1,7 @@
 import { followed } from "./address.js";
 import { Drawer, Handles } from "./drawing.js";
 import { element } from "./element.js";
+import { Ends } from "./ends.js";
 import { Run } from "./engine/run.js";
 import { hosted } from "./host.js";
 import { linkOf, readLink } from "./link.js";
@@ -42,6 +43,7 @@ class View {
       () => this.values,
       (next) => this.moved(next),
     );
+    this.ends = new Ends(box, spec);
     this.kept = shared(
       model,
       () => this.values,
@@ -154,6 +156,7 @@ class View {
     if (!frame) return;
     const { figure, spec, values, touched } = this;
     this.grips.place();
+    this.ends.place(frame);
     figure.drew(frame);
     if (!frame.done || frame.values !== values) return; // a newer run is on its way
     this.settled = frame;

@@ -103,7 +103,7 @@ export function button(text, action) {
 export const defaults = (controls) => Object.fromEntries(controls.map(({ name, value }) => [name, value]));
 
 // 0.0123 and 4.5e-7: three digits, as in the text of the book.
-function digits(value) {
+export function digits(value) {
   if (typeof value !== "number" || !Number.isFinite(value)) return String(value);
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5)) {
     const [mantissa, exponent] = value.toExponential(2).split("e");
@@ -113,7 +113,7 @@ function digits(value) {
 }
 
 // A negative number has a minus sign, not a hyphen.
-const signed = (text) => text.replace(/^-/, "−");
+export const signed = (text) => text.replace(/^-/, "−");
 
 // "after {steps} steps the loss is {loss}": the last number of each curve (the first of it: {first_loss}), what is
 // measured last, the controls' values in words. Other braces stand as they are: a set {1, 2}.

@@ -667,3 +667,65 @@ def test_far_below_the_end_of_its_axis_a_line_takes_no_room():
         v8.eval(f"JSON.stringify({ended.format('[1, 1e-12, 1e-290, 0, null]')})")
     ) == [1, 1e-12, 1e-13, 0, None]
     assert json.loads(v8.eval("JSON.stringify(ended([1, 1e-290], {}))")) == [1, 1e-290]
+
+
+# --- where lines end
+# --------------------------------------------------------------------------------------------------
+
+
+def in_v8(expression):
+    v8 = MiniRacer()
+    v8.eval(exposed(LIVE / "ends.js"))
+    return json.loads(v8.eval(f"JSON.stringify({expression})"))
+
+
+def test_broad_lines_of_the_run_and_those_of_the_run_before_have_ends():
+    spec = {
+        "draw": [
+            {"trace": 0, "x": "steps", "y": "loss", "once": True},
+            {"trace": 1, "x": "steps", "y": "loss"},
+            {"trace": 2, "x": "loss", "y": "score"},
+            {"trace": 3, "x": "steps", "y": "loss"},
+            {"trace": 4, "x": "steps", "y": "loss"},
+            {"trace": 5, "x": "query", "y": "loss"},
+            {"trace": 6, "z": "weights"},
+        ],
+        "figure": {"data": [{}] * 7},
+    }
+    broad = {"line": {"width": 3}}
+    data = [broad, broad, broad, {"line": {"width": 2}}, broad | {"visible": False}, broad, {}, {}]
+    found = in_v8(f"endingOf({json.dumps(spec)}, {json.dumps(data)}, {{ loss: [], score: [] }})")
+    assert found == [
+        {"trace": 1, "isPath": False},
+        {"trace": 2, "isPath": True},
+        {"trace": 7, "isBefore": True},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("places", "end"),
+    [
+        ([[0, 50], [60, 20], [90, 40], [100, 10]], {"falls": False, "back": False}),
+        ([[0, 5], [60, 5], [90, 40], [100, 10]], {"falls": True, "back": False}),
+        ([[100, 10], [60, 12], [0, 50]], {"falls": True, "back": True}),
+        ([[0, 5], [100, 90]], None),  # below the axis
+        ([[0, 5], [100, float("nan")]], None),
+        ([[0, 5]], None),
+    ],
+)
+def test_an_end_is_on_the_axes_and_its_line_comes_from_one_side(places, end):
+    x, y = places[-1]
+    assert in_v8(f"endOf({json.dumps(places)}, [100, 80])") == (end and {"x": x, "y": y} | end)
+
+
+def test_numbers_at_the_ends_of_lines_stand_off_the_line_and_apart():
+    ends = [
+        {"y": 40, "falls": False},
+        {"y": 42, "falls": False},
+        {"y": 20, "falls": True},
+        {"y": 195, "falls": True},
+    ]
+    ats = {one["y"]: one["at"] for one in in_v8(f"spaced({json.dumps(ends)}, 200, 10)")}
+    assert ats[20] == 32 and ats[40] < 200, "below a line that falls"
+    assert ats[195] < 195, "there is no room below"
+    assert (np.diff(sorted(ats.values())) >= 12).all()

@@ -137,10 +137,12 @@ def _two_panels(steps, record, one_head):
                 shows=path.curves[curve],
                 over=list(record),
                 faint=True,
+                legend=True,
             )
             frame.data[-1].line.dash = ("solid", "dash")[k]
     line(frame, "loss of H heads", 1, shows="loss")
-    line(frame, "attention of H heads", 2, shows="attention_score", color=ATTENTION)
+    name = "attention of H heads"
+    line(frame, name, 2, shows="attention_score", color=ATTENTION, legend=False)
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-6.9, 1], dtick=1, exponentformat="power", col=1)
     return frame.update_yaxes(range=[0, 1.03], col=2)
