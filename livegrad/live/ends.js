@@ -30,14 +30,17 @@ export function endOf(places, [wide, high]) {
   return { x, y, falls: places[k][1] < y - 2, back: places[k][0] > x };
 }
 
-// The ends of one panel with the height `at` of their numbers: above a line that rises, below one that falls, and none
-// on another.
+// The ends of one panel with the height `at` of their numbers: above a line that rises, below one that falls; of two
+// that would touch the lower one is below its line, too.
 export function spaced(ends, high, letter) {
   const apart = 1.2 * letter,
     isBelow = ({ falls, y }) => falls && y + apart < high,
     placed = ends.map((one) => ({ ...one, at: isBelow(one) ? one.y + apart : one.y - 0.6 * letter }));
   placed.sort((one, other) => one.at - other.at);
-  for (let k = 1; k < placed.length; k++) placed[k].at = Math.max(placed[k].at, placed[k - 1].at + apart);
+  for (let k = 1; k < placed.length; k++) {
+    const least = placed[k - 1].at + apart;
+    if (placed[k].at < least) placed[k].at = Math.max(placed[k].y + apart, least);
+  }
   return placed;
 }
 

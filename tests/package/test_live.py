@@ -722,10 +722,11 @@ def test_numbers_at_the_ends_of_lines_stand_off_the_line_and_apart():
     ends = [
         {"y": 40, "falls": False},
         {"y": 42, "falls": False},
-        {"y": 20, "falls": True},
+        {"y": 100, "falls": True},
         {"y": 195, "falls": True},
     ]
     ats = {one["y"]: one["at"] for one in in_v8(f"spaced({json.dumps(ends)}, 200, 10)")}
-    assert ats[20] == 32 and ats[40] < 200, "below a line that falls"
+    assert ats[100] == 112, "below a line that falls"
     assert ats[195] < 195, "there is no room below"
+    assert ats[40] < 40 and ats[42] > 42, "where two would touch, one is below"
     assert (np.diff(sorted(ats.values())) >= 12).all()
