@@ -321,6 +321,34 @@ def low(figure: go.Figure, height: int) -> go.Figure:
     return figure.update_layout(height=height, margin={"t": 30, "b": 40}, legend=legend)
 
 
+def named(
+    figure: go.Figure, *, x: float | None = None, y: float | None = None, without: str = ""
+) -> go.Figure:
+    """A figure of one panel, from zero upward, whose lines have their names beside them, ``without``
+    what all begin with, and no legend: above a line at x, or right of it where it falls to y."""
+    xs = np.concatenate([line.x for line in figure.data])
+    least, most = xs.min(), xs.max()
+    top = 1.12 * max(np.max(line.y) for line in figure.data)
+    figure.update_layout(xaxis={"range": [least, most]}, yaxis={"range": [0, top]})
+    figure.update_traces(showlegend=False)
+    for line in figure.data:
+        place = x if y is None else np.interp(-y, -np.asarray(line.y), line.x)
+        level = np.interp(place, line.x, line.y)
+        # Of the panel, since it is the paper; the drawing without scripts knows no other places.
+        figure.add_annotation(
+            x=(place - least) / (most - least),
+            y=level / top,
+            xref="paper",
+            yref="paper",
+            text=line.name.removeprefix(without),
+            xanchor="center" if y is None else "left",
+            yanchor="bottom",
+            font={"size": 12},
+            showarrow=False,
+        )
+    return figure
+
+
 def images(
     X: Sequence[ArrayLike] | np.ndarray,
     names: Sequence[str],
@@ -341,7 +369,8 @@ def images(
         figure.update_yaxes(
             scaleanchor=f"x{k + 1 if k else ''}", constrain="domain", row=1, col=k + 1
         )
-    return finish(figure, alt or f"{len(X)} images: {', '.join(names)}.", title, height=160)
+    finish(figure, alt or f"{len(X)} images: {', '.join(names)}.", title, height=160)
+    return figure.update_layout(margin={"l": 12, "b": 8})  # no axis has numbers
 
 
 def slider(figures: Mapping[Any, go.Figure], label: str, start: Any = None) -> go.Figure:

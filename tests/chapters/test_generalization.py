@@ -441,3 +441,22 @@ def test_points_draw_markers_and_gray_lines():
     linear = mhabook.plots.points({"a": ([-1, 1], [0.5, 0])}, log=False)
     assert linear.data[0].x.tolist() == [-1, 1]
     assert linear.layout.xaxis.type is linear.layout.yaxis.type is None
+
+
+def test_names_stand_above_their_line_or_right_of_where_it_falls():
+    x = np.linspace(0, 10, 101)
+    lines = {"start 1": 2 - x / 5, "start 2": 2 - x / 10}
+
+    def drawn(**place):
+        figure = mhabook.plots.named(mha.plots.curves(x, lines, log_y=False), **place)
+        top = figure.layout.yaxis.range[1]
+        assert not any(line.showlegend for line in figure.data)
+        return [(word.text, word.x * 10, word.y * top) for word in figure.layout.annotations]
+
+    for found, wanted in (
+        (drawn(x=5), [("start 1", 5, 1), ("start 2", 5, 1.5)]),
+        (drawn(y=1.2, without="start "), [("1", 4, 1.2), ("2", 8, 1.2)]),
+    ):
+        assert [word for word, *_ in found] == [word for word, *_ in wanted]
+        places = [place for _, *place in found], [place for _, *place in wanted]
+        np.testing.assert_allclose(*places, atol=1e-12)
