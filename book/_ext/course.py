@@ -10,6 +10,7 @@ import json
 import re
 from pathlib import Path
 
+import marking
 import yaml
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -81,10 +82,14 @@ def proofs(file):
     return in_fives(3 * sum(reading(proof) for _, proof in found)) if found else 0
 
 
+def called(file):
+    """A page by its number and title: "Chapter 3 · What one step knows"."""
+    return (f"Chapter {number(file)} · " if number(file) else "") + title(file)
+
+
 def named(file):
-    """A link to a page: "Chapter 3 · What one step knows"."""
-    before = f"Chapter {number(file)} · " if number(file) else ""
-    return f"{{doc}}`{before}{title(file)} </{file}>`"
+    """A link to a page, as it is called."""
+    return f"{{doc}}`{called(file)} </{file}>`"
 
 
 # --- the texts
@@ -229,8 +234,8 @@ def researcher(found, _):
 
 
 def problem(found, label):
-    """The title of an exercise, its text with links that hold on other pages, and its minutes, from
-    the notebook that holds it."""
+    """The title of an exercise, and its text with links that hold on other pages, from the notebook
+    that holds it."""
     for file in found["pages"]:
         stated = stated_in(file, label)
         if stated:
@@ -238,7 +243,7 @@ def problem(found, label):
             text = re.sub(
                 r"\[([^\]]+)\]\((\w+)\.ipynb\)", rf"{{doc}}`\1 </{folder}/\2>`", stated[3]
             )
-            return stated[2].strip(), text.strip(), work(file, label)
+            return stated[2].strip(), text.strip()
     raise ValueError(f"sheet: expected labels of exercises, got {label!r}")
 
 
@@ -249,40 +254,9 @@ def stated_in(file, label):
     return re.search(row, markdown_of(file))
 
 
-def work(file, label):
-    """How many minutes an exercise may take, in steps of 5: five times the reading of problem and
-    solution, and two for each line of the solution's code where the problem asks for a run."""
-    cells = json.loads((ROOT / f"{file}.ipynb").read_text("utf-8"))["cells"]
-    solving, words, lines = False, [stated_in(file, label)[3]], 0
-    for cell in cells:
-        text = "".join(cell["source"])
-        solving = solving or f"{{solution-start}} {label}\n" in text
-        whole = re.search(rf"(?s)(`{{4,}})\{{solution\}} {label}\n(.*?)\n\1", text)
-        if whole:
-            words.append(whole[2])
-        elif solving and cell["cell_type"] == "markdown":
-            words.append(text.partition("{solution-end}")[0])
-        elif solving and "remove-cell" not in cell["metadata"].get("tags", []):
-            lines += len(text.splitlines())
-        solving = solving and "{solution-end}" not in text
-    return in_fives(
-        5 * sum(map(reading, words)) + 2 * lines * bool(ASKS_FOR_A_RUN.search(words[0]))
-    )
-
-
-ASKS_FOR_A_RUN = re.compile(r"\b([Cc]ode|Python|[Tt]rain|[Rr]un|[Mm]easure|by trial|along the)\b")
-
-
-def points(week):
-    """What all problems of a week's sheet count."""
-    found = course()
-    times = [problem(found, label)[2] for label in week["sheet"]]
-    return sum(minutes // 5 for minutes in [*times, *(work(SHEETS, one) for one in week["own"])])
-
-
-def effort(minutes):
-    """What an exercise may count: a point for five minutes."""
-    return f"*about {minutes} minutes, {minutes // 5} point{'s' * (minutes > 5)}*"
+def problems(week):
+    """The labels of the problems of a week that stand in the book, in the order of its sheet."""
+    return [*week["sheet"], *week["own"]]
 
 
 def sheet(found, week):
@@ -294,11 +268,12 @@ def sheet(found, week):
             f"sheet: expected the number of a week, 1 to {len(found['weeks'])}, got {week!r}"
         )
     for label in found["weeks"][int(week) - 1]["sheet"]:
-        title, text, minutes = problem(found, label)
-        out += [f"1. **{{ref}}`{label}`**{' · ' + title if title else ''} · {effort(minutes)}", ""]
+        title, text = problem(found, label)
+        effort = marking.effort(marking.parts(label))
+        out += [f"1. **{{ref}}`{label}`**{' · ' + title if title else ''} · *{effort}*", ""]
         out += [f"   {line}".rstrip() for line in text.split("\n")] + [""]
     own = ", ".join(
-        f"{{ref}}`{label}` {effort(work(SHEETS, label))}"
+        f"{{ref}}`{label}` *{marking.effort(marking.parts(label))}*"
         for label in found["weeks"][int(week) - 1]["own"]
     )
     return [*out, f"**Of this sheet alone**: {own}.", ""]
@@ -333,6 +308,7 @@ class Text(SphinxDirective):
 
     def run(self):
         self.env.note_dependency(str(COURSE))
+        self.env.note_dependency(str(marking.SHEETS))
         try:
             lines = self.make(course(), *(self.arguments or [None]))
         # a directive with a wrong argument is named with its line, and fails the build

@@ -37,6 +37,7 @@ from xml.etree import ElementTree
 import built
 import course
 import guesses
+import marking
 import problems
 import yaml
 from bs4 import BeautifulSoup, NavigableString
@@ -757,7 +758,7 @@ def titles_of_sheet(week):
         each.get_text(" ", strip=True) for each in sheet.select("ol > li > p:first-child")
     ]
     own = [each.get_text(" ", strip=True) for each in sheet.select(".exercise > .admonition-title")]
-    efforts = [course.effort(course.work(course.SHEETS, label)).strip("*") for label in week["own"]]
+    efforts = [marking.effort(marking.parts(label)) for label in week["own"]]
     return from_the_book + [
         f"{title} · {effort}" for title, effort in zip(own, efforts, strict=True)
     ]
@@ -767,7 +768,7 @@ def titles_of_drawn(week, given):
     """The same of the problems whose numbers are drawn, which are the last of a sheet."""
     k = week["week"]
     return [
-        f"Exercise S{k}.{n} ({each.title}) · {course.effort(each.minutes).strip('*')}"
+        f"Exercise S{k}.{n} ({each.title}) · {marking.effort(each.parts)}"
         for n, each in numbered(week, problems.drawn(k, given["seed"]))
     ]
 

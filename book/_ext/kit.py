@@ -1,7 +1,7 @@
 """What a lecturer takes away: ``python book/_ext/kit.py`` writes, for each week of the course,
 slides, the sheet, its solutions and the quiz into the built book, ``_build/html/kit/week-N``, and
 beside it ``week-N.zip``, which holds all that they need. With ``--pdf`` slides, sheet and solutions
-are in it as PDF, too, and it stands in ``_build/kit`` as well; with ``--notes`` also the slides
+are in it as PDF, too, named by the week, and it stands in ``_build/kit`` as well; with ``--notes`` also the slides
 with a page of notes behind each. ``--course my.yml`` makes the weeks of a course of one's own, as
 own_course.py describes it, in ``_build/kit/my``.
 
@@ -21,6 +21,7 @@ import built
 import course
 import deck
 import edition
+import marking
 import mathematics
 import own_course
 import problems
@@ -68,48 +69,123 @@ def slides(k, week, given):
 
 
 def sheet(_, week, given):
-    """The sheet of a week as a page that prints, with a line for who hands it in."""
+    """The sheet of a week as a page that prints: a line for who hands it in, the problems with room
+    to write, and below them the statements of the book that they use."""
     k = week["week"]
     stated = built.taken(built.sheet(k), course.SHEETS, deck.HERE)
     for each in stated.select(".solution, div.cell"):
         each.decompose()
     drawn = problems.drawn(k, given["seed"])
     (alone,) = (each for each in stated.find_all("p") if each.get_text().startswith(ALONE))
-    listed = ", ".join(
-        f"Exercise S{k}.{n} <em>{course.effort(problem.minutes).strip('*')}</em>"
-        for n, problem in deck.numbered(week, drawn)
-    )
-    alone.contents[-1].replace_with(BeautifulSoup(f", {listed}. {OF_DRAWN}", "html.parser"))
-    points = course.points(week) + sum(problem.minutes // 5 for problem in drawn)
+    for title, label in zip(
+        stated.select(".exercise > .admonition-title"), week["own"], strict=True
+    ):
+        title.append(f" · {marking.effort(marking.parts(label))}")
+    last = " and ".join(f"S{k}.{n}" for n, _ in deck.numbered(week, drawn))
+    alone.replace_with(BeautifulSoup(f"<p>{ALONE_TOO.format(last)}</p>", "html.parser"))
     asked = "".join(
         f'<div class="exercise"><p class="admonition-title">{escape(title)}</p>'
         f"{problems.html(problem.ask, given['setter'])}</div>"
         for title, problem in zip(deck.titles_of_drawn(week, given), drawn, strict=True)
     )
-    return paper(f"Sheet {k}", f"{HANDED_IN.format(points=points)}{stated}{asked}", given)
+    page = BeautifulSoup(f"{stated}{asked}", "html.parser")
+    counts = [*map(marking.parts, course.problems(week)), *(each.parts for each in drawn)]
+    places = page.ol.find_all("li", recursive=False) + page.select(".exercise")
+    for place, parts in zip(places, counts, strict=True):
+        leave_room(place, parts, marking.said()["room"][k])
+    used = BeautifulSoup(facts(k, given), "html.parser")
+    lead_to(used, page, used)
+    line = HANDED_IN.format(points=sum(map(marking.points, counts)))
+    return paper(f"Sheet {k}", f"{line}{page}{used}", given)
 
 
 HANDED_IN = (
     '<p class="handed-in"><span>Name</span><span>Date</span><span>Points, of {points}</span></p>'
 )
 ALONE = "Of this sheet alone"  # as course.sheet begins the list
-OF_DRAWN = "The last two can be done with a calculator."
+ALONE_TOO = (
+    "<strong>Of this sheet alone</strong>. The numbers of Exercises {} are drawn for this class, and "
+    "a calculator is enough. The book does not have their solutions: <code>make kit</code> writes "
+    "them for the lecturer."
+)
+PART = re.compile(r"\(([a-z])\) ")  # as a paragraph begins
+
+
+def leave_room(place, parts, millimeters):
+    """Say what each part of a problem counts, and leave room below one that is solved by hand: so
+    many millimeters for each point.
+
+    Raises ValueError where the problem has other parts.
+    """
+    begun = [each for each in place.find_all("p") if PART.match(each.get_text())]
+    names = [PART.match(each.get_text())[1] for each in begun]
+    if names != [part.name for part in parts]:
+        expected = ", ".join(part.name for part in parts)
+        raise ValueError(f"{place.p.get_text()}: expected the parts {expected}, got {names}")
+    for first, part in zip(begun, parts, strict=True):
+        box = first.wrap(BeautifulSoup().new_tag("div", attrs={"class": "asked"}))
+        while box.next_sibling and not any(box.next_sibling is each for each in begun):
+            box.append(box.next_sibling)
+        needs = f", with {part.needs}" if part.needs else ""
+        counted = f' <span class="earns">{marking.counted(part.points)}{needs}</span>'
+        first.append(BeautifulSoup(counted, "html.parser"))
+        height = "" if part.needs else f' style="height: {part.points * millimeters}mm"'
+        box.append(BeautifulSoup(f'<div class="room"{height}></div>', "html.parser"))
+    first = begun[0].parent
+    while first.previous_sibling:  # what all parts have in common does not stand alone on a page
+        first.insert(0, first.previous_sibling)
+
+
+def facts(k, given):
+    """The statements of the book that the problems of sheet ``k`` use, and what their letters
+    mean."""
+    return f'<div class="facts"><h3>What the problems use</h3>{"".join(each_fact(k, given))}</div>'
+
+
+def each_fact(k, given):
+    for said in marking.said()["facts"][k]:
+        if " " in said:
+            yield problems.html(said, given["setter"])
+        else:
+            name, label = said.split("/")
+            yield str(built.taken(built.element(name, label), built.file_of(name), deck.HERE))
+
+
+def lead_to(used, *pages):
+    """Links to statements that stand on the sheet lead there, and not to the book."""
+    here = {each["id"] for each in used.select("[id]")}
+    for link in (link for page in pages for link in page.select("a[href*='#']")):
+        label = link["href"].rpartition("#")[2]
+        if label in here:
+            link["href"] = f"#{label}"
+            link.attrs.pop("target", None)
 
 
 def solutions(_, week, given):
-    """The solutions of the sheet of a week as a page that prints."""
+    """The solutions of the sheet of a week as a page that prints, each with what earns its
+    points."""
     k = week["week"]
-    found = course.course()
+    pages = [*course.course()["pages"], course.SHEETS]
     solved = "".join(
-        solution(label, file)
-        for label in week["sheet"]
-        for file in found["pages"]
+        solution(label, file) + marks(marking.parts(label), given)
+        for label in course.problems(week)
+        for file in pages
         if course.stated_in(file, label)
     )
-    own = "".join(solution(label, course.SHEETS) for label in week["own"])
-    title = built.sheet(k).find("h2").find(string=True)
-    body = f"<h2>{escape(title)}: solutions</h2>{solved}{own}"
-    return paper(f"Solutions of sheet {k}", body, given)
+    title = f"Solutions of sheet {k}"
+    drawn = " and ".join(
+        f"S{k}.{n}" for n, _ in deck.numbered(week, problems.drawn(k, given["seed"]))
+    )
+    return paper(
+        title, f"<h2>{title}</h2><p>{OTHER_WAYS} {NOT_HERE.format(drawn)}</p>{solved}", given
+    )
+
+
+OTHER_WAYS = "Another correct way earns the same points."
+NOT_HERE = (
+    "The numbers of Exercises {} are drawn: <code>make kit</code> writes their solutions, to "
+    "<code>solutions-drawn.html</code>."
+)
 
 
 def solutions_drawn(_, week, given):
@@ -117,13 +193,25 @@ def solutions_drawn(_, week, given):
     k = week["week"]
     solved = "".join(
         f'<div class="solution"><p class="admonition-title">{escape(title)}</p>'
-        f"{problems.html(problem.solution, given['setter'])}</div>"
+        f"{problems.html(problem.solution, given['setter'])}</div>{marks(problem.parts, given)}"
         for title, problem in zip(
             deck.titles_of_drawn(week, given), problems.drawn(k, given["seed"]), strict=True
         )
     )
-    body = f"<h2>Sheet {k}: solutions for the seed {given['seed']}</h2>{solved}"
+    body = f"<h2>Sheet {k}: solutions for the seed {given['seed']}</h2><p>{OTHER_WAYS}</p>{solved}"
     return paper(f"Solutions of sheet {k}, seed {given['seed']}", body, given)
+
+
+def marks(parts, given):
+    """What earns the points of a problem, as a table."""
+    rows = "".join(
+        f"<tr><th>{f'({part.name})' if not k else ''}</th><td>{points}</td>"
+        f"<td>{problems.html(earned, given['setter'])}</td></tr>"
+        for part in parts
+        for k, (points, earned) in enumerate(part.earns)
+    )
+    total = marking.counted(marking.points(parts))
+    return f'<table class="marks"><caption>{total}</caption>{rows}</table>'
 
 
 def solution(label, file):
@@ -142,8 +230,37 @@ def paper(title, body, given):
     return f'{head(title, STYLES, given)}<body class="paper">{top}{body}</body></html>\n'
 
 
+def read_me(k, week, given):
+    """What a packed week is about, and what each of its files is for; ``pack`` lists these."""
+    pages = "".join(
+        f'<li><a href="../../{file}.html" target="_blank">{escape(course.called(file))}</a>, '
+        f"{course.minutes(file)} minutes{for_proofs(file)}</li>"
+        for file in week["read"]
+    )
+    body = (
+        f"<h2>Week {k}: {escape(week['title'])}</h2><p>{escape(week['aim'])}</p>"
+        f"<h3>What students read before</h3><ul>{pages}</ul>"
+        f"<h3>What is in this folder</h3>{FILES}{ABOUT}"
+    )
+    return paper(f"Read me: week {k}", body, given)
+
+
+def for_proofs(file):
+    minutes = course.proofs(file)
+    return f", and {minutes} for the proofs" if minutes else ""
+
+
+FILES = "<!-- files -->"
+ABOUT = (
+    "<p>Open the pages in any browser. They need no network, but the folder <code>files</code> beside "
+    "them. A PDF is its page, printed.</p><p>You may use and change slides, sheets and solutions, and "
+    "hand them on, if you name the source: "
+    '<a href="https://creativecommons.org/licenses/by/4.0/" target="_blank">CC BY 4.0</a>.</p>'
+)
 DRAWN = "solutions-drawn"  # not among the pages of the book
+READ_ME = "read-me"
 PAGES = {
+    READ_ME: read_me,
     "slides": slides,
     "sheet": sheet,
     "solutions": solutions,
@@ -184,31 +301,30 @@ def collect(source, target=KIT):
     return folder
 
 
-READ_ME = {
-    "slides": "the slides; S opens notes with minutes, answers and proofs",
-    "sheet": "the exercise sheet, to hand out",
-    "solutions": "the solutions of the problems from the book and of this sheet",
-    DRAWN: "the solutions of the two problems whose numbers are drawn; keep them",
+USES = {
+    "slides": "the slides; S opens their notes",
+    "slides-with-notes": "the slides, and behind each a page with its notes",
+    "sheet": "the exercise sheet, to hand out; it has room to write, and what its problems use",
+    "solutions": "the solutions, with what earns each point; all but the points are in the book, for everyone",
+    DRAWN: "the solutions of the two problems whose numbers are drawn; the book does not have them",
     "quiz.gift": "the quiz for Moodle, to import as GIFT",
     "quiz-qti": "the quiz for other platforms, as QTI 2.1",
 }
 
 
-def read_me(folder, without=None):
-    """A page that says what each file of a packed week is; a PDF is its page, printed."""
-    rows = "".join(
-        f'<li><a href="{path.name}">{path.name}</a>: {READ_ME[path.stem.removesuffix(NOTES)]}'
-        f"{', with their notes' if path.stem.endswith(NOTES) else ''}</li>"
-        for path in sorted(folder.iterdir())
-        if path.stem.removesuffix(NOTES) in READ_ME and path.stem != without
-    )
-    title = f"What is in {folder.name}"
-    about = "<p>Open the pages in any browser; they need no network, but the folder files.</p>"
-    head = HEAD.format(title=title, styles='<link rel="stylesheet" href="files/_static/kit.css">')
-    return f'{head}<body class="paper"><h2>{title}</h2><ul>{rows}</ul>{about}</body></html>\n'
+def listed(folder, without=None):
+    """The files of a packed week, in the order in which they are used, each with its use."""
+    rows = ""
+    for use, said in USES.items():
+        paths = [path for path in sorted(folder.iterdir()) if used_as(path) == use != without]
+        links = ", ".join(f'<a href="{path.name}">{path.name}</a>' for path in paths)
+        rows += f"<li>{links}: {said}</li>" if links else ""
+    return f"<ul>{rows}</ul>"
 
 
-NOTES = "-with-notes"
+def used_as(path):
+    """``sheet`` for ``sheet.html``, and for ``week-1-sheet.pdf`` in the folder of week 1."""
+    return path.stem.removeprefix(f"{path.parent.name}-")
 
 
 def copied(name, folder):
@@ -244,25 +360,41 @@ def print_all(folders, notes=False):
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.set_default_timeout(chromium.PATIENCE)
         for folder in folders:
-            print_slides(page, folder)
+            print_slides(page, folder, f"{folder.name}-slides")
             if notes:
-                print_slides(page, folder, "slides-with-notes", "&showNotes=separate-page")
+                name = f"{folder.name}-slides-with-notes"
+                print_slides(page, folder, name, "&showNotes=separate-page")
             for name in ("sheet", "solutions", DRAWN):
-                page.goto((folder / f"{name}.html").as_uri())
-                page.pdf(
-                    path=folder / f"{name}.pdf", format="A4", margin=dict.fromkeys(SIDES, "18mm")
-                )
+                print_page(page, folder, name)
         browser.close()
 
 
-def print_slides(page, folder, name="slides", asked=""):
+def print_slides(page, folder, name, asked=""):
     """Print the slides of a packed week as ``name.pdf``, as the address asks of reveal.js."""
     page.goto(f"{(folder / 'slides.html').as_uri()}?print-pdf{asked}")
     page.wait_for_function("document.body.dataset.printable === 'yes'")
     page.pdf(path=folder / f"{name}.pdf", prefer_css_page_size=True, print_background=True)
 
 
-SIDES = ("top", "right", "bottom", "left")
+def print_page(page, folder, name):
+    """Print a sheet or solutions of a packed week on A4, with the name of the week in the file's."""
+    page.goto((folder / f"{name}.html").as_uri())
+    page.pdf(
+        path=folder / f"{folder.name}-{name}.pdf",
+        format="A4",
+        margin=MARGINS,
+        display_header_footer=True,
+        header_template="<span></span>",  # else the date, and the path of the file
+        footer_template=FOOT,
+    )
+
+
+MARGINS = {"top": "16mm", "right": "18mm", "bottom": "16mm", "left": "18mm"}
+FOOT = (
+    '<p style="font: 8pt sans-serif; margin: 0 18mm; text-align: right; width: 100%">'
+    '<span class="title"></span> · page <span class="pageNumber"></span> of '
+    '<span class="totalPages"></span></p>'
+)
 
 
 def pack(folder, where, without=None):
@@ -270,9 +402,11 @@ def pack(folder, where, without=None):
     target = where / f"{folder.name}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.stem != without:
+            if path.is_file() and used_as(path) not in (without, READ_ME):
                 archive.write(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
-        archive.writestr(f"{folder.name}/read-me.html", read_me(folder, without))
+        about = (folder / f"{READ_ME}.html").read_text("utf-8")
+        about = about.replace(FILES, listed(folder, without))
+        archive.writestr(f"{folder.name}/{READ_ME}.html", about)
     return target
 
 
@@ -309,8 +443,8 @@ def of_the_book():
     with TemporaryDirectory() as pages:
         folders = write(own_course.OF_THE_BOOK | course.course(), Path(pages))
         for folder in folders:
-            kept = shutil.ignore_patterns(f"{DRAWN}.html")
-            shutil.copytree(folder, PUBLISHED / folder.name, ignore=kept, dirs_exist_ok=True)
+            left_out = shutil.ignore_patterns(f"{DRAWN}.html", f"{READ_ME}.html")
+            shutil.copytree(folder, PUBLISHED / folder.name, ignore=left_out, dirs_exist_ok=True)
         return [collect(folder) for folder in folders]
 
 

@@ -2,14 +2,15 @@
 another. kit.py writes them and, in ``make kit`` alone, their solutions.
 
 A kind of problem draws its numbers so that those of the solution are nice, computes these with the
-book's own functions, and says both in words: paragraphs with TeX between dollars.
+book's own functions, and says both in words: paragraphs with TeX between dollars, of which those of
+a part begin with "(a) ". Each part is worth what its ``parts`` say (marking.py).
 """
 
 import re
 from dataclasses import dataclass
 from html import escape
 
-import course
+import marking
 import numpy as np
 
 import mhalib as mha
@@ -29,11 +30,12 @@ class Problem:
     solution: str
     given: dict
     found: dict
+    parts: list
 
-    @property
-    def minutes(self):
-        """As of an exercise of the book (course.py)."""
-        return course.in_fives(5 * (course.reading(self.ask) + course.reading(self.solution)))
+
+def counted(**earns):
+    """The parts of a problem: for each, what earns a point."""
+    return [marking.Part(name, tuple((1, each) for each in rows)) for name, rows in earns.items()]
 
 
 def drawn(week, seed):
@@ -92,17 +94,21 @@ def weights(rng):
     powers = ",\\ ".join(f"e^{{{number(s)}}}={number(np.exp(s))}" for s in scores)
     return Problem(
         "The weights of three tokens",
-        f"A head with $W=I$ has the tokens ${tokens}$. Compute the scores that the first token gives "
-        "to all three, their attention weights, and the weighted average that the head outputs at "
-        "the first token, to two decimals. What must be added to the third score to double the ratio "
-        "of the third weight to the first?",
-        f"The scores are $x_1^\\top x_j$, that is ${numbers(scores)}$.\n\n"
-        f"Their exponentials are ${powers}$, with the sum ${number(np.exp(scores).sum())}$.\n\n"
-        f"So the weights are ${weights_of(A)}$, and the output is $\\sum_js_jx_j={row(A @ X)}^\\top$.\n\n"
-        "The ratio of two weights is $e$ to the difference of their scores, so it doubles when "
+        f"A head with $W=I$ has the tokens ${tokens}$.\n\n"
+        "(a) Compute the scores that the first token gives to all three, and their attention weights, "
+        "to two decimals.\n\n"
+        "(b) Compute the weighted average that attention returns for the first token.\n\n"
+        "(c) What must be added to the third score to double the ratio of the third weight to the "
+        "first?",
+        f"(a) The scores are $x_1^\\top x_j$, that is ${numbers(scores)}$. Their exponentials are "
+        f"${powers}$, with the sum ${number(np.exp(scores).sum())}$. So the weights are "
+        f"${weights_of(A)}$.\n\n"
+        f"(b) The average is $\\sum_js_jx_j={row(A @ X)}^\\top$.\n\n"
+        "(c) The ratio of two weights is $e$ to the difference of their scores, so it doubles when "
         "$\\log2\\approx0.69$ is added.",
         {"X": X},
         {"weights": A, "output": A @ X},
+        counted(a=["the scores", "the weights"], b=["the average"], c=["$\\log2$"]),
     )
 
 
@@ -129,18 +135,26 @@ def first_step(rng):
         "The first step of a decoder",
         f"One head is initialized at zero. Its two samples are {samples}, with one token a row, and "
         f"the labels $1$ and $-1$. It takes one step of gradient descent with step size "
-        f"${number(eta)}$ on the mean logistic loss. What are its decoder and its $W$ then? What are "
-        "the two logits? Are both samples classified correctly?",
-        f"The mean tokens are $\\bar x_1={row(means[0])}^\\top$ and "
+        f"${number(eta)}$ on the mean logistic loss.\n\n"
+        "(a) What are its decoder and its $W$ then?\n\n"
+        "(b) What are the two logits?\n\n"
+        "(c) Are both samples classified correctly?",
+        f"(a) The mean tokens are $\\bar x_1={row(means[0])}^\\top$ and "
         f"$\\bar x_2={row(means[1])}^\\top$. At zero, all weights are $\\frac12$, and the logistic "
-        "loss has the slope $-\\frac12$.\n\n"
-        "So each row of the decoder moves by $\\frac\\eta2\\cdot\\frac12(\\bar x_1-\\bar x_2)"
-        f"$, which is ${row(u)}^\\top$. $W$ stays zero, because its gradient is proportional to the "
+        "loss has the slope $-\\frac12$. So each row of the decoder moves by "
+        f"$\\frac\\eta2\\cdot\\frac12(\\bar x_1-\\bar x_2)={row(u)}^\\top$. "
+        "$W$ stays zero, because its gradient is proportional to the "
         "decoder.\n\n"
-        "With $W=0$, the logit of sample $i$ is the sum of two equal rows, $2\\,u^\\top\\bar x_i$: "
-        f"${numbers(logits)}$. {verdict}",
+        "(b) With $W=0$, the weighted average of every query is $\\bar x_i$, so the logit of sample $i$ is "
+        f"$2\\,u^\\top\\bar x_i$ with the row $u$ of the decoder: ${numbers(logits)}$.\n\n"
+        f"(c) {verdict}",
         {"X": X, "y": y, "eta": eta},
         {"decoder": after.U[0], "logits": logits},
+        counted(
+            a=["the two equal rows of the decoder", "$W=0$, with the reason"],
+            b=["both logits"],
+            c=["the sign of each logit is compared with its label"],
+        ),
     )
 
 
@@ -156,20 +170,26 @@ def step_size(rng):
     limit, best, factor = 2 / high, 2 / (low + high), (high - low) / (high + low)
     return Problem(
         "The step sizes of a quadratic",
-        f"Gradient descent minimizes $\\frac12x^\\top Ax$ with $A={matrix(A)}$. For which step sizes "
-        "does it converge from every initialization? By what factor does a step multiply each of the "
-        f"two eigencoordinates at $\\eta={number(0.1)}$? Which step size makes the larger of the two "
-        "factors smallest, and how small?",
-        f"The trace is ${number(np.trace(A))}$ and the determinant ${number(np.linalg.det(A))}$, so "
+        f"Gradient descent minimizes $\\frac12x^\\top Ax$ with $A={matrix(A)}$.\n\n"
+        "(a) For which step sizes does it converge from every initialization?\n\n"
+        "(b) By what factor does a step multiply each of the two eigencoordinates at "
+        f"$\\eta={number(0.1)}$?\n\n"
+        "(c) Which step size makes the larger absolute value of the two factors smallest, and how "
+        "small?",
+        f"(a) The trace is ${number(np.trace(A))}$ and the determinant ${number(np.linalg.det(A))}$, so "
         f"the eigenvalues are ${number(high)}$ and ${number(low)}$, with the eigenvectors "
-        "$(2,1)^\\top$ and $(1,-2)^\\top$.\n\n"
-        f"A step multiplies each eigencoordinate by $1-\\eta\\lambda$: it converges for "
-        f"$0<\\eta<2/\\lambda_{{\\max}}={number(limit)}$.\n\n"
-        f"At $\\eta=0.1$, the factors are ${number(1 - 0.1 * high)}$ and ${number(1 - 0.1 * low)}$.\n\n"
-        "They have equal absolute values at $\\eta=2/(\\lambda_{\\min}+\\lambda_{\\max})"
-        f"={number(best)}$, namely ${number(factor)}$.",
+        "$(2,1)^\\top$ and $(1,-2)^\\top$. A step multiplies each eigencoordinate by $1-\\eta\\lambda$, so "
+        f"descent converges for $0<\\eta<2/\\lambda_{{\\max}}={number(limit)}$.\n\n"
+        f"(b) At $\\eta=0.1$, the factors are ${number(1 - 0.1 * high)}$ and ${number(1 - 0.1 * low)}$.\n\n"
+        "(c) The larger absolute value is smallest where both are equal, at "
+        f"$\\eta=2/(\\lambda_{{\\min}}+\\lambda_{{\\max}})={number(best)}$, namely ${number(factor)}$.",
         {"A": A},
         {"limit": limit, "best": best, "factor": factor},
+        counted(
+            a=["both eigenvalues", "the limit"],
+            b=["both factors"],
+            c=["the step size with its factor"],
+        ),
     )
 
 
@@ -182,16 +202,18 @@ def heads_for_hessian(rng):
     return Problem(
         "Heads for a flat logit",
         f"A sample has $T={T}$ tokens of norm at most $R={number(R)}$, and no decoder has a norm above "
-        f"$u={number(u, 4)}$. Compute the constant $B$ of the bound on the Hessian of the logit "
-        "(chapter 2), and the number of heads from which this bound is at most "
-        f"${number(most)}$. How does that number change if $R$ doubles and $R^2u$ stays the same?",
-        f"$r=R^2u={number(r)}$, so $\\sqrt{{r^2+4}}={number(s + 1 / s)}$ and "
-        f"$\\frac12(r+\\sqrt{{r^2+4}})={number(s)}$.\n\n"
+        f"$u={number(u, 4)}$.\n\n"
+        "(a) Compute the constant $B$ of the bound on the Hessian of the logit (chapter 2).\n\n"
+        f"(b) From how many heads on is this bound at most ${number(most)}$?\n\n"
+        "(c) How does that number change if $R$ doubles and $R^2u$ stays the same?",
+        f"(a) $r=R^2u={number(r)}$, so $\\sqrt{{r^2+4}}={number(s + 1 / s)}$ and "
+        f"$\\frac12(r+\\sqrt{{r^2+4}})={number(s)}$. This gives "
         f"$B=\\sqrt T\\,R^3\\cdot{number(s)}={number(B)}$.\n\n"
-        f"$B/\\sqrt H\\le{number(most)}$ holds for $H\\ge({number(B)}/{number(most)})^2={heads}$.\n\n"
-        "If $R$ doubles, $B$ grows by the factor $2^3=8$, and the number of heads by $64$.",
+        f"(b) $B/\\sqrt H\\le{number(most)}$ holds for $H\\ge({number(B)}/{number(most)})^2={heads}$.\n\n"
+        "(c) If $R$ doubles, $B$ grows by the factor $2^3=8$, and the number of heads by $64$.",
         {"T": T, "R": R, "u": u, "most": most},
         {"B": B, "heads": heads},
+        counted(a=["$r$ and the square root", "$B$"], b=["the number of heads"], c=["64"]),
     )
 
 
@@ -211,20 +233,26 @@ def margin(rng):
     return Problem(
         "The margin of two samples",
         f"One head at zero has two samples of $T={T}$ tokens. The mean tokens are "
-        f"${row(plus)}^\\top$, label $1$, and ${row(minus)}^\\top$, label $-1$. What are the tangent "
-        "features of the two samples? In which direction is their margin largest, and how large is "
-        "it? What margin remains if only the first row of the decoder may move?",
-        "At zero, only the decoder has a derivative: the feature of a sample has the mean token "
+        f"${row(plus)}^\\top$, label $1$, and ${row(minus)}^\\top$, label $-1$.\n\n"
+        "(a) What are the tangent features of the two samples?\n\n"
+        "(b) In which direction is their margin largest, and how large is it?\n\n"
+        "(c) What margin remains if only the first row of the decoder may move?",
+        "(a) At zero, only the decoder has a derivative: the feature of a sample has the mean token "
         "$\\bar x_i$ in each of its $T$ rows.\n\n"
-        "Both features have the norm $5\\sqrt T$, so the nearest point to zero between $y_1\\varphi_1$ "
+        "(b) Both features have the norm $5\\sqrt T$, so the nearest point to zero between $y_1\\varphi_1$ "
         "and $y_2\\varphi_2$ is their midpoint: each row of the best direction is along "
-        f"$\\bar x_1-\\bar x_2={row(apart)}^\\top$.\n\n"
+        f"$\\bar x_1-\\bar x_2={row(apart)}^\\top$. "
         f"The margin is $\\frac12\\sqrt T\\,\\|\\bar x_1-\\bar x_2\\|=\\frac12\\cdot{number(T**0.5)}"
         f"\\cdot{number(np.linalg.norm(apart))}={number(best.margin)}$.\n\n"
-        f"With one row in place of $T$, it is smaller by the factor $\\sqrt T={number(T**0.5)}$: "
+        f"(c) With one row in place of $T$, it is smaller by the factor $\\sqrt T={number(T**0.5)}$: "
         f"${number(best.margin / T**0.5)}$.",
         {"plus": plus, "minus": minus, "T": T},
         {"margin": best.margin, "one row": best.margin / T**0.5},
+        counted(
+            a=["the mean token in every row, and no derivative of $W$"],
+            b=["the direction", "the margin"],
+            c=["the factor $1/\\sqrt T$"],
+        ),
     )
 
 
@@ -240,16 +268,22 @@ def training(rng):
         "What the training theorem asks for, and gives",
         f"A reference with the loss $L(\\theta)={reference}$ is at the distance $D_0={number(D)}$ "
         f"from the initialization, whose loss is ${start}$. The constants of the ball around it are "
-        f"$B={number(B)}$ and $\\rho={number(rho)}$. How many heads does the training theorem of "
-        f"chapter 4 require? What is the largest step size that it allows for $K={K}$ steps? With this "
-        "step size, what does it say about the loss after $K$ steps?",
-        f"$\\sqrt H\\ge\\frac{{64}}7D_0^2B={number(heads**0.5)}$, so $H\\ge{heads}$.\n\n"
-        "The step size is at most the smallest of $1/\\rho$, $D_0^2/(KL(\\theta))$, and "
+        f"$B={number(B)}$ and $\\rho={number(rho)}$.\n\n"
+        "(a) How many heads does the training theorem of chapter 4 require?\n\n"
+        f"(b) What is the largest step size that it allows for $K={K}$ steps?\n\n"
+        "(c) With this step size, what does it say about the loss after $K$ steps?",
+        f"(a) $\\sqrt H\\ge\\frac{{64}}7D_0^2B={number(heads**0.5)}$, so $H\\ge{heads}$.\n\n"
+        "(b) The step size is at most the smallest of $1/\\rho$, $D_0^2/(KL(\\theta))$, and "
         f"$D_0^2/L(\\theta_0)$, which are ${numbers(limits)}$: $\\eta={number(eta)}$.\n\n"
-        "$L(\\theta_K)\\le\\frac{2D_0^2}{3\\eta K}+\\frac53L(\\theta)+\\frac{L(\\theta_0)}{3K}"
+        "(c) $L(\\theta_K)\\le\\frac{2D_0^2}{3\\eta K}+\\frac53L(\\theta)+\\frac{L(\\theta_0)}{3K}"
         f"={bound:.3f}$.",
         {"D": D, "B": B, "rho": rho, "K": K, "reference": reference, "start": start},
         {"heads": heads, "eta": eta, "bound": bound},
+        counted(
+            a=["the number of heads"],
+            b=["the smallest of the three limits"],
+            c=["the bound, with all three terms"],
+        ),
     )
 
 
@@ -272,17 +306,26 @@ def two_step_sizes(rng):
     return Problem(
         "The step sizes of equal heads",
         f"${H}$ heads start at zero. One head reproduces their run with two step sizes, for its decoder "
-        f"and for $W$. Which are they under gradient descent with step size $\\eta={number(eta)}$, "
-        f"under gradient descent with $\\eta\\sqrt H$, and under Adam with $\\eta$ (leave "
-        "$\\varepsilon$ aside)? In which of the three cases is their product the same for every number "
-        "of heads?",
-        f"Gradient descent: $\\eta$ and $\\eta/H$, that is {same}.\n\n"
-        f"With $\\eta\\sqrt H$: $\\eta\\sqrt H$ and $\\eta/\\sqrt H$, that is {larger}.\n\n"
-        f"Adam: $\\eta\\sqrt H$ and $\\eta$, that is {adam}.\n\n"
-        "The products are $\\eta^2/H$, $\\eta^2$, and $\\eta^2\\sqrt H$: only the second is the same "
+        "and for $W$. Which are they\n\n"
+        f"(a) under gradient descent with step size $\\eta={number(eta)}$?\n\n"
+        "(b) under gradient descent with $\\eta\\sqrt H$?\n\n"
+        "(c) under Adam with $\\eta$ (leave $\\varepsilon$ aside)?\n\n"
+        "(d) In which of the three cases is their product the same for every number of heads?",
+        f"(a) Gradient descent: $\\eta$ and $\\eta/H$, that is {same}.\n\n"
+        f"(b) With $\\eta\\sqrt H$: $\\eta\\sqrt H$ and $\\eta/\\sqrt H$, that is {larger}.\n\n"
+        "(c) A step of Adam does not depend on the scale of the gradient. So every entry of $W$ and of "
+        "each decoder moves as it does in one head, and the one decoder, $\\sqrt H$ times that of a "
+        f"head, moves $\\sqrt H$ times as far: $\\eta\\sqrt H$ and $\\eta$, that is {adam}.\n\n"
+        "(d) The products are $\\eta^2/H$, $\\eta^2$, and $\\eta^2\\sqrt H$: only the second is the same "
         f"for every number of heads, ${number(eta**2)}$.",
         {"H": H, "eta": eta},
         found,
+        counted(
+            a=["both step sizes"],
+            b=["both step sizes"],
+            c=["both step sizes"],
+            d=["the second case"],
+        ),
     )
 
 
@@ -297,17 +340,23 @@ def left_out(rng):
         f"A run of four steps with step size $\\eta={number(eta)}$ on $n={n}$ samples has the training "
         f"losses ${numbers(losses)}$ before its steps. Sample $i$ has the losses ${numbers(mine)}$. "
         f"Gradients of logits have norm at most $G={G}$, and the hypotheses of the stability theorem "
-        "of chapter 7 hold. How far apart can the run and the run without sample $i$ be after four "
-        "steps? How large can the expected gap between test and training loss be, if these losses are "
+        "of chapter 7 hold.\n\n"
+        "(a) How far apart can the run and the run without sample $i$ be after four steps?\n\n"
+        "(b) How large can the expected gap between test and training loss be, if these losses are "
         "typical?",
-        f"The losses of sample $i$ add up to ${number(mine.sum())}$, and the training losses to "
-        f"${number(losses.sum())}$.\n\n"
+        f"(a) The losses of sample $i$ add up to ${number(mine.sum())}$, so "
         "$\\|\\theta_4-\\theta_4^{-i}\\|\\le\\frac32\\,\\frac{\\eta G}n\\sum_{j<4}\\ell_i(\\theta_j)"
         f"={number(distance, 4)}$.\n\n"
-        "The expected gap is at most $\\frac{3\\eta G^2}n$ times the expected sum of the training losses, "
-        f"here ${number(3 * eta * G**2 / n, 4)}\\cdot{number(losses.sum())}={number(gap, 4)}$.",
+        "(b) The expected gap is at most the mean of $2G\\,\\|\\theta_4-\\theta_4^{-i}\\|$ over the samples. "
+        "By (a), it is at most $\\frac{3\\eta G^2}n$ times the expected sum of the training losses, because "
+        "these are the means of the $\\ell_i$. Here this is"
+        f" ${number(3 * eta * G**2 / n, 4)}\\cdot{number(losses.sum())}={number(gap, 4)}$.",
         {"n": n, "G": G, "eta": eta, "losses": losses, "mine": mine},
         {"distance": distance, "gap": gap},
+        counted(
+            a=["the sum of the losses of sample $i$", "the bound"],
+            b=["the factor $3\\eta G^2/n$, and the sum of the training losses"],
+        ),
     )
 
 
@@ -326,16 +375,18 @@ def whitened_step(rng):
     return Problem(
         "A plain step and a preconditioned step",
         f"Inputs have the second moment $\\hat\\Sigma={matrix(moment)}$. At the current matrices, "
-        f"$A$ has one row, and $\\nabla_AL={row(slope)}$. By what does a step of gradient descent with "
-        f"step size ${number(eta)}$ change $A$, and by what a preconditioned step with the same step "
-        "size? How does each change $U=A\\hat\\Sigma^{1/2}$? The first input is now measured in a unit "
-        "half as large. What are $\\hat\\Sigma$ and $\\nabla_AL$ then, and which of the two steps makes "
-        "the same change of $A$, expressed in the new unit?",
-        f"Plain: $-\\eta\\nabla_AL={row(plain)}$. Preconditioned: $-\\eta\\nabla_AL\\,"
+        f"$A$ has one row, and $\\nabla_AL={row(slope)}$.\n\n"
+        f"(a) By what does a step of gradient descent with step size ${number(eta)}$ change $A$, and by "
+        "what a preconditioned step with the same step size?\n\n"
+        "(b) How does each change $U=A\\hat\\Sigma^{1/2}$?\n\n"
+        "(c) The first input is now measured in a unit half as large. What are $\\hat\\Sigma$ and "
+        "$\\nabla_AL$ then, and which of the two steps makes the same change of $A$, expressed in the "
+        "new unit?",
+        f"(a) Plain: $-\\eta\\nabla_AL={row(plain)}$. Preconditioned: $-\\eta\\nabla_AL\\,"
         f"\\hat\\Sigma^{{-1}}={row(step)}$.\n\n"
-        f"$\\hat\\Sigma^{{1/2}}$ is diagonal with ${numbers(np.diag(whitening.root))}$, so $U$ changes "
+        f"(b) $\\hat\\Sigma^{{1/2}}$ is diagonal with ${numbers(np.diag(whitening.root))}$, so $U$ changes "
         f"by ${row(plain @ whitening.root)}$ and by ${row(step @ whitening.root)}$.\n\n"
-        "The first input is twice as large a number, so its entry of $\\hat\\Sigma$ is "
+        "(c) The first input is twice as large a number, so its entry of $\\hat\\Sigma$ is "
         f"${number(4 * wide)}$, the first entry of $A$ is half as large, and that of the gradient "
         f"twice as large, ${number(2 * slope[0])}$.\n\n"
         f"The same change would be ${number(step[0] / 2, 4)}$ for the preconditioned step and "
@@ -344,6 +395,14 @@ def whitened_step(rng):
         f"${number(2 * plain[0])}$.",
         {"moment": moment, "eta": eta, "slope": slope},
         {"plain": plain, "preconditioned": step, "of U": step @ whitening.root},
+        counted(
+            a=["the plain step", "the preconditioned step"],
+            b=["both changes of $U$"],
+            c=[
+                "the new $\\hat\\Sigma$ and gradient",
+                "the preconditioned step, and why not the other",
+            ],
+        ),
     )
 
 
@@ -356,17 +415,20 @@ def tilted(rng):
     return Problem(
         "A tilted mean, and how many tokens share it",
         f"Tokens are Gaussian with mean zero and covariance $\\Sigma={matrix(np.diag(variances))}$. "
-        f"A query gives the token $x$ the score $b^\\top x$ with $b={row(b)}^\\top$. Toward which vector "
-        "does the weighted average of the tokens tend as their number grows? About how many of "
-        f"${n}$ tokens share the weight? How does that number change if the query doubles?",
-        f"The average tends to $\\Sigma b={row(mean)}^\\top$.\n\n"
-        f"The variance of a score is $\\tau^2=b^\\top\\Sigma b={number(square, 4)}$.\n\n"
+        f"A query gives the token $x$ the score $b^\\top x$ with $b={row(b)}^\\top$.\n\n"
+        "(a) Toward which vector does the weighted average of the tokens tend as their number "
+        "grows?\n\n"
+        f"(b) What is the effective number of tokens, about, if there are ${n}$?\n\n"
+        "(c) How does that number change if the query doubles?",
+        f"(a) The average tends to $\\Sigma b={row(mean)}^\\top$.\n\n"
+        f"(b) The variance of a score is $\\tau^2=b^\\top\\Sigma b={number(square, 4)}$. "
         f"The effective number is about $n\\,e^{{-\\tau^2}}={n}\\cdot{number(np.exp(-square), 4)}$, "
         f"that is ${number(count, 1)}$.\n\n"
-        "If the query doubles, $\\tau^2$ is four times as large, and the number falls by the factor "
+        "(c) If the query doubles, $\\tau^2$ is four times as large, and the number falls by the factor "
         f"$e^{{3\\tau^2}}={number(np.exp(3 * square), 1)}$.",
         {"variances": variances, "b": b, "n": n},
         {"mean": mean, "count": count},
+        counted(a=["$\\Sigma b$"], b=["the variance, and the number"], c=["$\\tau^2$ times four"]),
     )
 
 
@@ -383,17 +445,25 @@ def two_kernels(rng):
     return Problem(
         "A key in the middle, in numbers",
         f"Three keys on a line are at ${number(left)}$, $0$, and ${number(right)}$, and the query is "
-        f"at ${number(q)}$. Compute the softmax weights and the Gaussian weights with $c=\\frac12$, to "
-        "two decimals. Which key has the largest weight under each kernel? Is there a query at which "
-        "the middle key has strictly the largest softmax weight?",
-        f"The softmax scores $qk_j$ are ${numbers(q * keys)}$, and the weights ${weights_of(soft)}$.\n\n"
-        f"The Gaussian scores $-\\frac12(q-k_j)^2$ have the exponentials ${numbers(gauss)}$.\n\n"
-        f"The largest weight is that of the {outer} key under softmax, and that of the middle key under "
+        f"at ${number(q)}$.\n\n"
+        "(a) Compute the softmax weights and the Gaussian weights with $c=\\frac12$, to two "
+        "decimals.\n\n"
+        "(b) Which key has the largest weight under each kernel?\n\n"
+        "(c) Is there a query at which the middle key has strictly the largest softmax weight?",
+        f"(a) The softmax scores $qk_j$ are ${numbers(q * keys)}$, and the weights ${weights_of(soft)}$. "
+        "The Gaussian weights, which are not divided by their sum, are "
+        f"$e^{{-\\frac12(q-k_j)^2}}$, that is ${numbers(gauss)}$.\n\n"
+        f"(b) The largest weight is that of the {outer} key under softmax, and that of the middle key under "
         "the Gaussian kernel.\n\n"
-        "No query selects the middle key under softmax: $q\\cdot0=0$ is never above both $qk_1$ and "
+        "(c) No query selects the middle key under softmax: $q\\cdot0=0$ is never above both $qk_1$ and "
         "$qk_3$, which have opposite signs.",
         {"keys": keys, "q": q},
         {"softmax": soft, "gaussian": gauss},
+        counted(
+            a=["the softmax weights", "the Gaussian weights"],
+            b=["both keys"],
+            c=["no, with the reason"],
+        ),
     )
 
 
@@ -407,20 +477,28 @@ def barrier(rng):
     return Problem(
         "What a query cannot reach",
         f"Four keys on a line, ${numbers(keys)}$, have the values ${numbers(values)}$. A query $q\\ge0$ "
-        f"is trained under softmax toward the target ${number(target)}$. Compute the means $A_i$ of the "
-        "values of the $i$ largest keys. Between which numbers does the output lie? What is the least "
-        "that the loss $\\frac12(o-y)^2$ can be? Do the hypotheses of the last claim of the barrier "
-        "theorem (chapter 14) hold, so that the loss has a strict local minimum at some $q>0$?",
-        f"$A_1,\\dots,A_4={numbers(means)}$.\n\n"
-        f"The output lies between ${number(means.min())}$ and ${number(means.max())}$, below the "
+        f"is trained under softmax toward the target ${number(target)}$.\n\n"
+        "(a) Compute the means $A_i$ of the values of the $i$ largest keys.\n\n"
+        "(b) Between which numbers does the output lie?\n\n"
+        "(c) What lower bound on the loss $\\frac12(o-y)^2$ does the barrier theorem (chapter 14) give?\n\n"
+        "(d) Do the hypotheses of the last claim of the theorem hold, so that the loss has a strict "
+        "local minimum at some $q>0$?",
+        f"(a) $A_1,\\dots,A_4={numbers(means)}$.\n\n"
+        f"(b) The output lies between ${number(means.min())}$ and ${number(means.max())}$, below the "
         "target.\n\n"
-        f"The loss is at least $\\frac12({number(target)}-{number(means.max())})^2"
+        f"(c) The loss is at least $\\frac12({number(target)}-{number(means.max())})^2"
         f"={number(least)}$.\n\n"
-        f"The claim asks for $A_4\\le A_1$, here ${number(means[-1])}$ and ${number(means[0])}$, and "
+        f"(d) The claim asks for $A_4\\le A_1$, here ${number(means[-1])}$ and ${number(means[0])}$, and "
         f"for a second key with a larger value than the first, here ${number(values[1])}$ and "
         f"${number(values[0])}$: the hypotheses {'hold' if traps else 'do not both hold'}.",
         {"keys": keys, "values": values, "target": target},
         {"means": means, "least": least, "traps": bool(traps)},
+        counted(
+            a=["the four means"],
+            b=["the smallest and the largest of them"],
+            c=["the bound"],
+            d=["both hypotheses are checked"],
+        ),
     )
 
 

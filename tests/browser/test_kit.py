@@ -21,6 +21,7 @@ from visits import BUILD, eventually
 course = load("book/_ext/course.py")
 kit = load("book/_ext/kit.py")
 deck = load("book/_ext/deck.py")
+marking = load("book/_ext/marking.py")
 WEEKS = dict(enumerate(course.course()["weeks"], 1))
 READY = "() => window.Reveal?.isReady() && document.fonts.status === 'loaded'"
 SIZES = (28, 24)  # pixels of the letters on a slide of 1280
@@ -527,18 +528,25 @@ def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_the
         for name in ("sheet", "solutions")
     )
     count = len(WEEKS[k]["sheet"]) + len(WEEKS[k]["own"])
-    problems = sheet.select("ol > li > p:first-child, .exercise > .admonition-title")
+    problems = sheet.select(
+        ".arabic > li > .asked:first-child > p:first-child, .exercise .admonition-title"
+    )
     assert len(problems) - 2 == count == len(solved.select(".solution"))  # and two drawn ones
     titles = " ".join(each.get_text() for each in problems)
     told = re.findall(r"about \d+ minutes, (\d+) points?", titles)
-    (alone,) = [
-        each.get_text() for each in sheet.select("p") if "this sheet alone" in each.get_text()
-    ]
-    told += re.findall(r"about \d+ minutes, (\d+) points?", alone)[:-2]
     assert len(told) == len(problems)
     first = len(WEEKS[k]["sheet"]) + 1
-    listed = [f"S{k}.{n}" for n in range(first, count + 3)]
-    assert re.findall(r"S\d\.\d", alone) == listed
+    added = [each.get_text() for each in sheet.select(".exercise .admonition-title")]
+    numbers = [f"Exercise S{k}.{n}" for n in range(first, count + 3)]
+    assert [title.split(" (")[0].strip() for title in added] == numbers
+    (alone,) = [each.get_text() for each in sheet.select("p") if "this sheet" in each.get_text()]
+    assert f"Exercises S{k}.{count + 1} and S{k}.{count + 2} are drawn" in alone
+    assert "make kit writes them for the lecturer" in alone
+    earned = [int(each.get_text().split()[0]) for each in sheet.select(".asked .earns")]
+    assert sum(earned) == sum(map(int, told)), "the parts sum to the problems"
+    listed = [marking.points(marking.parts(label)) for label in course.problems(WEEKS[k])]
+    counted = [table.caption.get_text() for table in solved.select(".solution + table.marks")]
+    assert counted == [marking.counted(points) for points in listed]
     line = [each.get_text() for each in sheet.select(".handed-in span")]
     assert line == ["Name", "Date", f"Points, of {sum(map(int, told))}"]
     assert not sheet.select(".solution, .mha-exercise, script") and not solved.select(
@@ -546,6 +554,38 @@ def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_the
     )
     assert all(len(each.get_text()) > 80 for each in solved.select(".solution"))
     assert "mhabook.say" not in solved.get_text()
+
+
+@pytest.mark.parametrize("k", WEEKS)
+def test_a_sheet_has_what_its_problems_refer_to_and_room_for_those_by_hand(k):
+    sheet = BeautifulSoup(
+        (BUILD / "kit" / f"week-{k}" / "sheet.html").read_text("utf-8"), "html.parser"
+    )
+    for link in sheet.select(".asked a"):
+        if re.match(r"(Theorem|Lemma|Proposition|Corollary|Definition) \d", link.get_text()):
+            assert sheet.select_one(f".facts {link['href']}"), link.get_text()
+    millimeters = marking.said()["room"][k]
+    for part in sheet.select(".asked"):
+        points, _, needs = part.select_one(".earns").get_text().partition(", with ")
+        height = "" if needs else f"height: {int(points.split()[0]) * millimeters}mm"
+        assert part.select_one(".room").get("style", "") == height
+
+
+@pytest.mark.parametrize("k", WEEKS)
+def test_a_sheet_prints_on_four_pages_at_most(chromium, tmp_path, k):
+    shutil.unpack_archive(BUILD / "kit" / f"week-{k}.zip", tmp_path)
+    page = chromium.new_page()
+    kit.print_page(page, tmp_path / f"week-{k}", "sheet")
+    page.close()
+    pages = PdfReader(tmp_path / f"week-{k}" / f"week-{k}-sheet.pdf").pages
+    assert 3 <= len(pages) <= 4
+    assert f"Sheet {k} · How Attention Learns · page 1 of {len(pages)}" in pages[0].extract_text()
+
+
+def test_parts_that_a_problem_does_not_have_are_named():
+    place = BeautifulSoup("<li><p>Lines</p><p>(a) Draw.</p></li>", "html.parser").li
+    with pytest.raises(ValueError, match=r"Lines: expected the parts a, b, got \['a'\]"):
+        kit.leave_room(place, [marking.Part(name, ((1, "x"),)) for name in "ab"], 10)
 
 
 def test_a_packed_week_opens_from_disk_with_all_that_it_needs(chromium, tmp_path):
@@ -575,7 +615,7 @@ def test_a_packed_week_opens_from_disk_with_all_that_it_needs(chromium, tmp_path
 def test_printed_slides_keep_their_margins_and_with_notes_have_a_page_of_them(chromium, tmp_path):
     shutil.unpack_archive(BUILD / "kit" / "week-1.zip", tmp_path)
     page = chromium.new_page(viewport={"width": 1280, "height": 720})
-    kit.print_slides(page, tmp_path / "week-1")
+    kit.print_slides(page, tmp_path / "week-1", "slides")
     kit.print_slides(page, tmp_path / "week-1", "both", "&showNotes=separate-page")
     page.close()
     slides, both = (PdfReader(tmp_path / "week-1" / f"{name}.pdf") for name in ("slides", "both"))
@@ -625,7 +665,7 @@ def test_solutions_of_drawn_problems_are_written_for_a_lecturer_alone(monkeypatc
         file.write_text(f"seed: {seed}\nweeks: [{{week: 4, date: 2027-05-04}}]\n")
         (folder,) = kit.of_a_lecturer(file)
         sheet = BeautifulSoup((folder / "sheet.html").read_text(), "html.parser")
-        asked = [each.get_text() for each in sheet.select(".exercise > .admonition-title")][-2:]
+        asked = [each.get_text() for each in sheet.select(".exercise .admonition-title")][-2:]
         assert [title.split(" (")[0] for title in asked] == ["Exercise S4.7", "Exercise S4.8"]
         page = BeautifulSoup((folder / f"{kit.DRAWN}.html").read_text(), "html.parser")
         assert [each.get_text() for each in page.select(".solution > .admonition-title")] == asked

@@ -16,6 +16,7 @@ from scripts import load
 
 ROOT = Path(__file__).parents[2]
 course = load("book/_ext/course.py")
+marking = load("book/_ext/marking.py")
 own_course = load("book/_ext/own_course.py")
 FOUND = course.course()
 PAGES, WEEKS = FOUND["pages"], FOUND["weeks"]
@@ -122,14 +123,9 @@ def test_what_is_shown_live_is_a_figure_of_its_page():
 
 def test_a_sheet_brings_the_text_of_its_problems_with_it():
     lines = course.sheet(FOUND, "3")
-    minutes = course.work("book/multihead/03_what_one_random_step_knows", "ex-3-by-hand")
-    assert (
-        lines.count(
-            f"1. **{{ref}}`ex-3-by-hand`** · By hand: four tokens · {course.effort(minutes)}"
-        )
-        == 1
-    )
-    assert "   For $T=4$, $\\zeta=\\frac12$" in "\n".join(lines)
+    effort = "*about 15 minutes, 3 points*"
+    assert lines.count(f"1. **{{ref}}`ex-3-by-hand`** · By hand: four tokens · {effort}") == 1
+    assert "   Let $T=4$, $\\zeta=\\frac12$" in "\n".join(lines)
     with pytest.raises(ValueError, match="expected labels of exercises, got 'ex-0'"):
         course.problem(FOUND, "ex-0")
     texts = ["\n".join(course.sheet(FOUND, k)) for k in "123456"]
@@ -139,13 +135,41 @@ def test_a_sheet_brings_the_text_of_its_problems_with_it():
     ], "whose?"
 
 
-def test_an_exercise_takes_five_times_its_reading_and_two_minutes_a_line_of_its_solution():
-    assert course.work("book/start/sheets", "ex-sheet-weights") == 5
-    assert course.work("book/start/softmax", "ex-softmax-gap") >= 5
-    assert (
-        course.effort(5) == "*about 5 minutes, 1 point*"
-        and course.effort(25) == "*about 25 minutes, 5 points*"
-    )
+def test_a_part_counts_what_its_rows_earn_and_a_point_takes_five_minutes():
+    parts = [marking.part("a", [{1: "x"}, {2: "y"}]), marking.part("b, Python", [{1: "z"}])]
+    assert [(each.name, each.points, each.needs) for each in parts] == [
+        ("a", 3, ""),
+        ("b", 1, "Python"),
+    ]
+    assert marking.effort(parts) == "about 20 minutes, 4 points"
+    assert marking.effort(parts[1:]) == "about 5 minutes, 1 point"
+    with pytest.raises(ValueError, match=r"ex-0: expected what its parts count .* sheets.yml"):
+        marking.parts("ex-0")
+
+
+def test_every_part_of_a_problem_counts_something_and_no_other_exercise_has_marks():
+    asked = [label for week in WEEKS for label in course.problems(week)]
+    assert [*marking.said()["marks"]] == asked
+    for label in asked:
+        (text,) = [
+            said[3] for file in [*PAGES, course.SHEETS] if (said := course.stated_in(file, label))
+        ]
+        names = re.findall(r"(?m)^\(([a-z])\) ", text)
+        assert names == [part.name for part in marking.parts(label)], label
+        assert names == [*"abcdef"[: len(names)]] and len(names) > 1, label
+
+
+def test_a_part_needs_python_where_the_page_of_sheets_says_so():
+    text = course.markdown_of(course.SHEETS)
+    for k, week in enumerate(WEEKS, 1):
+        intro = text.split(f"(sheet-{k})=")[1].split("```{course-sheet}")[0]
+        told = set(re.findall(r"\{ref\}`(ex-[\w-]+)`", intro))
+        needing = {
+            label
+            for label in course.problems(week)
+            if any(part.needs for part in marking.parts(label))
+        }
+        assert needing <= told, f"week {k}"
 
 
 @pytest.mark.parametrize("week", ["0", "7", "-1", "three", "1.5", None])
