@@ -35,8 +35,9 @@ def own_loss(of):
 
 
 def test_norm_and_dot_of_numpy_are_those_of_the_whole_point():
-    g = Line(START)
-    assert np.linalg.norm(g) == g.norm() and np.dot(g, g) == np.inner(g, g) == g.dot(g)
+    g, h = Line(START), Line(START**2 + 1)
+    assert np.linalg.norm(g) == g.norm() == g.dot(g) ** 0.5
+    assert np.dot(g, h) == np.vdot(g, h) == np.inner(g, h) == g.dot(h)
 
 
 def test_entrywise_functions_give_points():

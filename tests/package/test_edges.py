@@ -221,6 +221,32 @@ def test_a_gradient_that_is_nan_at_the_last_step_is_said_to_be_that():
         mha.train(meets, DATA, mha.GradientDescent(lr=1.0), 1)
 
 
+@pytest.mark.parametrize("start", [0.5, 4.0])
+@pytest.mark.parametrize("rise, growth", [(9.9, 2.0), (10.1, 2.0), (1.0, 990.0), (1.0, 1010.0)])
+def test_ten_times_the_loss_or_thousandfold_weights_are_those_of_a_run_that_diverges(
+    start, rise, growth
+):
+    """The first step leads from the loss 2 to ``rise`` times that at w = ``to``, where the root has no
+    slope: only a run that diverges goes on there."""
+    to = growth * max(1.0, start)
+    way = to - start
+    bend = (rise + way - 1 - way * (1 - way)) / way**2
+    meets = model(
+        lambda w, X, y: (
+            2
+            * (
+                np.sqrt((w - to) ** 2) + 1 - way + (1 - way) * (w - start) + bend * (w - start) ** 2
+            ).sum()
+        ),
+        np.full(1, start),
+    )
+    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning) as caught:
+        path = mha.train(meets, DATA, mha.GradientDescent(0.5), 5, record=range(6))
+    assert path[1].w[0] == to and path.loss == pytest.approx([2.0, 2 * rise])
+    met = "NaN or infinite at step 1" in str(caught[0].message)
+    assert met == (max(rise / 10, growth / 1000) < 1)
+
+
 def test_a_smaller_step_is_advised_where_it_helps():
     falls = model(lambda w, X, y: (w**4).sum(), np.ones(1))
     with np.errstate(all="ignore"), pytest.warns(RuntimeWarning, match="Try a smaller lr"):

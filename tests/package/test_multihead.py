@@ -11,7 +11,7 @@ from checks import assert_close
 from mhabook.c02_curvature.loss_bounds import loss_hessian
 from mhalib.data import Dataset
 from mhalib.losses import logistic
-from strategies import SIZES, direction, problem, problems, rounding, steepness
+from strategies import SIZES, direction, grouped, problem, problems, rounding, steepness
 
 seeds = pytest.mark.parametrize("seed", range(2))
 H, T, D = SIZES["H"], SIZES["T"], SIZES["d"]
@@ -124,6 +124,20 @@ def test_equal_heads_are_one_head_of_other_length(copies):
     for h in range(copies):
         assert_close(grad.W[h], expected.W[0] / copies, 1e-12)
         assert_close(grad.U[h], expected.U[0] / copies**0.5, 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_groups_are_their_heads(seed):
+    few, data = grouped(seed)
+    heads = few.expand()
+    assert few.sizes == heads.sizes == (6, 4, 3)
+    (loss, grad), (loss_6, grad_6) = (model.loss_and_grad(data.X, data.y) for model in (few, heads))
+    assert_close(few(data.X), heads(data.X), 1e-13)
+    assert_close(few.margins(data.X, data.y), data.y * heads(data.X), 1e-13)
+    assert loss == pytest.approx(loss_6, rel=1e-13) == few.loss(data.X, data.y)
+    assert_close(grad.expand().ravel(), grad_6.ravel(), 1e-12)
+    assert few.dot(grad) == pytest.approx(heads.dot(grad_6), rel=1e-11)
+    assert few.norms() == pytest.approx(heads.norms(), rel=1e-13)
 
 
 def test_from_zero_all_heads_stay_one_head():
