@@ -89,6 +89,43 @@ def test_lines_that_moved_alone_lie_among_all_others_as_if_all_were_drawn(open_w
     page.close()
 
 
+# Where the dots at the ends of lines are, where the ink of the broad lines ends, and what stands beside them.
+SEEN = """() => {
+  const { el } = shown,
+    middle = (node) => {
+      const { x, y, width, height } = node.getBoundingClientRect();
+      return [x + width / 2, y + height / 2];
+    },
+    tip = (line) => {
+      const { x, y } = line.getPointAtLength(line.getTotalLength()).matrixTransform(line.getScreenCTM());
+      return [x, y];
+    };
+  return {
+    dots: [...el.querySelectorAll(".mha-ends circle")].map(middle),
+    tips: [...el.querySelectorAll(".scatterlayer .js-line[style*='stroke-width: 3px']")].map(tip),
+    words: [...el.querySelectorAll(".mha-ends text")].map((node) => node.textContent),
+  };
+}"""
+
+
+def test_a_broad_line_ends_in_a_dot_with_the_number_of_the_sentence(open_widget):
+    page = open_widget("own")
+    page.evaluate(MOUNT)
+    for press in range(3):
+        if press:
+            page.locator(".mha-tries button").nth(press - 1).click()
+            frames(page, 2)
+        page.wait_for_function(FINISHED)
+        seen = page.evaluate(SEEN)
+        assert seen["dots"] and len(seen["dots"]) == len(seen["tips"])
+        for dot, tip in zip(sorted(seen["dots"]), sorted(seen["tips"]), strict=True):
+            assert dot == pytest.approx(tip, abs=1)
+        said = page.locator(".mha-live-summary").text_content()
+        now = [word for word in seen["words"] if not word.startswith("before")]
+        assert now and all(word in said for word in now), (now, said)
+    page.close()
+
+
 def assert_nothing_left(page):
     """What was opened is closed, nothing is drawn any more, and nothing went wrong."""
     frames(page, 2)
