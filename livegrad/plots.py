@@ -54,13 +54,16 @@ COLORS = ("#0B57B5", "#B35900", "#147D57", "#92157A", INK, GRAY)
 ORDERED = ("#222832", "#2F3640", "#3B434E", "#48505C", "#555E6B", "#616C79", "#6E7987")
 """Seven colors in an order, from dark to light; on a dark page from light to dark."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-DIVERGING = [
-    [0.0, "rgba(200, 50, 63, 1)"],
-    [0.5, "rgba(200, 50, 63, 0)"],
-    [0.5, "rgba(42, 116, 189, 0)"],
-    [1.0, "rgba(42, 116, 189, 1)"],
-]
-"""Of what has a sign: red below zero, blue above, and at zero the page shows through."""
+DIVERGING: dict[str, Any] = {
+    "zmid": 0,
+    "colorscale": [
+        [0.0, "rgba(34, 40, 50, 0)"],
+        [0.5, "rgba(34, 40, 50, 0.35)"],
+        [1.0, "rgba(34, 40, 50, 1)"],
+    ],
+    "opacity": 0.98,  # by which livegrad/live/colors.css knows it, to give it the twin of its color
+}
+"""The look of a heat map of what has a sign: from the page, at the least, over gray, at zero, to ink."""
 SEQUENTIAL = [[0.0, "#6F7885"], [1.0, "#FFFFFF"]]  # dark is low
 BLACK = "#111111"  # of a path and its ends on a heat map, which is the same on dark pages
 START = {"symbol": "circle-open", "color": BLACK}
@@ -431,8 +434,7 @@ def matrix(
     figure = go.Figure(
         go.Heatmap(
             z=colored,
-            colorscale=DIVERGING if diverging else SEQUENTIAL,
-            zmid=0 if diverging else None,
+            **(DIVERGING if diverging else {"colorscale": SEQUENTIAL}),
             colorbar={"title": colorbar},
         )
     )

@@ -131,14 +131,15 @@ def test_no_grid_shows_through_a_map_of_the_laboratory_and_of_one_matrix():
         assert_no_grid_shows_through(made)
 
 
-@pytest.mark.parametrize("page", PAGES.values())
-def test_entries_stand_out_by_their_size_and_zero_is_the_page(page):
-    covers = {}
-    for at, color in DIVERGING:
-        *rgb, cover = map(float, re.findall(r"[\d.]+", color))
-        covers.setdefault(at, set()).add(cover)
-        assert contrast(hexed(rgb), page) >= 3
-    assert covers == {0: {1}, 0.5: {0}, 1: {1}}
+def test_a_map_of_what_has_a_sign_goes_from_the_page_over_gray_at_zero_to_ink():
+    parts = [re.findall(r"[\d.]+", color) for _, color in DIVERGING["colorscale"]]
+    covers = [float(each[3]) for each in parts]
+    assert covers == sorted(covers) and (covers[0], covers[-1]) == (0, 1)
+    assert {hexed(map(int, each[:3])) for each in parts} == {INK}
+    assert [at for at, _ in DIVERGING["colorscale"]] == [0, 0.5, 1] and DIVERGING["zmid"] == 0
+    css = COLORS_CSS.read_text("utf-8")
+    assert f'image[style*="opacity: {DIVERGING["opacity"]:g}"] {{ filter: invert(1)' in css
+    assert f'stop[stop-color="rgb(34, 40, 50)"] {{ stop-color: {TWINS[INK]}; }}' in css
 
 
 def filtered(rgb, brightness, saturate):

@@ -126,7 +126,7 @@ def _frame():
         y=[1, 2, 3],
         zmin=-0.25,
         zmax=0.25,
-        colorscale=DIVERGING,
+        **DIVERGING,
         row=1,
         col=3,
         colorbar={"len": 0.9},
