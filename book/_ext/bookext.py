@@ -83,9 +83,10 @@ PLOTLY = "_static/vendor/plotly-cartesian.min.js"
 
 def lead_to_the_figure(app, pagename, templatename, context, doctree):
     """Let the question of a chapter end in a link to its live figure, which stands two screens
-    below it."""
+    below it; but for the laboratory, where it is the next thing."""
     body = context.get("body", "")
-    if "<em>Reading time:" in body and (figure := LIVE.search(body)):
+    begins = body.find("<em>Reading time:")
+    if begins >= 0 and (figure := LIVE.search(body, begins)):
         name = name_of(unescape(figure[2]))
         way = (
             rf'\1 <a class="mha-to-figure" href="#{name}" title="To the live figure">Try it.</a>\2'

@@ -44,7 +44,7 @@ function fill({ figure, draw, guesses = [] }, result) {
     Object.assign(data[trace], { visible: said !== null }, said);
   }
   if (!result) return data;
-  const known = { steps: result.steps, ...result.curves, ...result.final, ...result.looks };
+  const known = { steps: result.steps, ...result.curves, ...toldBy(result) };
   const before = [];
   for (const { trace, once, layout, ...parts } of draw) {
     if (once && result.isDefault) data[trace].visible = false;
@@ -83,13 +83,17 @@ export function ended(y, axis) {
   return end > 0 && Array.isArray(y) ? y.map((value) => (value > 0 ? Math.max(value, end) : value)) : y;
 }
 
+// What is measured of the last model, and what the values of the controls say.
+const toldBy = (result) => ({ ...result?.final, ...result?.looks });
+
 function layoutOf(figure, draw, result) {
-  const layout = structuredClone(figure.layout);
+  const layout = structuredClone(figure.layout),
+    told = toldBy(result);
   for (const { layout: path, from } of draw) {
-    if (!path || !result?.final[from]) continue;
+    if (!path || !told[from]) continue;
     const keys = path.split("."),
       name = keys.pop();
-    keys.reduce((node, key) => (node[key] ??= {}), layout)[name] = result.final[from];
+    keys.reduce((node, key) => (node[key] ??= {}), layout)[name] = told[from];
   }
   return layout;
 }
@@ -375,7 +379,8 @@ export class Drawer {
   // What the layout depends on.
   wanted(frame) {
     const { box, spec } = this;
-    const told = spec.draw.filter((place) => place.layout).map((place) => frame?.final[place.from]);
+    const all = toldBy(frame),
+      told = spec.draw.filter((place) => place.layout).map((place) => all[place.from]);
     return JSON.stringify([box.clientWidth, this.roomNow(), ...told]);
   }
 

@@ -32,6 +32,18 @@ MEASURED = """() => {
   };
 }"""
 
+# At every drawing of the first run: the weight on the starred token, and the range of the axis of steps.
+SEEN = """
+window.columns = [];
+window.ranges = new Set();
+document.addEventListener("mha-drawn", ({ target }) => {
+  const { data, layout } = target.querySelector(".js-plotly-plot"), map = data.find(({ type }) => type === "heatmap");
+  const star = layout.xaxis2.ticktext.findIndex((name) => name.endsWith("★"));
+  columns.push(map.z[0][star]);
+  ranges.add(String(layout.xaxis.range));
+});
+"""
+
 
 @pytest.fixture(scope="module")
 def lab(new_visit):
@@ -268,6 +280,30 @@ def test_an_experiment_says_what_it_changed(lab):
     )
     lab.control("lr").press("ArrowLeft")
     assert not changed.is_visible()
+    wrong = lab.root.get_by_role("button", name="Wrong labels")
+    wrong.click()
+    assert wrong.get_attribute("aria-pressed") == "true" and "flip=0.3" in lab.lines()
+    lab.reset()
+    assert wrong.get_attribute("aria-pressed") == "false"
+
+
+def test_the_first_screen_shows_the_loss_and_the_attention_of_the_run_of_chapter_1(new_visit):
+    for size in ((1280, 800), (390, 844)):
+        visit = new_visit(PAGE)
+        page = visit.page
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.add_init_script(SEEN)
+        page.goto(visit.site + PAGE)
+        page.wait_for_function(SETTLED)
+        assert page.evaluate("columns.length > 2 && columns[0] < 0.3 && columns.at(-1) > 0.5")
+        assert page.evaluate("[...ranges].length") == 1, "the axis of the steps is as it will be"
+        assert page.evaluate("() => scrollY") == 0
+        for title in ("loss", "attention weights"):
+            box = page.locator(
+                ".mha-laboratory .annotation-text", has_text=title
+            ).first.bounding_box()
+            assert 0 < box["y"] < size[1] - 200
+        visit.context.close()
 
 
 def test_what_is_not_offered_says_what_it_needs(lab):
@@ -288,10 +324,13 @@ def test_on_a_phone_a_menu_brings_each_panel_into_sight(lab):
     lab.page.set_viewport_size({"width": 390, "height": 844})
     menu = lab.root.get_by_label("panel in sight")
     menu.wait_for()
-    eventually(lab.page, lambda: assert_panel(lab, "loss"))
-    for title in ("attention at the end", "largest eigenvalue"):
+    eventually(lab.page, lambda: assert_panels(lab, "loss", "attention weights"))
+    for title in ("attention weights", "largest eigenvalue", "loss"):
         menu.select_option(title)
-        assert_panel(lab, title)
+        assert_panels(lab, title)
+    lab.page.set_viewport_size({"width": 375, "height": 664})  # both would leave no room there
+    eventually(lab.page, lambda: assert_not_offered(menu, "loss, attention weights"))
+    lab.page.set_viewport_size({"width": 390, "height": 844})
     before = lab.root.locator(".mha-stage").bounding_box()["height"]
     menu.select_option("all, above the controls")
     assert lab.root.locator(".mha-stage").bounding_box()["height"] > 3 * before
@@ -300,8 +339,12 @@ def test_on_a_phone_a_menu_brings_each_panel_into_sight(lab):
     menu.wait_for(state="hidden")
 
 
-def assert_panel(lab, title):
-    """Only the title of this panel is within the window on the picture."""
+def assert_not_offered(menu, title):
+    assert title not in menu.locator("option").all_text_contents()
+
+
+def assert_panels(lab, *titles):
+    """Only the titles of these panels are within the window on the picture."""
     picture = lab.root.locator(".mha-live-picture").bounding_box()
     places = {
         words.text_content(): words.bounding_box()
@@ -312,7 +355,7 @@ def assert_panel(lab, title):
         for words, box in places.items()
         if picture["y"] <= box["y"] and box["y"] + box["height"] <= picture["y"] + picture["height"]
     ]
-    assert len(places) == 6 and within == [title]
+    assert len(places) == 6 and within == [*titles]
 
 
 def test_random_moves_break_nothing(lab):

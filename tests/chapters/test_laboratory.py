@@ -14,7 +14,7 @@ from checks import assert_refused
 from engines import BOOK, exposed, with_bug
 from figures import stopped_at
 from laboratory import LAB, LIVE, SCRIPT, SMALL, asked, asked_run, machine, whole
-from mhabook.c17_laboratory import panels
+from mhabook.c17_laboratory import measures, panels
 from mhabook.c17_laboratory.controls import CONTROLS, DEFAULTS, resolve, shown
 from offered import COMBINATIONS, STARTS, choices
 
@@ -85,6 +85,15 @@ def test_exported_lines_leave_what_python_trains(model):
             for left, ours in LAB.run(**values).items():
                 assert type(names[left]) is type(ours), f"{left} at {values}"
             assert (names["path"].loss == LAB.path(**values).loss).all(), f"{values}"
+
+
+@pytest.mark.parametrize("values", [HEADS, REGRESSION, LAYER | {"H": 2, "head": 1}], ids=str)
+def test_the_weights_at_every_recorded_step_are_those_of_python(values):
+    values = resolve(DEFAULTS | SMALL | {"curvature": True} | values)
+    found, run, path = asked_run(whole(), values)["finals"], LAB.run(**values), LAB.path(**values)
+    wanted = [measures.weights(model, run["data"], values) for model in path.models]
+    np.testing.assert_allclose([at["weights"] for at in found], wanted, rtol=0, atol=1e-8)
+    assert np.ptp(wanted, axis=0).max() > 1e-4
 
 
 @pytest.mark.parametrize("moves", choices("moves", model="layer"))

@@ -85,15 +85,21 @@ def panels(kind, settings, run):
     data, path = run["data"], run["path"]
     lines = BY_MODEL[settings["model"]](kind, data, path)
     logarithmic = {"loss", "largest eigenvalue", "excess"}
+    lowest = drawn_panels.PANELS[kind][3][0]
     found = {
-        title: Panel("log", "log" if title in logarithmic else "", of, path.steps)
+        title: Panel(
+            "log step" if title == lowest else "log",
+            "log" if title in logarithmic else "",
+            of,
+            path.steps,
+        )
         for title, of in lines.items()
     }
     found["step size"] = Panel(
         "log step", "log", {"step size η": np.full(len(path), settings["lr"])}, path.steps
     )
     return found | {
-        "attention at the end": Panel(
+        "attention weights": Panel(
             "key token", "query token", {"heatmap": shown_weights(settings, data, path[-1])}
         )
     }

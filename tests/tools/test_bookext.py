@@ -222,6 +222,10 @@ def test_a_question_leads_to_the_first_live_figure_and_a_page_without_reading_ti
     way = '<a class="mha-to-figure" href="#who-where" title="To the live figure">Try it.</a>'
     assert led(said + figures) == said.replace("Why?", f"Why? {way}") + figures
     assert led(said) == said
+    assert (
+        led(question + figures + "<p><em>Reading time:")
+        == f"{question}{figures}<p><em>Reading time:"
+    )
     assert led(question + figures) == question + figures
 
 

@@ -56,3 +56,6 @@ EXPERIMENTS = {
 }
 """Name → its title, the values that it sets, and the groups of the controls that its text moves; a
 test asks of each what its chapter says."""
+
+TRIES = ("edge", "equal", "labels")
+"""Those that have buttons of their own."""

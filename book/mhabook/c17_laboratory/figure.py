@@ -29,7 +29,7 @@ from mhabook.c17_laboratory.controls import (
     resolve,
     shown,
 )
-from mhabook.c17_laboratory.experiments import EXPERIMENTS
+from mhabook.c17_laboratory.experiments import EXPERIMENTS, TRIES
 from mhalib.data import Dataset, RegressionDataset, SequenceDataset, from_file
 from mhalib.data.digits import bundled
 
@@ -43,7 +43,7 @@ ALT = (
     "at zero; the axis of the steps is logarithmic. Training and test loss fall, and both accuracies "
     "reach 1. The attention on the relevant token rises from a tenth to four fifths. The largest "
     "eigenvalue of the Hessian starts just above 2/η and then falls, far below its bound, and the step "
-    "size is constant. The last panel shows the attention weights of one sample: the column of the "
+    "size is constant. Beside the loss stand the attention weights of one sample: the column of the "
     "starred token is lit."
 )
 OPENS: dict[str, Any] = DEFAULTS | EXPERIMENTS["first"]["values"]
@@ -178,7 +178,7 @@ class Laboratory(Widget):
             "places": list(range(len(labels))),
             "weights": measures.weights(path[-1], run["data"], settings),
             **measures.edge_label(settings["optimizer"]),
-            **measures.measured(settings),
+            **measures.told(settings),
         }
 
     def figure(self, **values: Any) -> go.Figure:
@@ -242,6 +242,7 @@ def _description():
         "controls": [control.to_json() for control in CONTROLS],
         "code": code.to_json(),
         "experiments": EXPERIMENTS,
+        "tries": TRIES,
         "begins": BEGINNINGS,
         "images": _images(),
         "drawn": panels.to_json(),

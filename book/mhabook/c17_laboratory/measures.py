@@ -31,10 +31,14 @@ def edge_label(rule: str) -> dict[str, Any]:
     return {"edge": f"{EDGES.get(rule, 2.0):g}/η", "has_edge": rule in EDGES}
 
 
-def measured(values: Mapping[str, Any]) -> dict[str, bool]:
-    """Whether the curvature is measured, and whether the values alone move, so that their bound is
-    one of it."""
-    return {"has_curvature": values["curvature"], "has_value_bound": values["moves"] == "WV"}
+def told(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the values tell before a run: whether the curvature is measured, whether the values alone
+    move, so that their bound is one of it, and the range of the axis of steps."""
+    return {
+        "has_curvature": values["curvature"],
+        "has_value_bound": values["moves"] == "WV",
+        "span": [0, np.log10(values["steps"])],
+    }
 
 
 def edges(path: Path, run: Mapping[str, Any], values: Mapping[str, Any]) -> np.ndarray:

@@ -24,9 +24,11 @@ LOOKS = {
     "value_smoothness": {"visible": "has_value_bound"},
 }
 """What the controls decide of a line: its name, and whether it is there, by ``measures.edge_label``
-and ``measured``."""
+and ``told``."""
 LOG = {"type": "log", "exponentformat": "power", "nticks": 3, "autorangeoptions_clipmin": FLOOR}
 SHARE = {"range": [-0.02, 1.03]}
+CURVES_AT = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 2))
+"""Row and column of each panel of curves; the attention weights stand at the right of the first."""
 
 # Data → the panels of curves: (title, (curve, name) pairs, vertical axis).
 _HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE))
@@ -115,25 +117,31 @@ def curves(kind: str) -> list[str]:
 
 def alt(kind: str) -> str:
     """What the figure shows, in words."""
-    titles = [title for title, _, _ in PANELS[kind]]
-    return f"Six panels: {', '.join(titles)}, step size, and attention at the end."
+    return f"Six panels: {', '.join(_titles(kind))}, and step size."
+
+
+def _titles(kind):
+    """The titles of all panels but the last, row by row."""
+    first, *rest = (title for title, _, _ in PANELS[kind])
+    return [first, "attention weights", *rest]
 
 
 def frame(kind: str) -> go.Figure:
     """The figure without numbers; each trace says in its ``meta`` what it shows."""
     panels = (*PANELS[kind][:4], ("step size", RATE, LOG | {"dtick": 1}))
-    titles = [title for title, _, _ in panels]
     figure = make_subplots(
         rows=3,
         cols=2,
+        row_heights=[1.4, 1, 1],
         horizontal_spacing=0.14,
         vertical_spacing=0.125,
-        subplot_titles=[*titles, "attention at the end"],
+        subplot_titles=[*_titles(kind), "step size"],
     )
     transparent(figure, alt="", height=640).update_layout(margin={"t": 30, "b": 40})
     at_the_left(figure)
-    for k, (_, traces, axis) in enumerate(panels):
-        place = {"row": k // 2 + 1, "col": k % 2 + 1}
+    for (_, traces, axis), (row, col) in zip(panels, CURVES_AT, strict=True):
+        place = {"row": row, "col": col}
+        span = {"xaxis": {"range": "span"}}  # once for each axis
         for curve, name in traces:
             figure.add_scatter(
                 name=name,
@@ -141,14 +149,15 @@ def frame(kind: str) -> go.Figure:
                 line=look(curve),
                 showlegend=len(traces) > 1,
                 **place,
-                meta={"x": "steps", "y": curve} | LOOKS.get(curve, {}),
+                meta={"x": "steps", "y": curve} | LOOKS.get(curve, {}) | span,
             )
+            span = {}
         figure.update_yaxes(**axis, **place)
         figure.update_xaxes(type="log", exponentformat="power", dtick=1, **place)
-    figure.update_xaxes(title=_title("step"), row=3, col=1)
+    figure.update_xaxes(title=_title("step"), row=3)
     _with_attention(figure)
     legends_above(figure)
-    low, high = figure.layout.yaxis6.domain
+    low, high = figure.layout.yaxis2.domain
     figure.data[-1].colorbar.update(y=(low + high) / 2, len=high - low)
     return _unmeasured(figure)
 
@@ -170,13 +179,13 @@ def _with_attention(figure):
     figure.add_heatmap(
         **WEIGHTS,
         colorbar_title="weight",
-        row=3,
+        row=1,
         col=2,
         meta={"z": "weights", "xaxis": names, "yaxis": names},
     )
     clear = {"constrain": "domain", "showgrid": False, "zeroline": False}
-    figure.update_xaxes(title=_title("key token"), **clear, row=3, col=2)
-    figure.update_yaxes(title=_title("query token"), autorange="reversed", **clear, row=3, col=2)
+    figure.update_xaxes(title=_title("key token"), **clear, row=1, col=2)
+    figure.update_yaxes(title=_title("query token"), autorange="reversed", **clear, row=1, col=2)
 
 
 SAYS = {

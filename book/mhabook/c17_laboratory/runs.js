@@ -108,7 +108,12 @@ function labRegression(data, values) {
   const knows = own && values.optimizer !== "gd";
   if (knows) requireWhitening(data);
   model.step = knows ? own(values, model) : optimizers[values.optimizer](values, model.size);
-  model.final = { weights: rowsOf(model.weights, 0, n, seen), ...counted(seen) };
+  const rows = rowsOf(model.weights, 0, n, seen);
+  const weights = ({ theta }) => {
+    model.forward(theta); // a gradient leaves no weights
+    return rows();
+  };
+  model.final = { weights, ...counted(seen) };
   Object.assign(model.curves, {
     rate: ({ lr }) => lr,
     stability_edge: edgeOf(values),
@@ -225,6 +230,7 @@ function laboratorySpec(carried, values) {
     },
     curves: values.curvature ? curves : curves.filter((name) => name !== "sharpness"),
     final: ["weights", "tokens", "places"],
+    watched: true, // the weights move with the curves
   };
 }
 

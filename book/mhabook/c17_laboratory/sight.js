@@ -1,10 +1,12 @@
 import { element } from "livegrad/live/element.js";
 
 // Curves stay in sight while controls move. On a desk all panels stand beside the controls. Where there is no room for
-// that, one row of them stands above the controls, a menu says which, and the page scrolls below it.
+// that, one row of them stands above the controls, a menu says which, and the page scrolls below it; on a high phone the
+// first two panels, until the reader chooses one.
 
 const DESK = 800, // from this width on both have room beside each other
   TITLE = 24, // pixels above a panel, for its title
+  REST = 330, // pixels that two panels leave at least, for the bar of the page, the menu, the sentence, and a control
   ALL = "all";
 
 // The rows of panels as plotly has laid them out: {panel: the first, top, from, to: pixels, titles}. A title stands above
@@ -21,7 +23,14 @@ function rowsOf({ _fullLayout: layout }) {
       row.from = Math.min(row.from, from);
     } else rows.push({ panel: k, top, from, titles: [text] });
   }
-  return rows.map((row, k) => ({ ...row, to: rows[k + 1]?.from ?? layout.height }));
+  return withPair(rows.map((row, k) => ({ ...row, to: rows[k + 1]?.from ?? layout.height })));
+}
+
+function withPair(rows) {
+  const [one, two] = rows,
+    isHigh = two && two.to - one.from + REST <= document.documentElement.clientHeight;
+  if (!isHigh || one.titles.length > 1) return rows;
+  return [{ ...one, panel: -1, to: two.to, titles: [...one.titles, ...two.titles] }, ...rows];
 }
 
 const axis = (k) => `yaxis${k ? k + 1 : ""}`;
@@ -30,10 +39,13 @@ export class Sight {
   constructor({ root, picture, box, summary }) {
     const id = `mha-panels-${Math.random().toString(36).slice(2)}`;
     this.select = element("select", { id });
-    this.select.addEventListener("change", () => this.look());
+    this.select.addEventListener("change", () => {
+      this.chosen = this.select.value;
+      this.look();
+    });
     const label = element("label", { htmlFor: id, textContent: "panel in sight" });
     const chooser = element("div", { className: "mha-control mha-chooser" }, label, this.select);
-    Object.assign(this, { root, picture, box, said: "", resizing: new ResizeObserver(() => this.look()) });
+    Object.assign(this, { root, picture, box, said: "", chosen: "-1", resizing: new ResizeObserver(() => this.look()) });
     this.stage = element("div", { className: "mha-stage" }, chooser, picture, summary);
     this.resizing.observe(root);
     root.addEventListener("mha-drawn", () => this.look());
@@ -43,14 +55,15 @@ export class Sight {
   offer(rows) {
     const said = JSON.stringify(rows.map(({ titles }) => titles));
     if (said === this.said) return;
-    const { value } = this.select,
+    const { chosen } = this,
       option = (value, textContent) => element("option", { value, textContent });
     this.said = said;
     this.select.replaceChildren(
       ...rows.map(({ panel, titles }) => option(panel, titles.join(", "))),
       option(ALL, "all, above the controls"),
     );
-    this.select.value = value === ALL ? ALL : (rows.findLast(({ panel }) => panel <= Number(value)) ?? rows[0]).panel;
+    this.select.value =
+      chosen === ALL ? ALL : (rows.findLast(({ panel }) => panel <= Number(chosen)) ?? rows[0]).panel;
   }
 
   look() {

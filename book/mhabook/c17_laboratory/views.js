@@ -1,7 +1,7 @@
 import { Drawer } from "livegrad/live/drawing.js";
 import { element } from "livegrad/live/element.js";
 import { Trainer } from "livegrad/live/training.js";
-import { below, control, sentence } from "livegrad/live/widget.js";
+import { below, button, control, sentence } from "livegrad/live/widget.js";
 import { linesOf } from "./exports.js";
 import { kindOf, needed, offered } from "./links.js";
 import { laboratory } from "./runs.js";
@@ -88,11 +88,14 @@ function changes(controls, set) {
     .join(", ");
 }
 
-export function experimentsView({ controls, experiments }, send) {
+// Experiments: a menu of all, and buttons for those that a reader who is new here may try.
+export function experimentsView({ controls, experiments, tries }, send) {
   const id = `mha-menu-${Math.random().toString(36).slice(2)}`;
   // Their titles begin with their numbers; the state that a page carries has its keys in the order of the alphabet.
   const inOrder = Object.entries(experiments).sort(([, one], [, other]) => one.title.localeCompare(other.title));
   const options = inOrder.map(([value, { title }]) => element("option", { value, textContent: title }));
+  const named = (name) => experiments[name].title.replace(/^\d+ · ./, (start) => start.at(-1).toUpperCase());
+  const pressed = tries.map((name) => [name, button(named(name), () => send({ is: "experiment", name }))]);
   const select = element(
     "select",
     { id, "aria-describedby": `${id}-changed` },
@@ -102,13 +105,18 @@ export function experimentsView({ controls, experiments }, send) {
   select.addEventListener("change", () => select.value && send({ is: "experiment", name: select.value }));
   const label = element("label", { htmlFor: id, textContent: "experiment" }),
     changed = element("p", { id: `${id}-changed`, className: "mha-changed" });
+  const offered = { className: "mha-tries", role: "group", "aria-label": "Try this" };
   return {
-    root: element("div", { className: "mha-control" }, label, select),
+    roots: [
+      element("div", offered, "Try: ", ...pressed.map(([, one]) => one)),
+      element("div", { className: "mha-control" }, label, select),
+    ],
     changed,
     reads: ["experiment"],
-    show({ experiment }) {
+    show({ experiment, by }) {
       select.value = experiment;
-      changed.textContent = experiment
+      for (const [name, one] of pressed) one.setAttribute("aria-pressed", String(name === experiment));
+      changed.textContent = experiment && by
         ? `This experiment sets ${changes(controls, experiments[experiment].values)}. All other settings have their initial values.`
         : "";
     },
@@ -142,8 +150,12 @@ export function linesView(spec) {
   };
 }
 
-// Which lines there are, as measures.there in Python. Plotly draws a curve that was not measured at 0, 1, 2, …
-const there = ({ curvature, moves }) => ({ has_curvature: curvature, has_value_bound: moves === "WV" });
+// What the values tell before a run, as measures.told in Python. Plotly draws a curve that was not measured at 0, 1, 2, …
+const told = ({ curvature, moves, steps }) => ({
+  has_curvature: curvature,
+  has_value_bound: moves === "WV",
+  span: [0, Math.log10(steps)],
+});
 
 // The picture in words; those that came with the page are of the run that it opens with.
 export function pictureView(spec, figure) {
@@ -188,7 +200,7 @@ export class PlotView {
   hear(found) {
     const { asked, spec } = this;
     if (found.error) this.fail(found.error);
-    else this.drawing.draw({ ...found, looks: { ...spec.looks[asked.optimizer], ...there(asked) }, values: asked });
+    else this.drawing.draw({ ...found, looks: { ...spec.looks[asked.optimizer], ...told(asked) }, values: asked });
   }
 
   drawn(frame) {

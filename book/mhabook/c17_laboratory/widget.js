@@ -101,21 +101,25 @@ function pythonSource(model, send, now) {
   };
 }
 
-function toolbar(spec, now, send, say, { experiments, picker, link, plot }) {
-  return element(
-    "div",
-    { className: "mha-tools" },
-    experiments.root,
+// What to try stands first, and what is taken in or away below the picture.
+const tools = (...parts) => element("div", { className: "mha-tools" }, ...parts);
+
+function toTry({ roots, changed }, send, plot) {
+  const reset = button("Reset", () => {
+    plot.restore();
+    send({ is: "reset" });
+  });
+  roots[0].append(reset);
+  return tools(...roots, changed);
+}
+
+const toTake = (spec, now, say, { picker }, link) =>
+  tools(
     button("Open a file", () => picker.click()),
     picker,
     button("Copy link", () => say(link.copied())),
     button("Copy Python", () => say(copy(linesOf(spec, now()), "The Python"))),
-    button("Reset", () => {
-      plot.restore();
-      send({ is: "reset" });
-    }),
   );
-}
 
 // The state, and the views that show it.
 class Page {
@@ -153,12 +157,11 @@ function render({ model: given, el }) {
     file = fileSource(figure.root, send, say);
   const python = pythonSource(model, send, now),
     experiments = experimentsView(spec, send);
-  const bar = toolbar(spec, now, send, say, { experiments, picker: file.picker, link, plot });
   const sight = new Sight(figure);
   const shown = layOut(
     spec,
     figure,
-    [bar, experiments.changed, sight.stage],
+    [sight.stage, toTry(experiments, send, plot), toTake(spec, now, say, file, link)],
     (format) => say(save(spec, now(), plot, format)),
     send,
   );
@@ -177,16 +180,15 @@ function render({ model: given, el }) {
 }
 
 // Puts everything in its place around the picture; gives the views of it.
-function layOut(spec, { root, said }, [bar, changed, stage], saved, send) {
+function layOut(spec, { root, said }, [stage, first, last], saved, send) {
   const controls = controlsView(spec, send),
     note = noteView(),
     lines = linesView(spec);
   root.classList.add("mha-laboratory");
   said.before(
-    bar,
-    changed,
-    element("div", { className: "mha-bench" }, stage, controls.root),
+    element("div", { className: "mha-bench" }, stage, first, controls.root),
     note.root,
+    last,
     buttons("Save the run", EXPORTS, saved),
     sampleButtons(),
     lines.root,
