@@ -1,5 +1,8 @@
 """Update rules against torch.optim on one quadratic, for a number, an array and a model."""
 
+from dataclasses import dataclass
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -140,3 +143,25 @@ def test_what_clip_cannot_stand_before_is_refused(rule, words):
     with pytest.raises((TypeError, ValueError)) as raised:
         mha.clip(norm=1.0) | rule
     assert words in str(raised.value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Line(mha.models.Vector):
+    w: np.ndarray
+
+    def loss(self, X, y):
+        return ((X @ self.w - y) ** 2).mean() / 2
+
+
+@pytest.mark.parametrize("shrink, tries", [(0.5, 1), (0.9, 1), (0.5, 3)])
+def test_backtracking_takes_the_first_step_up_to_one_over_the_curvature(shrink, tries):
+    """On λ w²/2 a step of gradient descent descends by half of lr λ² w² or more where lr ≤ 1/λ."""
+    data = SimpleNamespace(X=np.full((4, 1), 3.0), y=np.zeros(4))  # λ = 9
+    start = Line(np.array([2.0]))
+    grad = start.loss_and_grad(data.X, data.y)[1]
+    rule = mha.Backtracking(lr=0.99 / 9 / shrink**tries, shrink=shrink).on(data)
+    theta, lr = rule.step(start, grad, rule.start(start), 0)
+    assert lr == pytest.approx(2 * 0.99 / 9, rel=1e-14)
+    assert_close(theta.w, 0.01 * start.w, 1e-12)
+    shorter = mha.Backtracking(lr=1.01 / 9, shrink=shrink).on(data)
+    assert shorter.step(start, grad, 1.01 / 9, 0)[1] == pytest.approx(2 * shrink * 1.01 / 9)

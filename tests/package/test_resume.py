@@ -242,6 +242,13 @@ def test_minibatches_begin_anywhere(first):
     assert [next(rest).tolist() for _ in wanted] == wanted
 
 
+def test_every_pass_has_all_samples_in_an_order_of_its_own():
+    rows = minibatches(11, 3, 5)
+    passes = [np.concatenate([next(rows) for _ in range(4)]).tolist() for _ in range(3)]
+    assert all(sorted(order) == list(range(11)) for order in passes)
+    assert len(set(map(tuple, passes))) == 3
+
+
 def test_a_path_is_gone_on_with_twice():
     """What a rule writes into is its own each time."""
 
