@@ -22,7 +22,9 @@ class Control:
     """One control of a live figure: a slider over given values, a menu (``choice``), or a
     ``switch``.
 
-    Every value is written down, so that Python and the browser mean the same number by it.
+    Every value is written down, so that Python and the browser mean the same number by it. One that
+    ``measures`` only chooses what is measured of the last model, ``FigureSpec.final``: where it
+    alone has moved, a page trains no new run.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Control:
     value: Any
     texts: tuple[str, ...] = ()
     kind: str = "slider"
+    measures: bool = False
 
     def __post_init__(self) -> None:
         if self.value not in self.values:
@@ -63,6 +66,7 @@ class Control:
             "value": self.value,
             "texts": list(self.texts),
             "kind": self.kind,
+            "measures": self.measures,
         }
 
 

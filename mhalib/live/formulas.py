@@ -37,7 +37,7 @@ def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
         a["kept_g"][:, None, None],
         a["kept_curvature"],
     )
-    A, P = model._attend(X)
+    A = model.attention(X)
     score = (A * a["relevant"][:, None, None, :]).sum(axis=-1).mean()
     return {
         "gradient": {"loss": loss} | parts("d", grad),
@@ -48,9 +48,8 @@ def heads(a: dict[str, Any]) -> dict[str, dict[str, Any]]:
             "score": score,
             "accuracy": (model.margins(X, y) > 0).mean(),
             "logits": model(X),
-            "A": A,
-            "P": P,
         },
+        "attention": {"A": A},
         "norms": model.norms(),
     }
 

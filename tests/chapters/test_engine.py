@@ -11,7 +11,7 @@ import pytest
 from py_mini_racer import MiniRacer
 
 import mhalib as mha
-from engines import LIVE, asked, assert_follows, compiled, exposed, plain
+from engines import LIVE, asked, assert_follows, compiled, engine, exposed, plain
 from figures import FIGURES, PLACES, corners, different_runs, expected, figure, place_id
 from livegrad.live.frames import RULES, chosen_rule
 from livegrad.live.spec import Control
@@ -189,6 +189,73 @@ def test_spectrum_ends_are_the_eigenvalues(low, high, size):
     half = basis * (np.geomspace if low > 0 else np.linspace)(low, high, size) @ basis.T / 2
     found = np.array(ends(half + half.T), dtype=float)
     np.testing.assert_allclose(found, np.linalg.eigvalsh(half + half.T)[[0, -1]], rtol=1e-9)
+
+
+C01, C16 = (
+    figure(next(page for page in FIGURES if f"/{chapter}_" in page), 0) for chapter in ("01", "16")
+)
+
+
+def in_order(v8, made, *all_values):
+    """What one engine answers for one figure at one setting after the other."""
+    return v8.eval(f"""(() => {{
+        const spec = {json.dumps(made.spec)};
+        return JSON.stringify({json.dumps([made.values | values for values in all_values])}
+            .map((values) => JSON.parse(runAll(engine, spec, values))));
+    }})()""")
+
+
+@pytest.mark.parametrize(
+    "made, settings",
+    [
+        (C01, ({}, {"sample": 3}, {"sample": 3, "lr": 0.3}, {"sample": 1, "lr": 0.3})),
+        (
+            C16,
+            (
+                {"seeds": 2},
+                {"seeds": 3, "lr_second": 0.05},
+                {"seeds": 3, "lr_second": 0.05, "other": "again"},
+                {"seeds": 2, "texts": "plain"},
+            ),
+        ),
+    ],
+    ids=("chapter 1", "chapter 16"),
+)
+def test_what_ran_before_does_not_matter(made, settings):
+    v8 = compiled(made)
+    assert json.loads(in_order(v8, made, *settings)) == [
+        json.loads(asked(v8, made, values)) for values in settings
+    ]
+
+
+def counted(made, *all_values):
+    """How often a gradient is computed for one setting after the other."""
+    v8 = engine(made._esm, kernel=True)
+    v8.eval("""const Real = WebAssembly.Instance;
+        let calls = 0;
+        WebAssembly.Instance = function (module) {
+          const { exports } = new Real(module);
+          const gradient = (...given) => (calls++, exports.gradient(...given));
+          return { exports: { ...exports, gradient } };
+        };""")
+    return json.loads(
+        v8.eval(f"""(() => {{
+        const spec = {json.dumps(made.spec)};
+        return JSON.stringify({json.dumps([made.values | values for values in all_values])}.map((values) => {{
+            calls = 0;
+            runAll(engine, spec, values);
+            return calls;
+        }}));
+    }})()""")
+    )
+
+
+def test_what_no_control_has_moved_is_not_trained_again():
+    steps = C01.spec["record"][-1]
+    assert counted(C01, {}, {"sample": 3}, {"sigma": 0.5}) == [steps + 1, 0, steps + 1]
+    each = C16.spec["record"][-1] + 1
+    found = counted(C16, {"seeds": 2}, {"seeds": 3}, {"seeds": 3, "lr_first": 0.05}, {"seeds": 2})
+    assert found == [4 * each, 2 * each, 3 * each, 2 * each]
 
 
 def test_slices_end_where_the_whole_run_ends():

@@ -106,7 +106,9 @@ def finding(
                 Control("sigma", "noise σ", with_value(NOISES, own["sigma"]), own["sigma"]),
                 Control("zeta", "fraction ζ of relevant tokens", shares, own["zeta"]),
                 # Its label does not depend on ζ and σ.
-                Control("sample", "sample shown", tuple(range(len(labels))), 0, labels),
+                Control(
+                    "sample", "sample shown", tuple(range(len(labels))), 0, labels, measures=True
+                ),
             ),
             tries=tries,
             frame=_frame(T, steps),

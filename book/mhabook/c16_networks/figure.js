@@ -1,7 +1,9 @@
 import { AttentionLayer } from "mhabook/live/engine/layer.js";
 import { mean } from "livegrad/live/engine/matrices.js";
+import { kept } from "livegrad/live/engine/models.js";
 import { defaultRng } from "livegrad/live/engine/numpy_random.js";
 import { optimizers } from "livegrad/live/engine/optimizers.js";
+import { zeros } from "mhalib/live/engine/starts.js";
 import { liveFigure } from "livegrad/live/figure.js";
 
 const ALL = "WQ WK WV WO";
@@ -47,53 +49,69 @@ function accuracy(layer, theta, { N, n, D, y }, { H, d }) {
   return right / N;
 }
 
-// A part for every network and seed: its layer on the sentences that it learns from, another one on those of the test.
-function partsOf(data, values) {
+// The run of one network, as far as it has been asked for: the loss, and the accuracy on test sentences, after each step.
+class Training {
+  constructor(data, { numbers, labels }, seed, { kernel, lr, later, H, d }) {
+    const of = (first, last) => encoded(data, numbers[seed], labels[seed], first, last),
+      seen = of(0, data.trained),
+      values = { H, d, kernel, moves: ALL };
+    this.layer = new AttentionLayer(seen, values);
+    this.thetas = [start(seed + later, values, seen)];
+    this.grad = new Float64Array(this.layer.size);
+    this.losses = [this.layer.lossAndGrad(this.thetas[0], this.grad)];
+    this.rule = optimizers.adam({ lr }, this.layer.size);
+    this.right = {};
+    this.tested = (theta) => {
+      const fresh = of(data.trained, labels[seed].length);
+      return accuracy(new AttentionLayer(fresh, values), theta, fresh, values);
+    };
+  }
+
+  loss(step) {
+    while (this.losses.length <= step) {
+      const at = this.losses.length - 1,
+        theta = this.thetas[at].slice();
+      this.rule(theta, this.grad, at);
+      this.thetas.push(theta);
+      this.losses.push(this.layer.lossAndGrad(theta, this.grad));
+    }
+    return this.losses[step];
+  }
+
+  accuracy(step) {
+    return (this.right[step] ??= this.tested(this.thetas[step]));
+  }
+}
+
+// Two networks from every seed; the second may be the first one from another start. The last training of each seed is
+// kept: a control may move one of the networks, or add a seed.
+const keep = { first: [], second: [] };
+function trainingsOf(data, values) {
   const { seeds, other, texts, lr_first, lr_second, H, d } = values,
-    { numbers, labels } = data.texts[texts],
-    { trained } = data,
+    drawn = data.texts[texts],
     again = other === "again";
-  const networks = [
-    { kernel: "softmax", lr: lr_first, later: 0 },
-    {
-      kernel: again ? "softmax" : other,
-      lr: lr_second,
-      later: again ? numbers.length : 0,
-    },
-  ];
-  return networks.flatMap(({ kernel, lr, later }) =>
+  const first = { kernel: "softmax", lr: lr_first, later: 0, H, d },
+    later = again ? drawn.numbers.length : 0,
+    second = { ...first, kernel: again ? "softmax" : other, lr: lr_second, later };
+  return Object.entries({ first, second }).flatMap(([place, network]) =>
     Array.from({ length: seeds }, (_, seed) => {
-      const of = (first, last) => encoded(data, numbers[seed], labels[seed], first, last);
-      const [seen, fresh] = [of(0, trained), of(trained, labels[seed].length)];
-      const model = (given) => new AttentionLayer(given, { H, d, kernel, moves: ALL });
-      return {
-        layer: model(seen),
-        tested: () => model(fresh),
-        fresh,
-        begin: start(seed + later, values, seen),
-        lr,
-      };
+      const known = (keep[place][seed] ??= kept())(data, { ...network, texts });
+      return (known.training ??= new Training(data, drawn, seed, network));
     }),
   );
 }
 
-// Two networks from every seed, one after the other in θ; the second may be the first one from another start.
+// θ is the number of steps that all have taken.
 function networks(data, values) {
-  const parts = partsOf(data, values);
-  const { size } = parts[0].layer,
-    part = (all, k) => all.subarray(k * size, (k + 1) * size),
-    rules = parts.map(({ lr }) => optimizers.adam({ lr }, size));
-  const losses = (compute) => mean(parts.map(({ layer }, k) => compute(layer, k)));
+  const all = trainingsOf(data, values),
+    loss = (theta) => mean(all.map((one) => one.loss(theta[0])));
   return {
-    size: parts.length * size,
-    parts,
-    forward: (theta) => losses((layer, k) => layer.forward(part(theta, k))),
-    lossAndGrad: (theta, grad) => losses((layer, k) => layer.lossAndGrad(part(theta, k), part(grad, k))),
-    step: (theta, grad, at) => rules.forEach((rule, k) => rule(part(theta, k), part(grad, k), at)),
-    curves: { loss: ({ loss }) => loss },
-    final: outcome(data, values, ({ theta }) =>
-      parts.map(({ tested, fresh }, k) => accuracy(tested(), part(theta, k), fresh, values)),
-    ),
+    size: 1,
+    forward: loss,
+    lossAndGrad: (theta, grad) => (grad.fill(0), loss(theta)),
+    step: (theta, grad, at) => theta.fill(at + 1),
+    curves: { loss: (now) => now.loss },
+    final: outcome(data, values, ({ theta }) => all.map((one) => one.accuracy(theta[0]))),
   };
 }
 
@@ -152,8 +170,6 @@ function summary(quantiles, seeds, all, other) {
 
 export default liveFigure({
   datasets: { sentences: (data) => data },
-  starts: {
-    networks: (_, { parts }) => Float64Array.from(parts.flatMap(({ begin }) => [...begin])),
-  },
+  starts: { networks: zeros },
   models: { networks },
 });

@@ -86,8 +86,11 @@ const labHeads = measuring(multihead, {
     ({ lr }) =>
       lr,
   stability_edge: (model, data, values) => edgeOf(values),
-  weights: ({ n, T, heads, A }, data, { sample, head }) =>
-    rowsOf(A, (Math.min(sample, n - 1) * heads + Math.min(head, heads - 1)) * T * T, T),
+  weights: (model, data, { sample, head }) => {
+    const { n, T, heads } = model,
+      at = (Math.min(sample, n - 1) * heads + Math.min(head, heads - 1)) * T * T;
+    return (now) => rowsOf(model.at(now, "attention").A, at, T)();
+  },
   tokens:
     ({ n, T, relevant }, data, { sample }) =>
     () =>

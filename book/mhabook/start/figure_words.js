@@ -16,7 +16,7 @@ function sentences({ n, T, d, length, tokens, y, relevant }) {
 // What each word of the first sentence gets, averaged over the queries.
 function weights(model, { T }) {
   return (now) => {
-    const { A } = model.at(now, "forward"),
+    const { A } = model.at(now, "attention"),
       mine = (j) => A.subarray(0, T * T).filter((_, k) => k % T === j);
     return Array.from({ length: T }, (_, j) => mean(mine(j)));
   };

@@ -71,6 +71,15 @@ export class Run {
     this.left = null; // what is still to be measured of the last model
   }
 
+  // Takes over what a run that has ended trained; what is measured of its last model is measured anew.
+  follow({ theta, grad, k, result }) {
+    this.theta.set(theta);
+    this.grad.set(grad);
+    this.k = k;
+    Object.assign(this.result, result, { done: false });
+    this.finish();
+  }
+
   now(step, loss) {
     const { theta, first, grad, model } = this;
     return { theta, first, grad, loss, step, lr: rate(this.lr, step), model };

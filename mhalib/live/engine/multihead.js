@@ -1,13 +1,13 @@
 import { program } from "../programs/heads.js";
 import { hex } from "../programs/heads.wasm";
 import { programOf } from "livegrad/live/programs.js";
-import { mean, norm } from "livegrad/live/engine/matrices.js";
+import { dot, mean, norm } from "livegrad/live/engine/matrices.js";
 import { filled } from "livegrad/live/engine/models.js";
 
 const programs = programOf(hex, program);
 
 // The program of this problem: write `theta`, call("gradient"), which gives the loss, read `slope`; or call("forward"),
-// read `score`, `accuracy`, `logits`, `A`, `P`; or call("point") and `loaded()`, and for each direction write
+// read `score`, `accuracy`, `logits`; or call("attention"), read `A` (n, H, T, T); or call("point") and `loaded()`, and for each direction write
 // `direction`, call("product"), read `along`.
 export const headsProgram = ({ n, T, d, X, y, relevant }, H) =>
   filled(programs([n, T, d, H]), { X, y, ...(relevant && { relevant }) });
@@ -26,7 +26,6 @@ class MultiHead {
       size = heads * head;
     Object.assign(this, { n, T, d, X, y, relevant, H, heads, head, size, copies: H / heads });
     this.program = headsProgram(data, heads);
-    [this.A, this.P] = [this.program.A, this.program.P]; // weights and readings (n, heads, T, T) of the last `forward`
     // Copies enter the program as one head whose decoder is √H longer.
     const root = Math.sqrt(this.copies),
       scaled = (ofW, ofU) => Float64Array.from({ length: size }, (_, k) => (k % head < d * d ? ofW : ofU));
@@ -48,7 +47,7 @@ class MultiHead {
     return this.program;
   }
 
-  // The mean loss; leaves the weights A.
+  // The mean loss.
   forward(theta) {
     this.run("forward", theta);
     return this.program.loss[0];
@@ -87,15 +86,20 @@ function curvesOf(model) {
   };
 }
 
-// What is measured of the last model alone, after `forward(theta)`: the attention of one sample, averaged over heads,
+// What is measured of the last model alone: the attention of one sample, averaged over heads,
 // its tokens, and the part of its attention that is on the relevant ones.
-function finalOf({ T, heads, relevant, A }, sample) {
-  const many = (count, entry) => Array.from({ length: count }, (_, k) => entry(k));
-  const weight = (t, j) => mean(many(heads, (h) => A[((sample * heads + h) * T + t) * T + j]));
+function finalOf(model, sample) {
+  const { T, heads, relevant } = model,
+    many = (count, entry) => Array.from({ length: count }, (_, k) => entry(k));
+  const weights = (now) => {
+    const { A } = model.at(now, "attention"),
+      weight = (t, j) => mean(many(heads, (h) => A[((sample * heads + h) * T + t) * T + j]));
+    return many(T, (t) => many(T, (j) => weight(t, j)));
+  };
   const stars = relevant?.subarray(sample * T, (sample + 1) * T);
   return {
-    attention: () => many(T, (t) => many(T, (j) => weight(t, j))),
+    attention: weights,
     token_names: () => many(T, (t) => (stars[t] ? `${t}★` : `${t}`)),
-    sample_score: () => mean(many(T, (t) => many(T, (j) => stars[j] * weight(t, j)).reduce((sum, x) => sum + x))),
+    sample_score: (now) => mean(weights(now).map((row) => dot(row, stars))),
   };
 }

@@ -19,7 +19,6 @@ const score = new Float64Array(1);
 const accuracy = new Float64Array(1);
 const logits = new Float64Array(n);
 const A = new Float64Array((n * H * T * T));
-const P = new Float64Array((n * H * T * T));
 const norm_W = new Float64Array(1);
 const norm_U = new Float64Array(1);
 const W = theta;
@@ -94,10 +93,15 @@ const e16 = new Float64Array((n * H * T));
 const e17 = new Float64Array(1);
 const e19 = new Float64Array(n);
 const e20 = new Float64Array(1);
-const f1 = new Float64Array(H);
-const f2 = new Float64Array(1);
-const f5 = new Float64Array(H);
-const f6 = new Float64Array(1);
+const f2 = new Float64Array((n * H * T * d));
+const f3 = new Float64Array((n * H * T * T));
+const f4 = new Float64Array((n * H * T));
+const f5 = new Float64Array((n * H * T * T));
+const f6 = new Float64Array((n * H * T));
+const g1 = new Float64Array(H);
+const g2 = new Float64Array(1);
+const g5 = new Float64Array(H);
+const g6 = new Float64Array(1);
 const run = {
 gradient() {
 for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); a3[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
@@ -180,19 +184,26 @@ for (let i0 = 0; i0 < n; i0++) e19[i0] = (e12[i0] / number0);
 { let sum = 0; for (let i0 = 0; i0 < n; i0++) sum += +((y[i0] * e19[i0]) > 0.0); e20[0] = sum; }
 accuracy[0] = (e20[0] / number1);
 for (let i0 = 0; i0 < n; i0++) logits[i0] = e19[i0];
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) A[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = e8[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3];
-for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) P[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = e10[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3];
 return loss[0];
 },
+attention() {
+for (let i0 = 0; i0 < n; i0++) for (let i3 = 0; i3 < H; i3++) for (let i1 = 0; i1 < T; i1++) for (let i4 = 0; i4 < d; i4++) { let sum = 0; for (let i2 = 0; i2 < d; i2++) sum += (X[i0 * (T * d) + i1 * d + i2] * W[0 + i3 * (d * d + T * d) + i2 * d + i4]); f2[i0 * (H * T * d) + i3 * (T * d) + i1 * d + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i4 = 0; i4 < T; i4++) { let sum = 0; for (let i3 = 0; i3 < d; i3++) sum += (f2[i0 * (H * T * d) + i1 * (T * d) + i2 * d + i3] * X[i0 * (T * d) + i4 * d + i3]); f3[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i4] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = -Infinity; for (let i3 = 0; i3 < T; i3++) sum = Math.max(sum, f3[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]); f4[i0 * (H * T) + i1 * T + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) f5[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = Math.exp((f3[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] - f4[i0 * (H * T) + i1 * T + i2]));
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) { let sum = 0; for (let i3 = 0; i3 < T; i3++) sum += f5[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3]; f6[i0 * (H * T) + i1 * T + i2] = sum; }
+for (let i0 = 0; i0 < n; i0++) for (let i1 = 0; i1 < H; i1++) for (let i2 = 0; i2 < T; i2++) for (let i3 = 0; i3 < T; i3++) A[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] = (f5[i0 * (H * T * T) + i1 * (T * T) + i2 * T + i3] / f6[i0 * (H * T) + i1 * T + i2]);
+return A[0];
+},
 norms() {
-for (let i0 = 0; i0 < H; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) sum += (W[0 + i0 * (d * d + T * d) + i1 * d + i2] * W[0 + i0 * (d * d + T * d) + i1 * d + i2]); f1[i0] = sum; }
-{ let sum = 0; for (let i0 = 0; i0 < H; i0++) sum += Math.sqrt(f1[i0]); f2[0] = sum; }
-norm_W[0] = (f2[0] / number5);
-for (let i0 = 0; i0 < H; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) sum += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * U[d * d + i0 * (d * d + T * d) + i1 * d + i2]); f5[i0] = sum; }
-{ let sum = 0; for (let i0 = 0; i0 < H; i0++) sum += Math.sqrt(f5[i0]); f6[0] = sum; }
-norm_U[0] = ((f6[0] / number5) * number0);
+for (let i0 = 0; i0 < H; i0++) { let sum = 0; for (let i1 = 0; i1 < d; i1++) for (let i2 = 0; i2 < d; i2++) sum += (W[0 + i0 * (d * d + T * d) + i1 * d + i2] * W[0 + i0 * (d * d + T * d) + i1 * d + i2]); g1[i0] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < H; i0++) sum += Math.sqrt(g1[i0]); g2[0] = sum; }
+norm_W[0] = (g2[0] / number5);
+for (let i0 = 0; i0 < H; i0++) { let sum = 0; for (let i1 = 0; i1 < T; i1++) for (let i2 = 0; i2 < d; i2++) sum += (U[d * d + i0 * (d * d + T * d) + i1 * d + i2] * U[d * d + i0 * (d * d + T * d) + i1 * d + i2]); g5[i0] = sum; }
+{ let sum = 0; for (let i0 = 0; i0 < H; i0++) sum += Math.sqrt(g5[i0]); g6[0] = sum; }
+norm_U[0] = ((g6[0] / number5) * number0);
 return norm_W[0];
 },
 };
-return { X, y, relevant, kept_A, kept_away, kept_g, kept_curvature, theta, direction, loss, slope, along, score, accuracy, logits, A, P, norm_W, norm_U, loaded() {}, call: (name) => run[name]() };
+return { X, y, relevant, kept_A, kept_away, kept_g, kept_curvature, theta, direction, loss, slope, along, score, accuracy, logits, A, norm_W, norm_U, loaded() {}, call: (name) => run[name]() };
 }
