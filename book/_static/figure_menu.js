@@ -1,5 +1,5 @@
 // A figure leaves the page: a quiet menu on each, live or still, saves it as SVG or as PNG for a slide, copies a link to it
-// with its settings or what embeds it in another page, and shows it on the whole screen.
+// with its settings or what embeds it in another page, shows it on the whole screen, and shows the code behind it.
 (() => {
   const WIDE = 1920; // pixels of a PNG
   const ROOT = new URL(document.documentElement.dataset.content_root ?? "./", window.location.href);
@@ -23,6 +23,15 @@
   const credit = () => `<p><a href="${quoted(here(""))}">${quoted(document.title)}</a>, CC BY 4.0</p>`;
   const quoted = (text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
   const here = (hash) => window.location.href.split("#")[0] + hash;
+
+  // The folded code of a figure's own cell, and of one below it that only prepares it (bookext.py).
+  function codesOf(root) {
+    const cell = root.closest(".cell"),
+      below = cell?.nextElementSibling;
+    return [cell, below?.matches(".tag_hide-cell") ? below : null].flatMap((one) => [
+      ...(one?.querySelectorAll(":scope > details.hide") ?? []),
+    ]);
+  }
 
   // Of each kind of figure: its name, what draws it as an image, a link to it, what embeds it, a page of it alone.
   const KINDS = {
@@ -134,16 +143,23 @@
     "Copy link": (told, said) => copy(said, told.link, "The link"),
     "Copy embed code": (told, said) => copy(said, told.embed, "The embed code"),
     "Open alone": (told) => void window.open(told.alone, "_blank", "noopener"),
+    "Show code": (told, said, root) => {
+      const codes = codesOf(root);
+      for (const code of codes) Object.assign(code, { hidden: false, open: true });
+      said.closest("details").open = false;
+      codes[0].querySelector("summary").focus();
+    },
     "Full screen": async (told, said, root) => {
       await root.requestFullscreen(); // a refusal is said in the menu, so it closes after this
       said.closest("details").open = false;
     },
   };
-  function offered({ link, embed, alone }) {
+  function offered({ link, embed, alone }, root) {
     const absent = {
       "Copy link": ON_DISK || !link,
       "Copy embed code": ON_DISK || !embed,
       "Open alone": !alone,
+      "Show code": codesOf(root).every(({ open }) => open),
       "Full screen": !FULL,
     };
     return Object.keys(ITEMS).filter((item) => !absent[item]);
@@ -234,7 +250,7 @@
           said.textContent = `This did not work: ${message}.`;
         }
       };
-      const items = offered(KINDS[kind](root)).map((item) => {
+      const items = offered(KINDS[kind](root), root).map((item) => {
         const button = make("button", { type: "button", textContent: item });
         button.addEventListener("click", press(item));
         return button;
@@ -247,6 +263,18 @@
       menu.firstChild.focus();
     });
     root.prepend(menu);
+    for (const code of codesOf(root)) keep(code, menu);
+  }
+
+  // Code that a menu shows stands nowhere else while it is folded.
+  function keep(code, menu) {
+    code.hidden = !code.open;
+    code.dataset.changed = "hidden"; // livegrad/live/saved.js
+    code.addEventListener("toggle", () => {
+      const isLeft = !code.open && code.contains(document.activeElement);
+      code.hidden = !code.open;
+      if (isLeft) menu.firstChild.focus();
+    });
   }
 
   // The theme shows the whole page on the screen, too. A live figure that has become wider begins anew.

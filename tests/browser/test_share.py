@@ -247,26 +247,40 @@ def same(found, wanted):
     assert found == wanted
 
 
-# Of the folded code below the first drawn picture and of its menu: how far their lines are apart, which room is between
-# them, and whether the code can be pressed; and how many links below pictures are in sight.
-CODE = ".cell:has(.mha-idea) + .cell.tag_hide-cell > details.hide"
-FURNITURE = """(where) => {
-  const code = document.querySelector(where),
-    menu = document.querySelector(".mha-idea .mha-menu summary"),
-    [one, two] = [code, menu].map((each) => each.getBoundingClientRect()),
-    at = document.elementFromPoint((one.left + one.right) / 2, (one.top + one.bottom) / 2),
-    links = [...document.querySelectorAll(".mha-idea figcaption a")].filter((link) => link.checkVisibility());
-  const apart = Math.abs(one.top + one.bottom - two.top - two.bottom) / 2;
-  return [apart, two.left - one.right, code.contains(at), links.length];
+SEEN = """(button) => {
+  const { left, bottom } = button.getBoundingClientRect();
+  return document.elementFromPoint(left + 5, bottom - 3) === button;
 }"""
+CODE = ".cell:has(.mha-idea) + .cell.tag_hide-cell > details.hide"
 
 
-def test_the_code_of_an_opening_picture_stands_in_the_line_of_its_menu(sharing):
+def test_the_menu_of_a_picture_shows_its_code_and_nothing_else_stands_below_it(sharing):
     page = sharing("book/preconditioning/11_data_and_compute.html").page
-    apart, between, is_free, links = page.evaluate(FURNITURE, f"{CODE} > summary")
-    assert apart <= 3 and 0 < between < 200 and is_free and not links
-    page.locator(f"{CODE} > summary").press("Enter")
-    page.locator(f"{CODE}[open] pre").first.wait_for()
+    menu, code = page.locator(".mha-idea .mha-menu").first, page.locator(CODE).first
+    assert code.is_hidden() and not page.locator(".mha-idea figcaption a:visible").count()
+    menu.evaluate("(node) => node.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    menu.locator("summary").press("Enter")
+    show = menu.get_by_role("button", name="Show code")
+    assert show.evaluate(SEEN)
+    show.press("Enter")
+    code.locator("pre").first.wait_for()
+    assert code.locator("summary").evaluate("(node) => node === document.activeElement")
+    menu.locator("summary").press("Enter")
+    menu.get_by_role("button", name="Save as SVG").wait_for()
+    assert not menu.get_by_role("button", name="Show code").count()
+    page.keyboard.press("Escape")
+    code.locator("summary").press("Enter")
+    code.wait_for(state="hidden")
+    assert menu.locator("summary").evaluate("(node) => node === document.activeElement")
+
+
+def test_code_has_a_fold_of_its_own_where_no_menu_comes(chromium, site):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{site}book/preconditioning/11_data_and_compute.html")
+    page.locator(CODE).first.locator("summary").click()
+    assert page.locator(CODE).first.locator("pre").first.is_visible()
+    context.close()
 
 
 def test_the_menu_needs_no_pointer(sharing):

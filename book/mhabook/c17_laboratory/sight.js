@@ -45,7 +45,14 @@ export class Sight {
     });
     const label = element("label", { htmlFor: id, textContent: "panel in sight" });
     const chooser = element("div", { className: "mha-control mha-chooser" }, label, this.select);
-    Object.assign(this, { root, picture, box, said: "", chosen: "-1", resizing: new ResizeObserver(() => this.look()) });
+    Object.assign(this, {
+      root,
+      picture,
+      box,
+      said: "",
+      chosen: "-1",
+      resizing: new ResizeObserver(() => this.look()),
+    });
     this.stage = element("div", { className: "mha-stage" }, chooser, picture, summary);
     this.resizing.observe(root);
     root.addEventListener("mha-drawn", () => this.look());
@@ -62,8 +69,7 @@ export class Sight {
       ...rows.map(({ panel, titles }) => option(panel, titles.join(", "))),
       option(ALL, "all, above the controls"),
     );
-    this.select.value =
-      chosen === ALL ? ALL : (rows.findLast(({ panel }) => panel <= Number(chosen)) ?? rows[0]).panel;
+    this.select.value = chosen === ALL ? ALL : (rows.findLast(({ panel }) => panel <= Number(chosen)) ?? rows[0]).panel;
   }
 
   look() {

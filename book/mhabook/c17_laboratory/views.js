@@ -116,9 +116,10 @@ export function experimentsView({ controls, experiments, tries }, send) {
     show({ experiment, by }) {
       select.value = experiment;
       for (const [name, one] of pressed) one.setAttribute("aria-pressed", String(name === experiment));
-      changed.textContent = experiment && by
-        ? `This experiment sets ${changes(controls, experiments[experiment].values)}. All other settings have their initial values.`
-        : "";
+      changed.textContent =
+        experiment && by
+          ? `This experiment sets ${changes(controls, experiments[experiment].values)}. All other settings have their initial values.`
+          : "";
     },
   };
 }
