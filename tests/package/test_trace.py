@@ -92,6 +92,7 @@ FORMULAS = {
     "log1p, expm1, arctan": (lambda xp, a: xp.log1p(a) + xp.expm1(a) * xp.arctan(a), POSITIVE),
     "far apart": (lambda xp, a, b: xp.logaddexp(40 * a, b), A, B),
     "to the power 0": (lambda xp, a: a**0 + a, 0 * A),
+    "zero to a power": (lambda xp, a, b: a**b, np.zeros(3), np.array([0.0, 1.0, 2.5])),
     "norms": (lambda xp, a: xp.linalg.norm(a, axis=-1) * xp.linalg.norm(a), CUBE),
     "transposed by axes": (lambda xp, a: 1.0 * a.swapaxes(0, 1).ravel() @ a.ravel(), CUBE),
     "ties": (lambda xp, a: xp.amax(a * 0 + 1.0 * (a > 0), -1), CUBE),
