@@ -144,7 +144,8 @@ class Statement:
     the claim without it. ``hypotheses`` takes an instance, too, and says of each condition that
     numbers can violate whether it holds: one of the assumptions → bool. Each of the
     ``counterexamples`` makes an instance that violates a further one of them alone, so that the
-    statement is false there. ``by_proof`` names what the statement claims beyond its check: that
+    statement is false there, and each of ``refused`` one on which it says nothing, so that the check
+    stops with an error or gives no number. ``by_proof`` names what the statement claims beyond its check: that
     rests on its proof alone.
     """
 
@@ -163,6 +164,7 @@ class Statement:
     false_claim: Claim | None = None
     hypotheses: Callable[..., Hypotheses] | None = None
     counterexamples: tuple[Callable[[], Instance], ...] = ()
+    refused: tuple[Callable[[], Instance], ...] = ()
     by_proof: str = ""
 
     @property

@@ -14,13 +14,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf, isfinite, isnan, nan
 from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from mhabook.ledger import AMPLE, TOLERANCE, Check, Instance, Statement, ledger, missing
+from mhabook.ledger import AMPLE, TINY, TOLERANCE, Check, Instance, Statement, ledger, missing
+from mhabook.true_mutants import why_true
 
 SEEDS = 5
 """Random instances of each row, and twins: the first of those that the ledger page shows."""
@@ -45,9 +46,12 @@ class Mutant:
 
 MEASURED = {
     "_has_no_sampling_noise": "asks for a hypothesis",
+    "_gap_error": "compares with the model's own gradients",
     "_integrals": "integrates over a grid",
     "_is_well": "asks for a hypothesis",
+    "_kernel_means": "integrates over a grid",
     "_late_ratio": "iterates to a limit",
+    "_moments_on_a_grid": "integrates over a grid",
     "_patterned": "asks for a hypothesis",
     "_require_tokens": "refuses an argument",
     "best_scale": "searches for a minimum",
@@ -330,163 +334,77 @@ KINDS = {
     "root mean square": "root mean square for mean",
 }
 WHY = {
-    "lemma-selection": "With the mean score the bound is true as well, by Jensen's inequality.",
-    "lemma-logistic": "ℓ″ ≥ 0 is checked as 1 − ℓ″ ≤ 1, which without ℓ″ is true as well.",
-    "prop-1-recalled": "As recalled, these constants are looser than G and B, which are attained, "
-    "so nothing pins them.",
-    "cor-1-smoothness": "Where the bounds are attained, the logit's Hessian has two largest "
-    "eigenvalues of opposite signs, so the sign of the label does not show.",
-    "cor-1-weak-convexity": "As for smoothness, the sign of the label does not show.",
-    "cor-1-self-bounded": "As for smoothness, the sign of the label does not show.",
-    "cor-1-quasi-convexity": "The check refuses κD² ≥ 8, where the bound has no positive "
-    "denominator.",
-    "lemma-1-blocks": "Heads are counted: fewer than 1.92 are fewer than 2.",
-    "lemma-margin-distance": "Whether a weight is exactly 0 changes no distance.",
-    "lemma-first-phase": "The step begins at zero, which may be added or left out.",
-    "lemma-sampling-noise": "The mean of the noise is 0, so that its square may be left out.",
-    "prop-start-logits": "Half of δ and more is used by two heads alone; the exponent would show "
-    "by 4 % only with thousands. The patterns are orthogonal, so that ⟨μ₋, μ₊⟩ = 0 may be left "
-    "out.",
-    "prop-saturated": "For Γ < 0 both formulas are true as well.",
-    "lemma-descent": "The constant 2 is not the best: 1.28 is. With 1 for L under the root the "
-    "bound is true as well, since ‖∇L‖ ≤ G and η ≤ 4/G².",
-    "lemma-one-point": "The constants ¾, 5/4, and 7/16 are used up to a quarter at most; the "
-    "check refuses κD² ≥ 8, where ι has no positive denominator.",
+    "cor-1-quasi-convexity": "The 8 shows by 4 %, not by 2 %, and no instance that we know has a "
+    "longer decoder at one end and nearly attains the bound.",
+    "prop-start-logits": "The exponent and the 2 in log(2/δ) would show by 4 % only with "
+    "thousands of heads.",
+    "lemma-one-point": "The first claim is attained for κD² → 0 alone, where the denominator of ι "
+    "is 1, and ¾ and 5/4 are used up to a quarter at most.",
     "thm-1-fewer-heads": "The proof loses a large factor, so its constants are not pinned, nor is "
     "how far a head of the reference may be.",
     "lemma-reference": "Our instances do without e^{7/128}, which is 1.06: the logits are linear "
     "along them.",
     "cor-2-mixture": "The proof needs K ≥ 5; on all instances that we know the bound holds with "
     "fewer steps, too.",
-    "thm-collapse": "No instance of ours is exactly as far away as the check allows, or has one "
-    "token alone.",
     "thm-slow-attention": "The proof loses a factor of four or more, so its constants are not "
-    "pinned. From zero all heads stay equal, and where a step goes up instead of down the bound "
-    "is true as well.",
+    "pinned.",
     "prop-pull": "With the root mean square over heads and queries the bound is true as well.",
-    "prop-lever": "The identities are algebra, and true for every ζ but 0 and 1, where the check "
-    "divides by 0. The term that is lost is 0.",
-    "prop-alignment-heads": "The cosine of a zero matrix is set to 0: with W* = 0 both sides are "
-    "0, and with all W_h = 0 the check divides by 0.",
-    "prop-equal-rows": "The cosine of U = 0 is set to 0, below every bound, and with U* = 0 the "
-    "bound is 0/0. A change of Td + 2 by 0.04 is less than the standard errors.",
-    "prop-alignment-start": "Without a teacher the check divides by 0, and with one parameter by "
-    "a variance that is 0.",
-    "prop-first-look": "The first claim says that the covariances are the same for every t, so "
-    "that their mean, maximum, and minimum are equal.",
-    "lemma-expansion": "Only the ½ of ς is pinned, not what it grows by; the check refuses κD² ≥ "
-    "8, where ς has no positive denominator.",
-    "lemma-leave-one-out": "The check refuses runs that are farther apart than 7/4 allows. The "
-    "exponential is nearly 1 on runs that are so near, so that what is in it is not seen.",
+    "prop-equal-rows": "A change of Td + 2 by 0.04 is less than the standard errors.",
+    "lemma-expansion": "The bound is attained for κD² → 0 alone: only the ½ of ς is pinned, not "
+    "what it grows by, nor which end has the longer decoder.",
+    "lemma-leave-one-out": "The exponential is nearly 1 on runs that are so near, so that what is "
+    "in it is not seen; runs that are farther apart than 7/4 allows are refused.",
     "thm-2-stability": "No instance that we know violates the bound with fewer heads, or pins the "
     "3/2 in it.",
     "thm-2-generalization": "No instance that we know uses a tenth of the bound, neither with "
     "fewer heads nor with a longer step.",
-    "lemma-log-lipschitz": "At short tokens G is the same at both ends.",
+    "lemma-log-lipschitz": "Beyond 700 a mutant sees less of a loss, and at short tokens G is the "
+    "same at both ends.",
     "thm-2-left-out": "A longer step makes the exponential larger still, and no instance that we "
     "know violates the bound with fewer heads. Where it is nearly attained, the exponential is "
     "nearly 1 and there is one sample alone, so that neither the 3/2 nor a mean is pinned.",
-    "cor-2-test-loss": "A direction that does not separate is refused, and no instance that we "
-    "know violates the bound with fewer steps or heads.",
+    "cor-2-test-loss": "No instance that we know uses half of the bound, so its constants are not "
+    "pinned, and none violates it with fewer steps or heads.",
     "prop-first-order": "At the end of a short step B is the same as at its start.",
     "prop-head-moves": "The start and the end of a run are both asked for their longest decoder, "
     "so that leaving one out changes nothing where it is in the other. With |ℓ′| ≤ 1 it is true "
     "of steps up as well.",
-    "lemma-tilting": "The check refuses a Σ that is not symmetric or not positive definite.",
-    "prop-population-loss": "The last claim inverts Σ, and without Σ ⪰ 0 there are no Gaussian "
-    "tokens.",
-    "prop-regression-gradient": "Softmax is the same for scores that are shifted.",
-    "prop-effective-tokens": "The check refuses a Σ that is not symmetric or not positive "
-    "definite. The six standard errors are room for drawn tokens.",
-    "prop-renormalization": "Without A or B there is no best scale, and the check refuses. A "
-    "constant factor of F, and another power of c for h, leave all claims true, and 1000 may be "
-    "any number, and an end a little further out, since F is infinite there.",
-    "prop-query-error": "The check refuses a Σ that is not symmetric or not positive definite.",
-    "prop-mean-error": "With A = 0 both sides are 0, and the check divides by one of them. The 10 "
-    "may be any number, since n times the error grows without end.",
-    "lemma-exact-error": "At bᵀΣb = 0 both sides are Σ/n. The tokens are independent, so that "
-    "``shared`` is 0.",
-    "lemma-query-rate": "At u = 0 the limit is right as well, and no deviation τ is negative.",
-    "thm-exponent": "At V = 0 the check divides by ‖V‖. Only the largest value over u counts. It "
-    "is at u = 0 or at u² > ⅓, so that the first piece of χ is only seen at u = 0.",
-    "prop-factorization": "A singular Σ ⪰ 0 would do as well, and no other Σ has a real root.",
-    "prop-optimum-spectrum": "For p ≠ d the Hessian has more or fewer eigenvalues than the list, "
-    "and nothing can be compared.",
-    "prop-saddles": "At E = 0 the check divides by ‖E‖. y may have either sign.",
-    "prop-flat-saddles": "The length g enters by its square alone, and the check divides by it. "
-    "For the 2 of 2s + s′ 1 would do on all instances that we know, and 4 eps are room for "
-    "rounding.",
-    "thm-local-rate": "If N has a rank below d, s_min is 0, and δ(Z) ≤ ¼√s_min leaves the optimum "
-    "alone.",
-    "prop-preconditioned": "The check inverts Σ̂.",
-    "prop-blind": "The check refuses a Σ̂ or a C that cannot be inverted.",
-    "prop-blind-variants": "The check refuses a Σ̂ or a C that cannot be inverted, and the "
-    "balancing U = 0 and V = 0.",
-    "prop-scale-free": "It is true for every b ≠ 0, since (−A, −B) has the losses of (A, B), and "
-    "the balancing refuses U = 0 and V = 0.",
+    "prop-renormalization": "A factor of 2 % is less than what the two scales leave of the "
+    "convexity.",
+    "lemma-query-rate": "Where the pieces meet they have the same slope: a change a little above "
+    "⅓ moves the rate by less than is allowed.",
+    "prop-flat-saddles": "For the 2 of 2s + s′ 1 would do on all instances that we know.",
+    "thm-local-rate": "The worst instances that a search found allow a rate 2.71 times as large.",
     "prop-late-factor": "Where s_1 = s_2 a step has no derivative, but the check's central "
-    "differences have the limit that is claimed; s_ℓ = 0 and a longer step are refused. Both "
-    "sides of the optimum leave the same, the number of eigenvalues is whole, and for p = d one "
-    "of the two factors is enough.",
-    "prop-mean-over-starts": "The limit is that of every density that is positive at 0, of every "
-    "power of 1 − x², and of every recursion with x(1 + h) near 0; the other numbers say how late "
-    "and how near it is measured.",
-    "prop-least-squares": "For n ≤ d + 1 the mean is infinite, and the check refuses. A change of "
-    "n − d − 1 by 0.04 is less than five standard errors, and these are only room.",
-    "prop-fitted-noise": "The check reads s_i/v_i as the length of U along a right singular "
-    "vector of V, and so it is true for every U; no grid of ours reaches ‖V‖ = 1.",
-    "lemma-every-tilt": "Mehler's kernel needs 0 < q < 1; on the row's instances, as opposed to "
-    "its twins, tokens have the deviation 1.",
-    "lemma-gradient-gap": "The check divides by Σ̂. The bounds are attained in one coordinate as U "
-    "→ 0, so that the terms with U in them are not pinned, nor is a sum over coordinates.",
+    "differences have the limit that is claimed; s_ℓ = 0 has no κ. The number of eigenvalues is "
+    "whole.",
+    "prop-mean-over-starts": "A density that is nearly 0 at 0 has its limit too late to be read.",
+    "prop-least-squares": "A change of n − d − 1 by 0.04 is less than five standard errors.",
+    "prop-fitted-noise": "No grid of ours reaches ‖V‖ = 1.",
+    "lemma-gradient-gap": "The bounds are attained in one coordinate as U → 0, so that the 2 of "
+    "2‖U‖‖V‖ is not pinned, nor is a sum over coordinates.",
     "thm-finite-gradient": "The proof uses Markov's inequality five times, each time at an eighth "
-    "of the chance, so that the bound is thousands of times the gap: neither its constants nor the "
-    "ball are pinned. The rows of the lemmas pin the formulas of 𝒯 and of the gap.",
+    "of the chance, so that the bound is thousands of times the gap, and its constants are not "
+    "pinned. What it is made of is checked by itself.",
     "thm-finite-descent": "The run stays well inside of what the bound allows, so that its "
     "constants are not pinned; p ≥ d and the rank are needed for the contraction that the proof "
-    "cites.",
-    "prop-plan": "A law or a target outside of its range is refused, and a share of the floor "
-    "outside of (0, 1) belongs to no n and K > 0.",
-    "lemma-same-rank": "The 0.9 only keeps logarithms off weights that are nearly 0 in double "
-    "precision.",
-    "prop-query-force": "It is true of each of several heads, too.",
-    "prop-jacobian-rank": "The check refuses several heads, for which there is no J_k.",
-    "prop-flat": "The check refuses several heads, for which there is no J_k. The 1e-14 is room "
-    "for rounding, and any k may be shown.",
-    "thm-values": "If the rank of B is not full, α is 0, and both claims are true of every step "
-    "of at most 1/L.",
-    "lemma-tied-start": "More heads add columns to B, so that σ_min(B) does not fall.",
-    "prop-almost-every-start": "More heads add columns to B, so that its rank does not fall.",
-    "lemma-kernel-moves": "One head is its own mean. λ₂ of softmax is attained at r̄ = 0 alone, "
-    "and that of the Gaussian kernel for one token.",
-    "thm-neighborhood": "The proof loses a factor of a thousand, so its constants are not pinned, "
-    "nor is f₀; at α₀ = 0 the radius is 0, by which the check divides.",
-    "thm-queries": "The check refuses several heads, for which there is no J_k.",
-    "prop-star": "The 1e-14 is room for rounding.",
-    "thm-waiting": "The check refuses an ℓ that is below (2c̄)^{−1/2}, or not below ℓ₀.",
-    "thm-wells": "The check refuses a target that violates one of the three inequalities, and its "
-    "weights are Gaussian whatever kernel it is given. The points that are tried may be any "
-    "within g/2, and the radius any for a key alone; how flow is followed, and the 5 % that it "
-    "may overshoot, are not claimed. No flow of ours starts where ‖o − y‖ is within ε of ‖w u − "
-    "y‖.",
-    "prop-rising": "A key alone has no slope, and the check refuses it.",
-    "thm-barrier": "The check refuses equal keys, and a target that is not above all A_i. The "
-    "flow from q is claimed to stay on q > 0, however far it goes; the other comparisons only "
-    "differ where two numbers are equal.",
-    "prop-interlacing": "For p = 2 the slice is the whole, and the claims are true; for p = 1 "
-    "there are no two orthonormal directions.",
-    "prop-missed-saddle": "For p = 2 both sides are 1, and for p = 1 there is no plane. The rest "
-    "is the room that drawn planes are given, or differs only where a number is exactly 0.",
-    "prop-gaussian-plateau": "The 1e-15 is room for rounding.",
-    "prop-mean-weight": "Queries are independent of keys, so that ``tied`` is 0.",
-    "prop-loudness": "No kernel of ours has a negative weight, and ``tied`` is 0.",
-    "prop-same-test": "The claims are true of all numbers π, chances or not.",
-    "prop-best-of": "Samples that were not seen have the gap 0. Of the bound 3.6 % stay unused at "
-    "the largest M whose binomial coefficients are floats.",
+    "cites, and a larger ε is in the bound.",
+    "prop-plan": "A law outside of the ranges of a, φ, and ρ is no law, and is refused.",
+    "thm-neighborhood": "The proof loses a factor of a thousand, so its constants are not pinned.",
+    "thm-wells": "Its weights are Gaussian whatever kernel it is given. No other key of ours lies "
+    "where a mutant looks instead of within g/2.",
+    "prop-rising": "A key alone has no value on either side of y.",
+    "thm-barrier": "The flow from q is claimed to stay on q > 0, however far it goes; the other "
+    "comparisons only differ where two numbers are equal.",
+    "prop-loudness": "No kernel of ours has a negative weight.",
+    "prop-best-of": "Of the bound 3.6 % stay unused at the largest M whose binomial coefficients "
+    "are floats.",
 }
 """Row → why no instance of ours refutes what gets through."""
 LATER = ("constant, 2 %", "term", "root mean square")
-"""Kinds that were written when the instances of all rows stood, so that none answers them."""
+"""Kinds that were written when the instances of all rows stood. Later instances answer some."""
+UNANSWERED = (1428, 1711)
+"""How many mutants of these kinds were caught, and planted, before any instance answered them."""
 OUTCOMES = {
     "refuted": "an instance violates it",
     "twin": "it holds on a twin, which must fail",
@@ -496,7 +414,8 @@ OUTCOMES = {
     "idle": "nor would it, were the expression half as large again: it measures an error",
     "looser": "it claims less, and the slack or a twin tells",
     "less": "it claims less, and passes: it is true if the statement is",
-    "stops": "it stops with an error, or does not end",
+    "stops": "it stops with an error, or does not end; or the check refuses what violates it",
+    "true": "it is true if the statement is, by a proof",
 }
 CAUGHT = ("refuted", "twin", "slack")
 THROUGH = ("through", "unseen")
@@ -512,6 +431,7 @@ class Row:
         broken = statement.broken
         self.twins: list[Instance] = [] if broken is None else [*map(broken, range(seeds))]
         self.counterexamples: list[Instance] = [make() for make in statement.counterexamples]
+        self.refused: list[Instance] = [make() for make in statement.refused]
         self.right: list[list[Check]] = [self._checks(one) for one in self.instances]
 
     @property
@@ -522,6 +442,17 @@ class Row:
     def _checks(self, instance, function=None):
         found = (function or self.statement.function)(**instance)
         return [found] if isinstance(found, Check) else list(found)
+
+    def _answer(self, instance):
+        """The checks of an instance, or None where they stop with an error or give no number."""
+        try:
+            checks = self._checks(instance)
+        except TimeoutError:
+            raise
+        except Exception:
+            return None
+        numbers = all(isfinite(lhs) and not isnan(rhs) for lhs, rhs, _ in checks)
+        return checks if numbers else None
 
     def judge(self, mutant: Mutant) -> Verdict:
         """What becomes of a mutant on all instances."""
@@ -561,6 +492,11 @@ class Row:
         ]
         if any(all(check.holds for check in self._checks(*twin)) for twin in twins):
             told = "twin"
+        # A mutant may answer where the statement does not: what it says there is checked.
+        for checks in filter(None, map(self._answer, self.refused)):
+            if not all(check.holds for check in checks):
+                return Verdict("refuted", max(1 - check.slack for check in checks))
+            told = "twin"
         if more or not (less or told):
             outcome = told or ("through" if more else "unseen")
         else:
@@ -572,25 +508,36 @@ class Row:
         slacks = self.statement.slack[: len(self.extremal)]
         return inf if k >= len(slacks) or slacks[k] is None else slacks[k]
 
-    def conditions(self) -> dict[str, bool]:
-        """Each hypothesis that numbers can violate → whether a twin violates it alone."""
+    def conditions(self) -> dict[str, str]:
+        """Each hypothesis that numbers can violate → what becomes of the statement without it:
+        a twin violates it alone, or the check refuses an instance that does, or neither."""
         hypotheses = self.statement.hypotheses
         if hypotheses is None:
             return {}
-        seen = dict.fromkeys(hypotheses(**self.random[0]), False)
-        for twin in (*self.twins, *self.counterexamples):
-            wrong = missing(self.statement, twin)
-            seen |= {name: True for name in wrong if len(wrong) == 1}
+        seen = dict.fromkeys(hypotheses(**self.random[0]), "unseen")
+        with np.errstate(all="ignore"):
+            stopped = [one for one in self.refused if self._answer(one) is None]
+        for outcome, instances in (
+            ("stops", stopped),
+            ("twin", [*self.twins, *self.counterexamples]),
+        ):
+            for one in instances:
+                wrong = missing(self.statement, one)
+                seen |= {name: outcome for name in wrong if len(wrong) == 1}
         # What a false claim drops is a part of the claim, and no condition of an instance.
-        part = {self.statement.breaks: True} if self.statement.false_claim else {}
+        part = {self.statement.breaks: "twin"} if self.statement.false_claim else {}
         return seen | part
 
 
 def _change(check, before):
     """How much slack a claim has gained, or lost: below 0 it claims more."""
     # How much of an allowed error is used says nothing of what should be equal.
-    is_error = abs(before.rhs) <= TOLERANCE and before.slack > AMPLE
-    change = 0.0 if is_error else check.slack - before.slack
+    if abs(before.rhs) <= TOLERANCE and before.slack > AMPLE:
+        return 0.0
+    change = check.slack - before.slack
+    # Below a left side < 0 the slack is above 1, and falls as the right side grows.
+    if check.lhs == before.lhs <= 0 and isfinite(check.rhs):
+        change = (check.rhs - before.rhs) / max(abs(before.rhs), TINY)
     return change if abs(change) > 1e-9 * max(1.0, abs(before.slack)) else 0.0
 
 
@@ -618,19 +565,25 @@ def _limited(seconds):
 
 
 def run(*, id: str, seed: int) -> list[dict[str, Any]]:
-    """Every mutant of one row of the ledger, and what became of it."""
-    row = Row(ledger[id])
-    found = [
-        {"kind": mutant.kind, "mutant": mutant.label} | row.judge(mutant).__dict__
-        for mutant in mutants(row.statement)
+    """Every mutant of one row of the ledger, and what became of it.
+
+    Raises RuntimeError for one that is true by ``mhabook.true_mutants`` and that an instance
+    refutes.
+    """
+    row, found = Row(ledger[id]), []
+    judged = [(one.kind, one.label, row.judge(one)) for one in mutants(row.statement)]
+    judged += [
+        ("hypothesis", f"without: {name}", Verdict(outcome, nan))
+        for name, outcome in row.conditions().items()
     ]
-    found += [
-        {
-            "kind": "hypothesis",
-            "mutant": f"without: {name}",
-            "outcome": "twin" if is_seen else "unseen",
-            "ratio": nan,
-        }
-        for name, is_seen in row.conditions().items()
-    ]
+    for kind, label, verdict in judged:
+        if why_true(id, label):
+            if verdict.outcome == "refuted" or (kind, verdict.outcome) == ("hypothesis", "twin"):
+                raise RuntimeError(
+                    f"{id}: an instance refutes {label!r}, so that it is not true because "
+                    f"{why_true(id, label)!r}: mend true_mutants.py"
+                )
+            if verdict.outcome in CAUGHT + THROUGH:
+                verdict = Verdict("true", nan)
+        found.append({"kind": kind, "mutant": label} | verdict.__dict__)
     return found

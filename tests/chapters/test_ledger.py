@@ -16,6 +16,7 @@ from checks import assert_close
 from mhabook.c01_model.instances import valley
 from mhabook.c02_curvature import bounds
 from mhabook.ledger import MARKS, Along, Check, Ledger, Statement, along, missing
+from mhabook.mutants import Row
 from own import LINE_DATA, Line
 from scripts import ROOT
 from strategies import SEEDS
@@ -134,6 +135,15 @@ def test_a_counterexample_violates_one_hypothesis_alone_and_the_statement_is_fal
     found = statement.without()
     assert len(found) == len(instances), "two violate the same hypothesis"
     assert not [f"{name}: {check}" for name, check in found.items() if check.holds]
+
+
+@statements
+def test_what_is_refused_violates_one_hypothesis_alone_and_has_no_answer(statement):
+    row = Row(statement, seeds=1) if statement.refused else None
+    for make in statement.refused:
+        assert len(missing(statement, make())) == 1
+        with np.errstate(all="ignore"):
+            assert row._answer(make()) is None
 
 
 @statements

@@ -1,6 +1,8 @@
 """Mutants of a statement: which changes are made of its check, what becomes of each, and that the
 stored table is of the rows as they stand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from mhabook import mutants
 from mhabook.ledger import Check, Statement
 from mhabook.mutants import Row
 from mhabook.pages import ledger as page
+from mhabook.true_mutants import TRUE, why_true
 
 TABLE = mhabook.stored("mutants.npz")
 
@@ -94,7 +97,56 @@ def test_a_function_is_as_it_was_after_each_mutant():
 
 
 def test_a_hypothesis_counts_if_a_twin_breaks_it_alone():
-    assert row(loose).conditions() == {"n is the length": True, "x is finite": False}
+    assert row(loose).conditions() == {"n is the length": "twin", "x is finite": "unseen"}
+
+
+def refusing(x, n):
+    if n < 1:
+        raise ValueError("n: expected 1 or more")
+    return attained(x, n)
+
+
+def test_what_is_refused_counts_as_refused_and_a_mutant_that_answers_there_is_caught():
+    none = replace(
+        row(refusing).statement,
+        refused=(lambda: {"x": np.ones(0), "n": 0},),
+        broken=None,
+        hypotheses=lambda x, n: {"n ≥ 1": n >= 1},
+    )
+    made = Row(none, seeds=5)
+    assert made.conditions() == {"n ≥ 1": "stops"}
+    code = (lambda x, n: Check(1.0, 2.0 * n, "1 ≤ 2n")).__code__
+    answers = mutants.Mutant("order", "it answers for n = 0", refusing, code, code)
+    assert made.judge(answers).outcome == "refuted"
+
+
+def test_below_a_negative_left_side_a_larger_bound_claims_less():
+    before, larger, smaller = (Check(-1.0, rhs, "") for rhs in (2.0, 3.0, 1.5))
+    assert mutants._change(larger, before) > 0 > mutants._change(smaller, before)
+
+
+def test_a_mutant_that_is_true_is_set_apart_and_a_reason_that_an_instance_refutes_is_an_error(
+    monkeypatch,
+):
+    label = "star: w * np.delete(sizes, weights.argmax()).sum() + 1e-14 * sizes.sum() → "
+    found = {one["mutant"]: one["outcome"] for one in mutants.run(id="prop-star", seed=0)}
+    true, refuted = (
+        [one for one in found if found[one] == outcome] for outcome in ("true", "refuted")
+    )
+    assert true and all(one.startswith(label) for one in true)
+    monkeypatch.setitem(TRUE, "prop-star", {"It is not.": (refuted[0],)})
+    with pytest.raises(RuntimeError, match="is not true because 'It is not.'"):
+        mutants.run(id="prop-star", seed=0)
+
+
+def test_every_reason_is_that_of_a_mutant():
+    for id, reasons in TRUE.items():
+        labels = TABLE.where(id=id)["mutant"].tolist()
+        used = {why_true(id, label) for label in labels} - {""}
+        assert used == set(reasons), id
+        known = {label for label in labels if why_true(id, label)}
+        for one in (one for some in reasons.values() for one in some):
+            assert any(label.startswith(one) for label in known), one
 
 
 def test_the_stored_table_is_of_the_rows_as_they_stand():

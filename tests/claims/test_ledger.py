@@ -130,8 +130,7 @@ def test_a_row_with_a_certificate_says_so_beside_its_mark(rows):
         "leaves out a hypothesis",
         "or on one of five random ones, if it holds on a twin, or if it leaves more slack than "
         "is recorded for an extremal instance",
-        "The mutants in the last three rows of the table were written after the instances, which "
-        "therefore do not answer them",
+        "The mutants in the last three rows of the table were written when most instances stood",
     ),
 )
 def test_most_mutants_are_caught_and_the_row_says_how_many(rows, said):
@@ -142,10 +141,10 @@ def test_most_mutants_are_caught_and_the_row_says_how_many(rows, said):
         f"{1 + percent / 100:g}" in one for one in moved["mutant"][moved["kind"] == "constant"]
     )
     every, loose = count(), count(id="thm-finite-gradient")
-    assert 0.75 < every.caught / every.planted < 1
+    assert 0.9 < every.caught / every.planted < 1
     # Its bounds are thousands of times what they bound, so that a changed constant is not seen.
     rest = every.planted - loose.planted
-    assert (every.caught - loose.caught) / rest > 0.8
+    assert (every.caught - loose.caught) / rest > 0.93
     for row in rows:
         assert checked(row)[-1] == str(count(id=row["id"]))
 

@@ -55,7 +55,11 @@ def _two_others(seed):
     assumptions="every relevant score is at least g above every other score",
     by_proof="equality in no other case",
     random=_scores,
-    extremal=(lambda: {"scores": np.array([3.0, 3.0, 0, 0, 0]), "relevant": np.arange(5) < 2},),
+    # In the second, the other scores are far from their mean.
+    extremal=(
+        lambda: {"scores": np.array([3.0, 3.0, 0, 0, 0]), "relevant": np.arange(5) < 2},
+        lambda: {"scores": np.array([3.0, 3.0, 0, 0, -50]), "relevant": np.arange(5) < 2},
+    ),
     broken=_two_others,
     breaks="the gap is to every other score, not only to their average",
     hypotheses=lambda scores, relevant, gap=None: {

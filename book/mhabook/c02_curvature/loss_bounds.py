@@ -281,6 +281,7 @@ def short_segment(
     hypotheses=lambda model, other, data, R=None: (
         tokens_fit(data, R) | {"κD² < 8": segment_curvature(model, other, data, R) < 8}
     ),
+    refused=(lambda: (far := valley(1.0)) | {"other": 1e3 * far["other"]},),
 )
 def quasi_convexity(
     model: MultiHeadAttention,

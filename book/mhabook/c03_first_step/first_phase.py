@@ -351,6 +351,8 @@ def _fair(seed):
     extremal=(
         lambda: _fair(1) | {"H": 2, "delta": 2 / exp(1)},
         lambda: _fair(1) | {"H": 24, "delta": 10**-4.5},
+        # So many that chances which do not add up to 1 show.
+        lambda: _fair(1) | {"H": 200, "delta": 0.01},
     ),
     slack=(0.33,),
     # One coin for all heads leaves |Z| = √8 for certain, above √(2 log 20) = 2.45.

@@ -120,6 +120,7 @@ def _downhill():
         lambda: starts.hump(0.1),
         lambda: starts.hump(0.999 * 7 / 16),
         lambda: starts.hump(3.9),
+        lambda: starts.hump(7.9),
         _downhill,
     ),
     # ``hump`` has R²u = zR/(0.01 √(TH)) = 0.005, of which B counts half and the instance uses
@@ -128,6 +129,7 @@ def _downhill():
     hypotheses=_near_enough,
     broken=lambda seed: starts.hump(0.1, R=1e-5) | {"R": between(seed, 1e-6, 5e-6)},
     breaks=TOKENS,
+    refused=(lambda: starts.hump(9.0),),
 )
 def one_point(
     model: MultiHeadAttention, other: MultiHeadAttention, data: Dataset, R: float | None = None

@@ -173,7 +173,12 @@ def _long_decoder(seed):
         _run(seed) | {"steps": int(np.random.default_rng([seed, 53]).integers(2, 30))}
     ),
     # As many short steps of a larger size: the step sizes are pinned, beyond the factor of four.
-    extremal=(_short_opposite, lambda: _short_opposite(lr=30.0)),
+    # In the last the loss has fallen to nearly 0, and Λ is still that of the start.
+    extremal=(
+        _short_opposite,
+        lambda: _short_opposite(lr=30.0),
+        lambda: _short_opposite(lr=1e6) | {"steps": 3},
+    ),
     slack=(0.76, 0.76),
     broken=_long_decoder,
     breaks=ZERO,

@@ -118,6 +118,7 @@ def _agreement(heads, target, teacher):
         heads, np.stack([teacher, *0 * heads[1:]]), teacher
     ),
     hypotheses=lambda heads, teacher: {"W* ≠ 0": teacher.any(), "some W_h ≠ 0": heads.any()},
+    refused=(lambda: {"heads": np.zeros((2, 3, 3)), "teacher": np.eye(3)},),
 )
 def alignment_of_heads(heads: Array, teacher: Array) -> Checks:
     """|cos| of the concatenated heads with the repeated teacher ≤ √((1/H) Σ_h cos_h²), cos_h that
@@ -181,6 +182,7 @@ def equal_rows_bound(teacher: Array) -> Any:
         "U ≠ 0": U.any(),
         "U* ≠ 0": teacher.any(),
     },
+    refused=(lambda: (rows := _rows(0)) | {"teacher": 0 * rows["teacher"]},),
 )
 def equal_rows(U: Array, teacher: Array, teachers: Array) -> Checks:
     """|cos(U, U*)| ≤ √T ‖ū*‖/‖U*‖ for U = 1 vᵀ, ū* the mean row of U* (T, d); equality exactly for
@@ -260,6 +262,10 @@ def direction_moment(m: int, power: int) -> float:
         "the teacher ≠ 0": teacher.any(),
         "Hp ≥ 2": starts[0].size >= 2,
     },
+    refused=(
+        lambda: _starts(0) | {"teacher": np.zeros(19)},
+        lambda: {"starts": np.ones((4000, 1, 1)), "teacher": np.ones(1)},
+    ),
 )
 def alignment_at_start(starts: Array, teacher: Array) -> Checks:
     """E cos = 0, E cos² = 1/m, Var cos² = 2(m − 1)/(m²(m + 2)) for m = Hp parameters in H heads,

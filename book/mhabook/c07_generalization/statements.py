@@ -98,7 +98,8 @@ def _overstepping(seed):
     random=_two_models,
     # Near the top of the sharpest hump two models part at the rate −λ_min ≈ κL, and for κD² → 0
     # the bound ς(L + L′) tends to L as well.
-    extremal=(lambda: _hump(1e-3), lambda: _hump(0.1)),
+    # The last is as long as the lemma allows, nearly.
+    extremal=(lambda: _hump(1e-3), lambda: _hump(0.1), lambda: _hump(7.9)),
     slack=(0.004,),
     broken=_overstepping,
     breaks="η ≤ 1/ρ on the segment",
@@ -110,6 +111,7 @@ def _overstepping(seed):
         | tokens_fit(data, R)
     ),
     counterexamples=(lambda: _hump(1e-3) | {"R": 5e-6},),
+    refused=(lambda: _hump(9.0),),
 )
 def expansion(
     model: MultiHeadAttention,
@@ -421,6 +423,11 @@ def _for_every_training_set(start, reference, data, lr, steps, n, copies=1):
     }
 
 
+def _with_one_start(start, **instance):
+    asked = _for_every_training_set(start, **instance)
+    return asked | {FIXED: not isinstance(start, dict)}
+
+
 def _strangers(seed):
     """A population of two samples, no token of one seen in the other: neither is learned from the
     other."""
@@ -459,9 +466,7 @@ def _strangers(seed):
         _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {"copies": 1000}
     ),
     breaks="the samples are independent: 1,000 copies of one instead",
-    hypotheses=lambda start, **instance: (
-        _for_every_training_set(start, **instance) | {FIXED: not isinstance(start, dict)}
-    ),
+    hypotheses=_with_one_start,
     counterexamples=(lambda: _peeking(),),
 )
 def generalization(
@@ -556,7 +561,8 @@ def _log_near(seed):
     assumptions=f"{TOKENS}; logistic loss",
     random=_log_near,
     # log ℓ(z) is −z up to e^{−z}/2: nearly all of the slack is what R⁴‖U‖² adds to G, 1.7e-7.
-    extremal=(lambda: _confident_pair(20.0),),
+    # From 700 on the check takes −z for log ℓ(z): the margins of the second are on both sides.
+    extremal=(lambda: _confident_pair(20.0), lambda: _confident_pair(699.95)),
     slack=(2e-7,),
     # Just below margin 1, where (1 − z)² vanishes, its logarithm is steeper than any constant.
     broken=lambda seed: _confident_pair(between(seed, 0.85, 0.9)) | {"loss": MarginSquared()},
@@ -611,10 +617,11 @@ def _confident_pair(z, R=1e-4):
         _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {"copies": 1000}
     ),
     breaks="the samples are independent: 1,000 copies of one instead",
-    hypotheses=_for_every_training_set,
+    hypotheses=_with_one_start,
+    counterexamples=(lambda: _peeking(),),
 )
 def left_out_loss(
-    start: Heads,
+    start: Heads | dict[tuple[int, ...], Heads],
     reference: Heads | dict[tuple[int, ...], Heads],
     data: Dataset,
     lr: float,
@@ -624,13 +631,15 @@ def left_out_loss(
 ) -> Check:
     """E L_test(θ_K^{−i}) ≤ E (1/n) Σ_i ℓ_i(θ_K) exp((3/2)(ηG²/n) Σ_{k<K} ℓ_i(θ_k)).
 
-    Means are over all training sets, and ``reference`` is as in ``generalization``; with
-    ``copies`` > 1, the twin, one of n · copies samples is left out, which changes nothing. The 3/2
+    Means are over all training sets, and ``start`` and ``reference`` are as in ``generalization``;
+    with ``copies`` > 1, the twin, one of n · copies samples is left out, which changes nothing. The 3/2
     is not pinned. Source: this book.
     """
-    population, lhs, rhs = AllTrainingSets(start, data, lr, steps, n), 0.0, 0.0
-    G = _references(start, reference, data, n)[2].G
-    for chance, drawn in population.training_sets():
+    begun, _, constants = _references(start, reference, data, n)
+    runs = {one: AllTrainingSets(one, data, lr, steps, n) for one in set(begun.values())}
+    lhs, rhs, G = 0.0, 0.0, constants.G
+    for chance, drawn in AllTrainingSets(start, data, lr, steps, n).training_sets():
+        population = runs[begun[drawn]]
         losses = np.array([sample_losses(model, data) for model in population.run(drawn)])[
             :, list(drawn)
         ]
@@ -643,6 +652,12 @@ def left_out_loss(
     )
 
 
+def _four_alike():
+    """The first of the instances, with a population of four samples that are the same."""
+    one = starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10**6}
+    return one | {"data": from_arrays(np.repeat(one["data"].X, 4, axis=0), np.ones(4))}
+
+
 def _from_zero(steps=400):
     """One kind of samples, zero decoders, and a fortieth of the longest step: the loss ends at
     1/(ηγ²K), more than twice the bound without the log K in D₀."""
@@ -651,14 +666,19 @@ def _from_zero(steps=400):
 
 
 def _good_start(start, direction, data, lr, steps, copies=1, **_):
+    fixed = not isinstance(start, dict)
+    start = start if fixed else next(iter(start.values()))
     heads, step = "√H ≥ (64/7) D₀² B", "0 < η ≤ 1/ρ"
     met = {
         SEPARATED: bool((data.y * chain.logit_slopes(start, direction, data.X)).min() > 0),
         "K ≥ 5": steps >= 5,
-        INDEPENDENT: copies == 1 or len(data) == 1,
+        # Copies of one of several equal samples are independent draws.
+        INDEPENDENT: copies == 1
+        or bool((data.X[:1] == data.X).all() and (data.y == data.y[0]).all()),
+        FIXED: fixed,
     }
-    if not met[SEPARATED]:  # then there is no D₀, and nothing that is made of it
-        return met | {heads: False, step: False}
+    if not met[SEPARATED]:  # then there is no D₀, and nothing that is made of it is asked
+        return met | {heads: True, step: True}
     distance = chain.reference_along(start, direction, data, steps).distance
     constants = chain.ball_constants(start, token_radius(data.X), distance)
     return met | {
@@ -679,9 +699,11 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
     random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},
     # From margin z a run with ηG² = 4 ends at a loss of |z| − 4K, and the bound is near z²/(6K):
     # their ratio is largest at z = −8K. A million draws leave nothing of the term 3ηG²/n.
+    # In the last the same sample counts as four, each with its chance.
     extremal=(
         lambda: starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10**6},
         lambda: _from_zero(),
+        lambda: _four_alike(),
     ),
     slack=(0.64,),
     broken=lambda seed: (
@@ -690,6 +712,11 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
     breaks="the samples are independent: 1,000 copies of one instead",
     hypotheses=_good_start,
     counterexamples=(lambda: starts.learnable(0) | {"n": 1, "lr": 100.0},),
+    refused=(
+        lambda: (one := starts.learnable(0)) | {"n": 1, "direction": -1.0 * one["direction"]},
+        # It takes one start for all training sets.
+        lambda: (one := starts.learnable(0)) | {"n": 1, "start": {(0,): one["start"]}},
+    ),
 )
 def good_start_test_loss(
     start: Heads, direction: Heads, data: Dataset, lr: float, steps: int, n: int, copies: int = 1
@@ -698,7 +725,7 @@ def good_start_test_loss(
 
     The direction separates the whole population ``data`` with margin γ, and |Φ(X; θ₀)| ≤ B_Φ on it.
     With K = n the first factor is at most 13/n, since 3ηG² ≤ 12: of the second check lhs is the
-    excess, rhs 1e-12. In a population of one sample ``copies`` are independent draws. No constant
+    excess, rhs 1e-12. In a population of equal samples ``copies`` are independent draws. No constant
     is pinned: no instance that we know uses half of the bound. Source: this book, after Deora et
     al. 2023, Theorem 2.
     """

@@ -190,6 +190,7 @@ def _power(values):
     broken=any_box,
     hypotheses=tilts,
     breaks=BOX,
+    refused=(lambda: (tilt := any_tilt(0)) | {"Sigma": -tilt["Sigma"]},),
 )
 def query(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     """lim n E(m_n − Σb)(m_n − Σb)ᵀ = E[e^{2xᵀb}(x − Σb)(x − Σb)ᵀ]/E[e^{xᵀb}]² = e^{τ²}(Σ + Σb bᵀΣ).
@@ -230,6 +231,7 @@ def query(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     broken=lambda seed: any_factors(seed, 0.71, 1.0),
     breaks="‖V‖ < 1/√2: it is larger, and the limit infinite",
     hypotheses=lambda U, V: {"‖V‖ < 1/√2": np.linalg.norm(V, 2) < 0.5**0.5, "A ≠ 0": bool(U.any())},
+    refused=(lambda: (factors := any_factors(0)) | {"U": 0 * factors["U"]},),
 )
 def mean_of_queries(U: Array, V: Array) -> Check | Checks:
     """lim (n/2) E‖f_n − f‖² = E e^{τ²}(‖U‖² + ‖U Vᵀ z‖²)/2 = ``mean_excess``, τ = ‖Vᵀz‖; it is ∞
@@ -386,6 +388,9 @@ def _share(seed, gaussian=True):
     assumptions=f"{GAUSSIAN}; τ = u√(2ln n); u > 0",
     by_proof="the limits are uniform in u",
     random=_share,
+    # Close to 1/√3, where one piece of the rate follows the other, and where the second is steep.
+    extremal=(lambda: {"u": 0.572}, lambda: {"u": 0.578}, lambda: {"u": 0.6}),
+    slack=(None,),
     broken=lambda seed: _share(seed, gaussian=False),
     breaks=f"{GAUSSIAN}: uniform tokens instead",
     hypotheses=lambda u, gaussian=True: {GAUSSIAN: gaussian, "u > 0": u > 0},
@@ -434,9 +439,13 @@ def _norm(seed, gaussian=True):
     assumptions="queries are Gaussian; V ≠ 0",
     by_proof="ω(v) = 1 exactly if v ≤ 1/√2",
     random=_norm,
+    # At 1/√2 all u up to 1/√3 are as good, and just above it the best u is there.
+    extremal=(lambda: {"V": np.eye(1) / sqrt(2)}, lambda: {"V": 0.723 * np.eye(1)}),
+    slack=(None,),
     broken=lambda seed: _norm(seed, gaussian=False),
     breaks="queries are Gaussian: queries with bounded scores instead",
     hypotheses=lambda V, gaussian=True: {"queries are Gaussian": gaussian, "V ≠ 0": bool(V.any())},
+    refused=(lambda: {"V": np.zeros((1, 1))},),
 )
 def mean_rate(V: Array, gaussian: bool = True) -> Check | Checks:
     """max over u of χ(u) − u²/v² is −ω(v), v = ‖V‖: the rate of a query, plus that of the chance of

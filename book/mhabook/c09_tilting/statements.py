@@ -165,6 +165,7 @@ def tilts(b: Array, Sigma: Array, uniform: bool = False) -> dict[str, bool]:
     broken=any_box,
     hypotheses=tilts,
     breaks=BOX,
+    refused=(lambda: any_tilt(0) | {"Sigma": -np.eye(1)},),
 )
 def tilting(b: Array, Sigma: Array, uniform: bool = False) -> Checks:
     """Under the density of x times e^{xᵀb} the mean is Σb and the covariance Σ, by quadrature.
@@ -215,6 +216,7 @@ def _population(seed):
     breaks="scores x_iᵀ B x_j: the transpose of B",
     false_claim=lambda **instance: _population_loss(**instance, turned=np.transpose),
     hypotheses=lambda Sigma, **_: {"Σ ≻ 0": is_covariance(Sigma)},
+    refused=(lambda: (model := _population(0)) | {"Sigma": -model["Sigma"]},),
 )
 def population_loss(A: Array, B: Array, M: Array, Sigma: Array, sigma: float) -> Checks:
     """E‖y − A Σ Bᵀ x‖²/2 = ½‖(A Σ Bᵀ − M) Σ^{1/2}‖² + σ²p/2 = ½‖U Vᵀ − M Σ^{1/2}‖² + σ²p/2; A = M,
@@ -346,6 +348,7 @@ def _derivative(A, B, x, y, dA, dB, centered):
     broken=any_box,
     hypotheses=tilts,
     breaks=BOX,
+    refused=(lambda: any_tilt(0) | {"Sigma": -np.eye(1)},),
 )
 def effective(b: Array, Sigma: Array, uniform: bool = False, n: int = 200_000) -> Checks:
     """lim (1/n)/Σ_j π_j² = E[e^{xᵀb}]²/E[e^{2xᵀb}] = e^{−τ²}, τ² = bᵀΣb.
@@ -412,13 +415,14 @@ def _near_an_end():
     by_proof="the limit is strictly log-convex, so it has no second minimum",
     random=_scales,
     broken=lambda seed: _scales(seed, 0.1),
-    extremal=(_close_scales, _near_an_end),
+    extremal=(_close_scales, _near_an_end, lambda: _scales(7)),
     slack=(0.0004,),
     breaks="c > √2 ‖V‖: c is smaller",
     hypotheses=lambda U, V, c: {
         "c > √2 ‖V‖": min(c) > sqrt(2) * np.linalg.norm(V, 2),
         "A ≠ 0, B ≠ 0": bool(U.any() and V.any()),
     },
+    refused=(lambda: (scales := _scales(0)) | {"U": 0 * scales["U"]},),
 )
 def renormalization(U: Array, V: Array, c: tuple[float, float]) -> Check | Checks:
     """F(h) = ``mean_excess(U/√h, √h V)``, with h = 1/c² between 0 and 1/(2‖V‖²), is log-convex and

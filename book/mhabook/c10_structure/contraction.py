@@ -139,7 +139,7 @@ def _stuck(seed):
     assumptions="p ≥ d; N has rank d; δ(Z) ≤ ¼√s_min; 0 < η ≤ 2/(13 s_max)",
     by_proof="with the largest η, the factor is below 1 − 1/(10κ)",
     random=_point,
-    extremal=(_slowest, inward),
+    extremal=(_slowest, inward, lambda: _point(33)),
     slack=(0.006,),
     broken=_stuck,
     breaks="δ(Z) ≤ ¼√s_min: the saddle at zero instead",
@@ -193,6 +193,7 @@ def _full(matrix):
     breaks="Σ̂⁻¹: the identity instead",
     false_claim=lambda x, y, A, B, mix: _same_step(x, y, A, B, np.eye(len(B))),
     hypotheses=lambda x, **_: {"Σ̂ is invertible": _full(x)},
+    refused=(lambda: (drawn := _tokens(0)) | {"x": drawn["x"] * [1, 0]},),
 )
 def preconditioned(x: Array, y: Array, A: Array, B: Array, mix: Array) -> Check:
     """A − η ∇_A L Σ̂⁻¹ and B − η Σ̂⁻¹ ∇_B L Σ̂⁻¹ are U − η ∇_U L and V − η ∇_V L.
@@ -228,6 +229,7 @@ def _same_step(x, y, A, B, weights, lr=0.1):
         B=B, **instance, whitening=Whitening.none(len(B))
     ),
     hypotheses=lambda x, mix, **_: {"Σ̂ and C are invertible": _full(x) and _full(mix)},
+    refused=(lambda: (drawn := _tokens(0)) | {"x": drawn["x"] * [1, 0]},),
 )
 def blind(x: Array, y: Array, A: Array, B: Array, mix: Array, steps: int = 2) -> Checks:
     """Whitened runs on x and on C x, from (U, V) and (UÔᵀ, ÔVÔᵀ), have the same losses: lhs is the
@@ -265,6 +267,11 @@ def _whitened_steps(x, y, A, B, mix, whitening, steps=2):
         "U ≠ 0": bool(A.any()),
         "V ≠ 0": bool(B.any()),
     },
+    refused=(
+        lambda: (drawn := _tokens(0)) | {"x": drawn["x"] * [1, 0]},
+        lambda: (drawn := _tokens(0)) | {"A": 0 * drawn["A"]},
+        lambda: (drawn := _tokens(0)) | {"B": 0 * drawn["B"]},
+    ),
 )
 def blind_variants(x: Array, y: Array, A: Array, B: Array, mix: Array, steps: int = 2) -> Checks:
     """Runs of SA1 and of SA2 on x and on C x, from (U, V) and (UÔᵀ, ÔVÔᵀ), have the same losses, as
@@ -331,6 +338,10 @@ def _many(seed):
         "U ≠ 0": bool(A.any()),
         "V ≠ 0": bool(B.any()),
     },
+    refused=(
+        lambda: (drawn := _many(0)) | {"A": 0 * drawn["A"]},
+        lambda: (drawn := _many(0)) | {"B": 0 * drawn["B"]},
+    ),
 )
 def scale_free(
     truth: LinearTruth, A: Array, B: Array, c: float, tokens: int | None = None, steps: int = 3

@@ -204,6 +204,7 @@ def _at_a_saddle(U, V, N, **_):
     broken=_overshot,
     breaks="∇Q = 0: a point behind the minimum, (1.5 U, 1.5 V)",
     hypotheses=_at_a_saddle,
+    refused=(lambda: dict.fromkeys(("U", "V", "N", "mix"), np.eye(2)) | {"idle": np.eye(2)[0]},),
 )
 def saddles(U: Array, V: Array, N: Array, mix: Array, idle: Array) -> Checks:
     """λ_min(∇²Q) = −‖E‖, the largest singular value that is missing, E = U Vᵀ − N; and λ_min(∇²L) <
@@ -273,6 +274,7 @@ def _at_a_flat_saddle(s_left, s_kept, size, length=None):
     hypotheses=_at_a_flat_saddle,
     breaks="0 ≤ s′: signs opposite; ‖u‖ = ‖v‖ = g: the balanced saddle, ‖u‖² = ‖v‖² = s′",
     counterexamples=(lambda: {"s_left": -0.01, "s_kept": 1.0, "size": 3.0},),
+    refused=(lambda: {"s_left": 0.01, "s_kept": 0.0, "size": 0.0},),
 )
 def flat_saddles(s_left: float, s_kept: float, size: float, length: float | None = None) -> Checks:
     """−λ_min(∇²L) ≤ s(2s + s′)/g² at a stationary point of L that misses s; balanced, it is s.

@@ -373,6 +373,10 @@ def _can_be_planned(law, target, power, share, assumed=None):
     hypotheses=_can_be_planned,
     breaks="a run costs Kn^q: planned with q = 3, paid with q = 1",
     counterexamples=(lambda: _priced(0) | {"power": -1.0},),
+    refused=(
+        lambda: (drawn := _priced(0)) | {"target": 2 * drawn["law"].amplitude},
+        lambda: _priced(0) | {"share": 1.0},
+    ),
 )
 def cheapest_plan(
     law: Law, target: float, power: float, share: float, assumed: float | None = None

@@ -132,6 +132,7 @@ def _ends(target, lr, away=0.0, balance=1.0, **_):
     breaks="at every point of the optimum manifold: (2U, V), which is not on it",
     hypotheses=_ends,
     counterexamples=(lambda: _optimum(0) | {"balance": 0.5},),
+    refused=(lambda: _optimum(0) | {"lr": 2.0},),
 )
 def late_spectrum(
     target: Array, turn: Array, lr: float, away: float = 0.0, balance: float = 1.0
@@ -335,6 +336,7 @@ def _tokens(seed):
     broken=lambda seed: _tokens(seed) | {"heavy": True, "n": 12},
     breaks="x_i ~ N(0, Σ): tokens of random size, with the same covariance",
     hypotheses=lambda n, d, heavy=False, **_: {"n > d + 1": n > d + 1, "x_i ~ N(0, Σ)": not heavy},
+    refused=(lambda: (drawn := _tokens(0)) | {"n": drawn["d"] + 1},),
 )
 def least_squares(
     n: int, d: int, p: int, sigma: float, seed: int, heavy: bool = False, draws: int = 1000
@@ -484,6 +486,7 @@ def _fitted(seed, largest=None, d=None):
         "the scores are those of V": scores == 1,
         "the same right singular vectors": np.allclose(U.T @ U @ V.T @ V, V.T @ V @ U.T @ U),
     },
+    refused=(lambda: _fitted(0) | {"V": np.eye(2)},),
 )
 def fitted(U: Array, V: Array, scores: float = 1.0) -> Checks:
     """E Γ(x) = 0 and E_x‖U Γ(x)‖² = Ψ with Γ(x) = E_z[e^{zᵀVx − ‖Vᵀz‖²/2}(x − Vᵀz)zᵀ], all means by

@@ -243,6 +243,12 @@ def _one_head(seed, kernel=None, tokens=1):
     return {"layer": layer, "data": random_sequences(N, n, D, m, seed=seed)}
 
 
+def _two_heads():
+    """What several heads have no J_k for."""
+    one = _one_head(0)
+    return one | {"layer": AttentionLayer.random(*one["layer"].sizes[1:], H=2)}
+
+
 @statement(
     id="prop-query-force",
     title="What moves a query: a covariance, or attraction",
@@ -345,6 +351,7 @@ def _shifted(seed, kernel, queries):
     breaks="softmax: the Gaussian kernel with its bound",
     false_claim=lambda layer, data: _ranks(layer, data, data.X.shape[1] - 1),
     hypotheses=lambda layer, data: one_head(layer),
+    refused=(_two_heads,),
 )
 def jacobian_rank(layer: AttentionLayer, data: SequenceDataset) -> Check:
     """rank J_k ≤ min(m, n − 1, d) for softmax and min(m, n, d) for the Gaussian kernel. Source:
@@ -401,6 +408,7 @@ def all_ranks(m: int, d: int, n: int, kernel: Kernel) -> Instance:
     breaks="softmax: the Gaussian with its bound",
     false_claim=lambda layer, data: _flatness(layer, data, True),
     hypotheses=lambda layer, data: one_head(layer),
+    refused=(_two_heads,),
 )
 def flat(layer: AttentionLayer, data: SequenceDataset) -> Check:
     """‖J_k‖ ≤ (1/√d) Σ_{j<l} S_kj S_kl ‖u_j − u_l‖ ‖k_j − k_l‖ for softmax,

@@ -376,6 +376,11 @@ _FASTEST = (
     lambda: _pushed(softmax, (0.0, 0.0), (_HALF, _HALF), size=0.2),
     # λ₂ of the Gaussian kernel is quadratic in them.
     lambda: _pushed(gaussian, (0.3, 0.3), (_HALF, -_HALF), size=5.0),
+    # Far from zero, and for long tokens, λ₂ of softmax is what its scores' speed makes it.
+    lambda: _pushed(softmax, (100.0, 0.005), (0, 1)),
+    lambda: _pushed(softmax, (1.0, 5e-5), (0, 1), size=100.0),
+    # One token among many that are zero: half of λ₂, whose √n shows.
+    lambda: _pushed(gaussian, (0.0, 0.0), (_HALF, -_HALF)) | {"X": np.eye(16, 1)[None]},
 )
 
 
@@ -509,18 +514,22 @@ def _near(seed):
     assumptions="W^Q, W^K, W^V are trained; α₀ > 0; f₀ ≤ ⅛r²α_r; 0 < η ≤ 1/L",
     random=_near,
     # A step so short hardly moves the loss or its bound: their quotient is nearly 1.
-    extremal=(lambda: _one_token(1e-6),),
+    # In the second, sixteen samples are fitted, each as fast as α₀ says, by small outputs and tokens.
+    extremal=(lambda: _one_token(1e-6), lambda: _orthogonal()),
     slack=(1e-5,),
     broken=lambda seed: _one_token(3.0, seed),
     breaks="η ≤ 1/L: three over the curvature in the values",
     hypotheses=lambda layer, data, lr: _near_enough(layer, data, lr, neighborhood(layer, data.X)),
+    counterexamples=(lambda: _far_target(),),
+    refused=(lambda: _zero_token(),),
 )
 def stays_near(layer: AttentionLayer, data: SequenceDataset, lr: float, steps: int = 12) -> Checks:
     """f_t ≤ (1 − ηα_r)^t f_0 and ‖θ_t − θ_0‖ ≤ r: lhs are the largest of these quotients over the
     steps, rhs 1.
 
     r is ``neighborhood``, α_r a quarter of ``value_rate`` at the start. The constants are not
-    sharp: no instance here pins them. Source: this book.
+    sharp: no instance here pins them. The third check is the equation for r, relative error ≤ 1e-9.
+    Source: this book.
     """
     theta, loss, falls, moves = layer, float(layer.loss(data.X, data.y)), [], []
     r, alpha = neighborhood(layer, data.X), value_rate(layer, data.X) / 4
@@ -528,8 +537,12 @@ def stays_near(layer: AttentionLayer, data: SequenceDataset, lr: float, steps: i
         theta = theta - lr * theta.loss_and_grad(data.X, data.y)[1].only(("WQ", "WK", "WV"))
         falls.append(float(theta.loss(data.X, data.y)) / ((1 - lr * alpha) ** t * loss))
         moves.append((theta - layer).norm() / r)
-    return Check(max(falls), 1.0, "f_t ≤ (1 − ηα_r)^t f_0"), Check(
-        max(moves), 1.0, "‖θ_t − θ_0‖ ≤ r"
+    size, half = np.linalg.norm(data.X, 2, axis=(1, 2)), least_singular(layer.mixed(data.X)) / 2
+    moved = r * np.linalg.norm(size * kernel_moves(layer, data.X, r)[0])
+    return (
+        Check(max(falls), 1.0, "f_t ≤ (1 − ηα_r)^t f_0"),
+        Check(max(moves), 1.0, "‖θ_t − θ_0‖ ≤ r"),
+        Check(float(abs(moved / half - 1)), 1e-9, "r (Σ_i ξ_i² λ₁²)^½ = σ_min(B)/2"),
     )
 
 
@@ -540,6 +553,36 @@ def _near_enough(layer, data, lr, r):
         "0 < η ≤ 1/L": 0 < lr * smoothness(layer, data, r) <= 1 + 1e-12,
         "f₀ ≤ ⅛r²α_r": float(layer.loss(data.X, data.y)) <= r**2 * alpha / 32 * (1 + 1e-9),
     }
+
+
+def _orthogonal(N=16, size=0.05):
+    """One token in each sample, all orthogonal: every residual shrinks at the same rate."""
+    layer = AttentionLayer.random(N, 1, 1)
+    layer = layer.with_arrays(WO=np.full_like(layer.WO, size))
+    data = near(layer, size * np.eye(N)[:, None], 0.01)
+    return {
+        "layer": layer,
+        "data": data,
+        "lr": 1 / smoothness(layer, data, neighborhood(layer, data.X)),
+    }
+
+
+def _far_target():
+    """So far from what one token gives that the way to it is longer than r."""
+    layer = AttentionLayer.random(2, 1, 1)
+    data = near(layer, random_sequences(1, 1, 2, 1).X, 1e6)
+    return {
+        "layer": layer,
+        "data": data,
+        "lr": 1 / smoothness(layer, data, neighborhood(layer, data.X)),
+    }
+
+
+def _zero_token():
+    """A sample that is zero, so that B has a row of zeros, and targets that are met: α₀ and f₀ are
+    0."""
+    layer, X = AttentionLayer.random(2, 1, 1), np.array([[[0.0, 0.0]], [[1.0, 1.0]]])
+    return {"layer": layer, "data": SequenceDataset(X, layer(X)), "lr": 1e-9}
 
 
 def _one_token(share, seed=0):
@@ -608,6 +651,11 @@ def _alike(N, off=None):
     "is not 0",
     false_claim=lambda layer, data: _steep(layer, data, partial(np.linalg.norm, ord=2)),
     hypotheses=lambda layer, data: one_head(layer),
+    refused=(
+        lambda: (
+            (one := _queries(0)) | {"layer": AttentionLayer.random(*one["layer"].sizes[1:], H=2)}
+        ),
+    ),
 )
 def queries_steep(layer: AttentionLayer, data: SequenceDataset) -> Check:
     """2 α_Q f ≤ ‖∇_{W^Q} f‖² with α_Q = λ_min(XXᵀ) min_k σ_min(J_k)²/N, X = X_{1:N} stacked.

@@ -176,20 +176,32 @@ def _timed(instance, kernel, steps):
     }
 
 
-def _coming(others=(), y=1e3, d=1, steps=400):
-    """A key with the value 1, and a target so large that the residual stays the same; a second key
-    at −4."""
+def _coming(others=(), y=1e3, d=1, steps=400, c=gaussian.c, at=4.0):
+    """A key with the value 1 at 4, and a target so large that the residual stays the same; a second
+    key at −4."""
     values = np.array([1.0, *others])[:, None]
     return _timed(
         {
             "q": np.zeros(d),
-            "keys": np.array([[4.0], [-4.0]])[: len(values)] * np.eye(1, d),
+            "keys": np.array([[at], [-at]])[: len(values)] * np.eye(1, d),
             "values": values,
             "y": np.array([y]),
-            "near": 3.99,
+            "near": 0.9975 * at,
         },
-        gaussian,
+        Gaussian(c),
         steps,
+    )
+
+
+def _shared():
+    """``_coming`` with the value divided among five keys, and a thousandth of it far away."""
+    one = _coming()
+    keys, values = np.append(np.full(5, 4.0), 40.0), np.append(np.full(5, 0.2), 0.001)
+    return _timed(
+        {name: one[name] for name in ("q", "y", "near")}
+        | {"keys": keys[:, None], "values": values[:, None]},
+        gaussian,
+        400,
     )
 
 
@@ -209,13 +221,30 @@ def _may_wait(q, keys, values, kernel, near, **_):
     chapter=FURTHER,
     random=_far,
     # With the target 0 the output is all of the loss, and it is shorter than Ω e^{−c̄ℓ²}.
-    extremal=(_coming, lambda: _coming(d=4, steps=100), lambda: _coming(y=0.0, steps=10)),
+    # Several keys may carry the value, one far away hardly any; and a sharp kernel has short distances.
+    extremal=(
+        _coming,
+        lambda: _coming(d=4, steps=100),
+        lambda: _coming(y=0.0, steps=10),
+        _shared,
+        lambda: _coming(y=0.0, steps=10, c=50.0, at=0.4),
+        lambda: _coming(c=0.01, at=8.0),
+        # A key with a larger value of the other sign drives the query on, and y hardly does.
+        lambda: _coming(others=(-5.0,), y=1e-9),
+        # As near as the theorem allows.
+        lambda: _coming(c=50.0, at=0.1 / 0.9975),
+    ),
     assumptions="Gaussian kernel; one query; ℓ₀ > ℓ; ℓ ≥ (2c̄)^{−1/2}",
     broken=lambda seed: _coming((0.0,), 1e3 + seed),
     breaks="the Gaussian kernel: softmax",
     false_claim=lambda **instance: _waited(**instance, mover=softmax),
     hypotheses=_may_wait,
     counterexamples=(lambda: _coming((0.0,)) | {"kernel": normalized_gaussian},),
+    refused=(
+        lambda: _coming() | {"near": 0.1},
+        lambda: _coming(c=50.0, at=0.4) | {"near": 0.0995},
+        lambda: _coming() | {"near": 5.0},
+    ),
 )
 def waits(
     q: Array, keys: Array, values: Array, y: Array, lr: float, kernel: Gaussian, near: float
@@ -380,13 +409,19 @@ def _crowded(seed):
     source="this book",
     chapter=CHAPTER,
     random=_wells,
-    extremal=(_lonely, _helped),
+    # In the last two, flow from where the theorem does not begin leaves the ball.
+    extremal=(_lonely, _helped, lambda: _wells(15), lambda: _wells(30)),
     slack=(1e-9, 1e-9),
     broken=_crowded,
     breaks="every other key is at distance at least g: a larger g",
     assumptions="Gaussian kernel; every other key is at distance at least g; u_j·y ≥ ‖u_j‖²; z "
     "> ε; ‖w u_j − y‖ − ε > z + ε",
     hypotheses=_holds_a_key,
+    refused=(
+        lambda: _lonely() | {"y": np.array([0.9])},
+        lambda: _lonely() | {"y": np.array([1.0])},
+        lambda: _lonely() | {"y": np.array([11.0]), "values": np.array([[1.0], [20.0]])},
+    ),
 )
 def wells(
     keys: Array, values: Array, y: Array, kernel: Gaussian, toward: Array, g: float | None = None
@@ -673,6 +708,7 @@ def _other_side(seed):
         "the keys are distinct": len(set(keys)) == len(keys),
         "max_i A_i < y": top_means(keys, values).max() < y,
     },
+    refused=(lambda: _largest_key() | {"y": -10.0},),
 )
 def barrier(q: float, keys: Array, values: Array, y: float) -> Checks:
     """min_i A_i ≤ o(q) ≤ max_i A_i for q ≥ 0, A_i the mean of the values of the i largest keys,

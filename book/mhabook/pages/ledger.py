@@ -15,6 +15,7 @@ from mhabook.pages.numbers import NUMBERS, chapter_number
 from mhabook.pages.text import sortable, table
 from mhabook.pages.topics import topics
 from mhabook.tables import stored
+from mhabook.true_mutants import why_true
 
 Entry: TypeAlias = dict[str, Any]
 """A row of ``mhabook.ledger.rows``."""
@@ -50,7 +51,7 @@ def outcome(rows: Sequence[Entry]) -> str:
 
 
 class Count(NamedTuple):
-    """How many mutants were planted, and how many of them were caught."""
+    """How many false mutants were planted, and how many of them were caught."""
 
     planted: int
     caught: int
@@ -60,7 +61,7 @@ class Count(NamedTuple):
 
 
 def count(**wanted: Any) -> Count:
-    """The mutants of a row (``id``), of a ``kind``, or of all rows, in the stored table."""
+    """The false mutants of a row (``id``), of a ``kind``, or of all rows, in the stored table."""
     outcomes = _outcomes(**wanted)
     caught = sum(map(outcomes.count, mutants.CAUGHT))
     return Count(caught + sum(map(outcomes.count, mutants.THROUGH)), caught)
@@ -76,37 +77,67 @@ def power() -> str:
     """How many mutants the rows catch, by kind, and how many were set aside."""
     every, outcomes = count(), _outcomes()
     kinds = {kind: count(kind=kind) for kind in mutants.KINDS}
-    later = [kinds[kind] for kind in mutants.LATER]
+    later, (first, of) = [kinds[kind] for kind in mutants.LATER], mutants.UNANSWERED
     planted, caught = (sum(column) for column in zip(*later, strict=True))
     rows = [[mutants.KINDS[kind], str(found)] for kind, found in kinds.items()]
     return (
         f"**{every} mutants** ({every.caught / every.planted:.0%}) are caught; of the three kinds "
-        f"that were written last, {caught} of {planted} ({caught / planted:.0%}). Not counted are "
-        f"{outcomes.count('less') + outcomes.count('looser')} that claim less than the statement, "
-        f"so that they are true if it is ({outcomes.count('looser')} of them still show in the "
-        f"slack or in a twin), {outcomes.count('idle')} in an expression that only measures an "
+        f"that were written last, {caught} of {planted} ({caught / planted:.0%}), and before any "
+        f"instance answered them, {first} of {of} ({first / of:.0%}). {_loosest(every)} "
+        f"Not counted are {outcomes.count('true')} that are true if the statement is, by a reason "
+        f"that the list below gives, {outcomes.count('less') + outcomes.count('looser')} that claim "
+        f"less than the statement on all instances ({outcomes.count('looser')} of them still show in "
+        f"the slack or in a twin), {outcomes.count('idle')} in an expression that only measures an "
         f"error, and {outcomes.count('stops')} that stop with an error.\n\n"
         + table("| What is changed | Caught |\n|---|--:|", rows)
     )
 
 
+def _loosest(every, rows=3):
+    """The rows of which most gets through, and what is caught without them."""
+    table = stored("mutants.npz")
+    found = {id: count(id=id) for id in dict.fromkeys(table["id"].tolist())}
+    most = sorted(found, key=lambda id: found[id].caught - found[id].planted)[:rows]
+    planted, caught = (
+        total - sum(getattr(found[id], name) for id in most)
+        for name, total in zip(Count._fields, every, strict=True)
+    )
+    lost = sum(found[id].planted - found[id].caught for id in most)
+    named = ", ".join(f"{{prf:ref}}`{id}`" for id in most)
+    return (
+        f"Of the {every.planted - every.caught} others, {lost} are in {rows} rows, of whose bounds "
+        f"no instance that we know uses half, so that nothing pins their constants: {named}. "
+        f"Without these rows, {caught / planted:.1%} are caught."
+    )
+
+
 def uncaught() -> str:
-    """The mutants that got through, row by row, each with its largest left side over right side."""
+    """The mutants that got through, row by row, each with its largest left side over right side; and
+    those that are true as well, with the reasons."""
     found = stored("mutants.npz")
-    lines = {}
+    lines, alike = {}, {}
     for id, label, outcome, ratio in zip(
         *(found[name].tolist() for name in ("id", "mutant", "outcome", "ratio")), strict=True
     ):
         if outcome in mutants.THROUGH:
             nearest = f"{ratio:.3g}" if outcome == "through" else "no difference"
             lines.setdefault(id, []).append(f"`{label}` ({nearest})")
+        elif outcome == "true":
+            reasons = alike.setdefault(id, {})
+            reasons.setdefault(why_true(id, label), []).append(f"`{label}`")
     listed = "\n".join(
         f"- {{prf:ref}}`{id}`: {' '.join(filter(None, ('; '.join(some) + '.', mutants.WHY.get(id))))}"
         for id, some in lines.items()
     )
+    true = "\n".join(
+        f"- {{prf:ref}}`{id}`: "
+        + " ".join(f"{'; '.join(some)}. *{reason}*" for reason, some in reasons.items())
+        for id, reasons in alike.items()
+    )
     return (
         f"<details><summary>What got through in {len(lines)} rows</summary>\n\n{listed}\n\n"
-        "</details>"
+        f"</details>\n<details><summary>What is true as well in {len(alike)} rows, and why</summary>"
+        f"\n\n{true}\n\n</details>"
     )
 
 
