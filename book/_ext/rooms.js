@@ -35,6 +35,11 @@ class Element {
     this.children.push(...children);
   }
 
+  replaceChildren(...children) {
+    this.children = [];
+    this.append(...children);
+  }
+
   before(...others) {
     const { parentElement: parent } = this;
     for (const other of others) other.parentElement = parent;
@@ -52,6 +57,10 @@ class Element {
   addEventListener() {}
   dispatchEvent() {}
   once() {}
+
+  querySelector() {
+    return this;
+  }
 
   querySelectorAll() {
     return [];
@@ -107,6 +116,7 @@ Object.assign(globalThis, {
   document: {
     ...listens,
     createElement: (tag) => new Element(tag),
+    createElementNS: (_, tag) => new Element(tag),
     querySelectorAll: () => [],
     currentScript: { src: "http://book.invalid/" },
   },

@@ -43,18 +43,17 @@ const HINT = "Points with a dashed ring can be dragged.";
 class View {
   constructor(run, model, el) {
     const spec = model.get("spec"),
-      figure = new Stage(spec.title, spec.figure.layout.meta.alt),
-      { box } = figure;
+      figure = new Stage(spec.title, spec.figure.layout.meta.alt);
     const values = { ...model.get("values") };
     Object.assign(this, { spec, figure, values, asked: values, touched: false, train: null, drawing: null });
     this.watched = spec.watched > 0 && !window.matchMedia?.("(prefers-reduced-motion: reduce)").matches;
     this.grips = new Handles(
-      box,
+      figure.box,
       spec,
       () => this.values,
       (next) => this.moved(next),
     );
-    this.ends = new Ends(box, spec);
+    this.ends = new Ends(figure.box, spec);
     this.kept = shared(
       model,
       () => this.values,
