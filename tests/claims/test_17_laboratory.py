@@ -9,7 +9,7 @@ from page import Page
 page = Page("laboratory/17_laboratory")
 UNQUOTED = {
     "what the laboratory offers, and how": (
-        "title",
+        "need",
         "panels",
         "files",
         "left-out",

@@ -25,6 +25,7 @@ UNQUOTED = {
         "columns: At slack 0,",
         "columns: Some statements",
         "columns: For these statements",
+        "mutants: A mutant is set aside",
         "uncaught-heading: At 1",
         "what-needs-what: If",
     ),
