@@ -311,6 +311,7 @@ def test_what_is_not_offered_says_what_it_needs(lab):
     options = lab.control("data").locator("option")
     assert "linear regression (needs model: attention regression)" in options.all_text_contents()
     assert options.filter(has_text="linear regression").is_disabled()
+    lab.control("model")  # unfolds the group
     absent = lab.root.locator(".mha-absent").nth(0)
     absent.locator("summary").press("Enter")
     assert "kernel: needs model: single attention layer" in absent.locator("li").all_inner_texts()
