@@ -1532,7 +1532,7 @@ def turned(made, path, first, turn, network, pair, radius):
             {
                 "heatmap": above / abs(above).max(),
                 "network": ([0], [0]),
-                "lowest loss in the picture": (at[[column]], at[[row]]),
+                "minimum in the picture": (at[[column]], at[[row]]),
             },
         ),
     }, [

@@ -17,7 +17,7 @@ from mhabook.figure_parts import together
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.data.sequences import SequenceDataset
 from mhalib.models import AttentionLayer
-from mhalib.plots import GRAY, HERE, INK, SEQUENTIAL
+from mhalib.plots import GRAY, HERE, INK, MINIMUM, SEQUENTIAL
 
 Values: TypeAlias = dict[str, Any]
 DEGREES = tuple(range(0, 91, 5))
@@ -259,7 +259,8 @@ _ALT = (
     "direction, from 0 to 90 degrees: the curve starts between zero and the mean of all "
     "eigenvalues, falls below zero near 60 degrees, and ends at the smallest eigenvalue. Right, a "
     "map of the loss on the plane, the lighter the higher: dark in the middle, where the loss is "
-    "that of the network, and lighter all around."
+    "that of the network, and lighter all around. A disc marks the network, and a star the "
+    "minimum in the picture."
 )
 
 
@@ -303,11 +304,11 @@ def _frame():
         marker=HERE | edge | {"size": 11},
     )
     frame.add_scatter(
-        name="lowest loss in the picture",
+        name="minimum in the picture",
         mode="markers",
         row=1,
         col=2,
-        marker=HERE | edge | {"symbol": "square", "size": 10},
+        marker=MINIMUM | edge | {"size": 15},
         meta={"x": "low_a", "y": "low_b"},
     )
     frame.update_xaxes(title="turn of second direction, degrees", range=[-3, 93], dtick=30, col=1)
