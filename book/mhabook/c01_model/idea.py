@@ -50,8 +50,8 @@ def first_the_decoder() -> HTML:
         .words((60, 146), "label −", anchor="start")
         .arrow(ZERO, _between(ZERO, PLUS, 0.7), color=DECODER, width=3.5)
         # A tenth of every sample is the token of its label: its mean lies a tenth of the way there.
-        .label(_between(ZERO, PLUS, 0.1), True, size=4)
-        .label(_between(ZERO, MINUS, 0.1), False, size=4)
+        .dot(_between(ZERO, PLUS, 0.1), size=5, apart=True)
+        .label(_between(ZERO, MINUS, 0.1), False, size=5)
         .words((166, 119), "decoder", color=DECODER, anchor="start")
         .words((130, 180), "means differ a little")
     )

@@ -16,13 +16,11 @@ def many_short_moves() -> HTML:
     """One head makes one long move; four decoders make four half as long, and attention, one root
     later, a quarter."""
     one = Panel("One head: a large step")
-    one.head((14, 96), reach=30).arrow((98, 96), (98 + LONG, 96), color=DECODER, width=4)
-    one.words((98 + LONG / 2, 82), "1").words((130, 184), "its decoder moves")
+    _step(one, (24, 96), LONG, "1").words((130, 184), "its decoder moves")
     four = Panel("Four heads: small steps")
     for k in range(HEADS):
         y = 42 + 36 * k
-        four.head((54, y), reach=30).arrow((138, y), (138 + SHORT, y), color=DECODER, width=4)
-        four.words((138 + SHORT + 18, y + 5), "½")
+        _step(four, (64, y), SHORT, "½")
     four.words((130, 184), "the same step ÷ √4")
     together = Panel("Change of the logit")
     for y, what, color, share, sums in (
@@ -36,10 +34,20 @@ def many_short_moves() -> HTML:
             together.words((78, at + 5), words, anchor="start")
     return picture(
         "many-short-moves",
-        "Three panels. A head is a square, its attention, and a bar, its decoder. The decoder of "
-        "one head takes one large step. Those of four heads take four steps, each half as large. "
+        "Three panels. A head is a square, its attention, and a bar, its decoder, which an arrow "
+        "lengthens by a step. The decoder of one head takes one large step. Those of four heads "
+        "take four steps, each half as large. "
         "Bars for the change of the logit: from the decoders, it is the same for one head and "
         "four heads. From attention, which moves a quarter as far, the change with four heads is "
         "a quarter as large.",
         [one, four, together],
     )
+
+
+def _step(panel, at, length, words):
+    """A head, the step that lengthens its decoder from the end of its bar on, and what it counts."""
+    (x, y), size, reach = at, 24, 30
+    end = x + 1.6 * size + reach
+    panel.head(at, size=size, reach=reach)
+    panel.arrow((end, y), (end + length, y), color=DECODER, width=2)
+    return panel.words((end + length + 18, y + 5), words)

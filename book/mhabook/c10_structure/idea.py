@@ -19,7 +19,7 @@ NARROW = ("along the narrow", "one: flat")
 ERRORS = (0.02, 0.04)
 """How far the products u v of the two coordinates are above 1 at the start: so little that a whitened
 step hardly overshoots."""
-NEAR = 0.001
+NEAR = 0.002
 """Descent ends where both products are as near to 1."""
 MIDST, OFF = (130, 106), 1820
 """Where the clouds and the star on them are drawn, and how long an error of one is."""
@@ -51,9 +51,9 @@ def stretched_tokens() -> HTML:
     return picture(
         "descent-on-two-clouds",
         "Two clouds of faint dots with a star in the middle, where the errors along both directions are "
-        "zero. Left, isotropic tokens: a path leads nearly straight from a tick to the star; plain and "
+        "zero. Left, isotropic tokens: one step leads from a tick to the star; plain and "
         "whitened descent are the same. Right, the same tokens, stretched horizontally: whitened "
-        "descent takes the same path, and plain descent, dashed, zigzags from side to side on its way "
+        "descent takes the same step, and plain descent, dashed, zigzags from side to side on its way "
         "down.",
         clouds,
     )
@@ -69,8 +69,8 @@ def landscape() -> HTML:
         "vertically, from that of the narrow one. The level lines are narrow ovals around a star, "
         "the optimum: the loss is steep along the wide direction and flat along the narrow one. "
         "Descent jumps from side to side, for "
-        f"{len(narrow) - 1} steps. Right: in whitened coordinates the level lines are circles, and "
-        f"descent converges in {len(round_) - 1} steps.",
+        f"{_counted(narrow)}. Right: in whitened coordinates the level lines are circles, and "
+        f"descent converges in {_counted(round_)}.",
         [
             _ovals(
                 _named(Panel("Descent moves A and B"), WIDE, NARROW, 24),
@@ -192,7 +192,13 @@ def _ovals(panel, errors, variances, words):
         if np.hypot(*np.subtract(point, CENTER)) > 12:  # none is half under the star
             panel.dot(point, size=2.5)
     panel.words((points[0][0] + 9, points[0][1] + 1), "start", anchor="start")
-    return panel.star(CENTER).words((130, 186), f"{words}: {len(path) - 1} steps")
+    return panel.star(CENTER).words((130, 186), f"{words}: {_counted(path)}")
+
+
+def _counted(path):
+    """The steps of a path, in words."""
+    steps = len(path) - 1
+    return f"{steps} step" + "s" * (steps > 1)
 
 
 def _off(errors):

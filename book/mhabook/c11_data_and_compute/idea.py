@@ -50,12 +50,11 @@ def factor_and_floor() -> HTML:
     return picture(
         "factor-and-floor",
         "Three panels. Left: against the steps, on a logarithmic scale, a straight falling line, "
-        "dashed, a horizontal line, dotted and shaded below, and their sum, which turns where they "
-        "cross. Middle: a "
-        "second horizontal line, at half the error; the falling line is unchanged, and the new sum "
-        "turns a few steps later. Right: in the plane of steps and samples, the pairs of equal "
-        "error, and a dashed curve of pairs of equal cost, which touches it at a star, the "
-        "cheapest pair.",
+        "dashed, which steps lower, a horizontal line, dotted and shaded below, which samples "
+        "lower, and their sum, which turns where they cross. Middle: a second horizontal line, at "
+        "half the error; the falling line is unchanged, and the new sum turns a few steps later. "
+        "Right: in the plane of steps and samples, the pairs of equal error, and a dashed curve of "
+        "pairs of equal cost, which touches it at a star, the cheapest pair.",
         [_sum(), _twice(), _cheapest()],
     )
 
@@ -105,8 +104,10 @@ def _total(panel, n, width, opacity=1.0):
 
 def _sum():
     panel = _total(_floor(_slide(_axes(Panel("Two parts"), "step", "error")), 160), 160, 2.5)
-    panel.words((250, 131), "lowered by steps", anchor="end")
-    return panel.words((250, 86), "lowered by samples", anchor="end")
+    # Beside the falling line, and in the floor.
+    panel.words((62, 70), "lowered by steps", anchor="start")
+    panel.words((242, 132), "lowered by", anchor="end")
+    return panel.words((242, 150), "samples", anchor="end")
 
 
 def _twice():

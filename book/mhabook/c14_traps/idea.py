@@ -8,7 +8,7 @@ from mhabook.c14_traps.lines import Line
 from mhabook.c14_traps.statements import EXAMPLES
 from mhabook.drawing import Panel, Point, picture
 from mhalib.attention import gaussian, softmax
-from mhalib.plots import ATTENTION, DECODER, FOUND, GAUSSIAN
+from mhalib.plots import ATTENTION, DECODER, FOUND, GAUSSIAN, GRAY
 
 ORDERS = {"B2": "Values up and down", "B4": "Values that rise"}
 BEGIN = {"B2": 0.3, "B4": -1.0}
@@ -16,7 +16,7 @@ BEGIN = {"B2": 0.3, "B4": -1.0}
 ACROSS = np.linspace(-2.9, 2.9, 157)
 MIDDLE, ALONG = 130, 43
 """Where the query 0 is drawn, and how long a unit is along the line."""
-WHOLE = {"B2": (124, 27), "B4": (150, 50)}
+WHOLE = {"B2": (124, 27), "B4": (124, 40)}
 ABOVE = {"B2": (98, 23), "B4": (120, 43)}
 """Where the value 0 of each task is drawn, and how long a unit of values is: in a whole panel, and above
 a strip of losses."""
@@ -123,7 +123,7 @@ def _losses(panel, line, y, at, trap, met):
 
     panel.line((4, BASE), (256, BASE), width=1, opacity=0.5)
     for q in (trap, met):
-        panel.line(at(q), below(q), width=1, opacity=0.4)
+        panel.line(at(q), below(q), color=GRAY, width=1, dash="2 3")
     panel.curve([below(q) for q in ACROSS], width=2)
     return panel.star(below(met)).trap(below(trap))
 
