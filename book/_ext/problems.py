@@ -468,35 +468,57 @@ def two_kernels(rng):
 
 
 def barrier(rng):
-    keys = np.sort(rng.choice(np.arange(1, 7), 4, replace=False))[::-1].astype(float)
-    values = rng.integers(-2, 5, 4).astype(float)
-    means = top_means(keys, values)
-    target = float(np.ceil(means.max())) + 1
-    least = 0.5 * (target - means.max()) ** 2
-    traps = means[-1] <= means[0] and values[1] > values[0]
+    trapped = not rng.integers(2)
+    while True:
+        keys = np.sort(rng.choice(np.arange(1, 7), 4, replace=False))[::-1].astype(float)
+        values = rng.choice(np.arange(-3, 7), 4, replace=False).astype(float)
+        means, start = top_means(keys, values), float(rng.choice([0.5, 1, 2]))
+        best, first = means.max(), float(mha.softmax(start * keys) @ values)
+        target, rises, second = np.floor(best) + 1, means[-1] <= means[0], values[1] > values[0]
+        # queries left of zero meet the target, the start is held on the right, and of the last claim
+        # both hypotheses hold, or one
+        drawn_so = rises and second if trapped else rises != second
+        if values[-1] > target and first > means[-1] + 0.1 and 4 * best % 1 == 0 and drawn_so:
+            break
+    least = 0.5 * (target - best) ** 2
+    follows = (
+        "Both hypotheses hold, so the loss has a strict local minimum there. By (c), it is spurious."
+        if trapped
+        else f"The {'second' if rises else 'first'} does not hold, so the claim says nothing here. The "
+        "query misses the target all the same, by (c)."
+    )
     return Problem(
         "What a query cannot reach",
-        f"Four keys on a line, ${numbers(keys)}$, have the values ${numbers(values)}$. A query $q\\ge0$ "
-        f"is trained under softmax toward the target ${number(target)}$.\n\n"
+        f"Four keys on a line, ${numbers(keys)}$, have the values ${numbers(values)}$. A query is "
+        f"trained under softmax by gradient flow toward the target ${number(target)}$, with the loss "
+        f"$\\frac12(o-y)^2$. It starts at $q_0={number(start)}$, where the output is "
+        f"${number(first)}$.\n\n"
         "(a) Compute the means $A_i$ of the values of the $i$ largest keys.\n\n"
-        "(b) Between which numbers does the output lie?\n\n"
-        "(c) What lower bound on the loss $\\frac12(o-y)^2$ does the barrier theorem (chapter 14) give?\n\n"
-        "(d) Do the hypotheses of the last claim of the theorem hold, so that the loss has a strict "
-        "local minimum at some $q>0$?",
+        "(b) Between which numbers does the output lie for $q\\ge0$, and which lower bound on the "
+        "loss follows?\n\n"
+        "(c) Why does the query never reach the target, although other queries have this output?\n\n"
+        "(d) Do the hypotheses of the last claim of the barrier theorem hold, so that the loss has a "
+        "strict local minimum at some $q>0$?",
         f"(a) $A_1,\\dots,A_4={numbers(means)}$.\n\n"
-        f"(b) The output lies between ${number(means.min())}$ and ${number(means.max())}$, below the "
-        "target.\n\n"
-        f"(c) The loss is at least $\\frac12({number(target)}-{number(means.max())})^2"
-        f"={number(least)}$.\n\n"
+        f"(b) The output lies between ${number(means.min())}$ and ${number(best)}$, below the "
+        f"target. So the loss is at least $\\frac12({number(target)}-{number(best)})^2"
+        f"={number(least, 4)}$.\n\n"
+        f"(c) At the start, the output exceeds $A_4={number(means[-1])}$, so the query stays on $q>0$, "
+        "where (b) holds. As $q\\to-\\infty$, the output tends to the value of the smallest key, "
+        f"${number(values[-1])}$. This is above the target and $A_4$ is below it, so some $q<0$ meets it."
+        "\n\n"
         f"(d) The claim asks for $A_4\\le A_1$, here ${number(means[-1])}$ and ${number(means[0])}$, and "
-        f"for a second key with a larger value than the first, here ${number(values[1])}$ and "
-        f"${number(values[0])}$: the hypotheses {'hold' if traps else 'do not both hold'}.",
-        {"keys": keys, "values": values, "target": target},
-        {"means": means, "least": least, "traps": bool(traps)},
+        f"for a second largest key with a larger value than the largest, here ${number(values[1])}$ and "
+        f"${number(values[0])}$. {follows}",
+        {"keys": keys, "values": values, "target": target, "start": start},
+        {"means": means, "first": first, "least": least, "traps": trapped},
         counted(
             a=["the four means"],
-            b=["the smallest and the largest of them"],
-            c=["the bound"],
+            b=["the smallest and the largest of them, and the bound"],
+            c=[
+                "the output at the start exceeds $A_4$, so the query stays on $q>0$",
+                "queries left of zero meet the target, because the smallest key has a value above it",
+            ],
             d=["both hypotheses are checked"],
         ),
     )

@@ -205,18 +205,21 @@ def test_two_kernels_at_three_keys():
 
 
 def test_what_a_query_cannot_reach():
-    q = np.linspace(0, 60, 4001)[:, None]
+    right, left = np.linspace(0, 60, 4001)[:, None], np.linspace(-60, 0, 4001)[:, None]
     for given, found in of("barrier"):
-        keys, values, y = given["keys"], given["values"], given["target"]
+        keys, values, y, q = (given[name] for name in ("keys", "values", "target", "start"))
         close(found["means"], [values[:n].mean() for n in range(1, 5)])  # the largest key is first
-        outputs = (mha.softmax(q * keys) * values).sum(axis=1)
+        outputs = (mha.softmax(right * keys) * values).sum(axis=1)
         assert found["means"].min() - 1e-12 <= outputs.min()
         assert outputs.max() <= found["means"].max() + 1e-12 < y
-        assert (
-            0.5 * (outputs - y).min() ** 2
-            >= 0.5 * (outputs.max() - y) ** 2
-            >= found["least"] - 1e-9
-        )
+        close(found["least"], 0.5 * (y - found["means"].max()) ** 2)
+        close(found["first"], values @ np.exp(q * keys) / np.exp(q * keys).sum())
+        for _ in range(2000):
+            S = mha.softmax(q * keys)
+            q -= 0.02 * (S @ values - y) * (S * keys @ values - S @ keys * (S @ values))
+            assert q > 0
+        assert (mha.softmax(left * keys) * values).sum(axis=1).max() > y, "another query meets it"
         if found["traps"]:
             best = outputs[1:-1] > np.maximum(outputs[0], outputs[-1])
             assert best.any(), "the output rises and falls, and the loss falls and rises"
+    assert len({found["traps"] for _, found in of("barrier")}) == 2
