@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 course = load("book/_ext/course.py")
 marking = load("book/_ext/marking.py")
 own_course = load("book/_ext/own_course.py")
+problems = load("book/_ext/problems.py")
 FOUND = course.course()
 PAGES, WEEKS = FOUND["pages"], FOUND["weeks"]
 PARTS = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))["parts"]
@@ -145,6 +146,15 @@ def test_a_part_counts_what_its_rows_earn_and_a_point_takes_five_minutes():
     assert marking.effort(parts[1:]) == "about 5 minutes, 1 point"
     with pytest.raises(ValueError, match=r"ex-0: expected what its parts count .* sheets.yml"):
         marking.parts("ex-0")
+
+
+@pytest.mark.parametrize("k", range(1, len(WEEKS) + 1))
+def test_a_class_with_ninety_minutes_chooses_problems_of_its_sheet_in_their_order(k):
+    chosen, labels = marking.said()["choose"][k], course.problems(WEEKS[k - 1])
+    assert chosen == [label for label in labels if label in chosen]
+    drawn = [each.parts for each in problems.drawn(k, 0)]
+    points = sum(map(marking.points, [*map(marking.parts, chosen), *drawn]))
+    assert 80 <= marking.MINUTES * points <= 90
 
 
 def test_every_part_of_a_problem_counts_something_and_no_other_exercise_has_marks():
