@@ -81,7 +81,8 @@ def sheet(_, week, given):
         stated.select(".exercise > .admonition-title"), week["own"], strict=True
     ):
         title.append(f" · {marking.effort(marking.parts(label))}")
-    last = " and ".join(f"S{k}.{n}" for n, _ in deck.numbered(week, drawn))
+    last = " and ".join(numbers_of_drawn(week, drawn))
+    stated.p.append(f" {how_long(week, stated, drawn)}")
     alone.replace_with(BeautifulSoup(f"<p>{ALONE_TOO.format(last)}</p>", "html.parser"))
     asked = "".join(
         f'<div class="exercise"><p class="admonition-title">{escape(title)}</p>'
@@ -99,6 +100,26 @@ def sheet(_, week, given):
     return paper(f"Sheet {k}", f"{line}{page}{used}", given)
 
 
+def how_long(week, stated, drawn):
+    """The minutes of a sheet, and which of its problems a class with less time does."""
+    links = stated.select("ol > li > p:first-child > strong > a")
+    own = [f"S{week['week']}.{n}" for n, _ in enumerate(week["own"], len(links) + 1)]
+    numbers = [*(link.get_text().split()[-1] for link in links), *own]
+    labels, chosen = course.problems(week), marking.said()["choose"][week["week"]]
+    picked = [number for number, label in zip(numbers, labels, strict=True) if label in chosen]
+    counted = [each.parts for each in drawn]
+    some, every = (
+        marking.MINUTES * sum(map(marking.points, [*map(marking.parts, those), *counted]))
+        for those in (chosen, labels)
+    )
+    *first, last = [*picked, *numbers_of_drawn(week, drawn)]
+    return HOW_LONG.format(every=every, some=some, first=", ".join(first), last=last)
+
+
+HOW_LONG = (
+    "All problems together take about {every} minutes. For {some} minutes, choose Exercises {first}, "
+    "and {last}."
+)
 HANDED_IN = (
     '<p class="handed-in"><span>Name</span><span>Date</span><span>Points, of {points}</span></p>'
 )
@@ -173,12 +194,14 @@ def solutions(_, week, given):
         if course.stated_in(file, label)
     )
     title = f"Solutions of sheet {k}"
-    drawn = " and ".join(
-        f"S{k}.{n}" for n, _ in deck.numbered(week, problems.drawn(k, given["seed"]))
-    )
+    drawn = " and ".join(numbers_of_drawn(week, problems.drawn(k, given["seed"])))
     return paper(
         title, f"<h2>{title}</h2><p>{OTHER_WAYS} {NOT_HERE.format(drawn)}</p>{solved}", given
     )
+
+
+def numbers_of_drawn(week, drawn):
+    return [f"S{week['week']}.{n}" for n, _ in deck.numbered(week, drawn)]
 
 
 OTHER_WAYS = "Another correct way earns the same points."
@@ -251,6 +274,12 @@ def for_proofs(file):
 
 
 FILES = "<!-- files -->"
+WITHOUT_DRAWN = (
+    "<p>The solutions of the last two problems of the sheet are not here, because anyone can download "
+    "this folder. Get the source of the book{}, and run <code>make kit</code>: it writes them for the "
+    "numbers of this sheet. For a sheet with numbers of your own, choose a <code>seed</code>, as the "
+    "page <em>Three routes</em> shows.</p>"
+)
 ABOUT = (
     "<p>Open the pages in any browser. They need no network, but the folder <code>files</code> beside "
     "them. A PDF is its page, printed.</p><p>You may use and change slides, sheets and solutions, and "
@@ -319,7 +348,13 @@ def listed(folder, without=None):
         paths = [path for path in sorted(folder.iterdir()) if used_as(path) == use != without]
         links = ", ".join(f'<a href="{path.name}">{path.name}</a>' for path in paths)
         rows += f"<li>{links}: {said}</li>" if links else ""
-    return f"<ul>{rows}</ul>"
+    return f"<ul>{rows}</ul>{WITHOUT_DRAWN.format(source()) if without == DRAWN else ''}"
+
+
+def source():
+    """Where the source of the book is, if that has an address."""
+    address = edition.repository(ROOT)
+    return "" if edition.is_placeholder(address) else f' from <a href="{address}">{address}</a>'
 
 
 def used_as(path):
@@ -404,10 +439,14 @@ def pack(folder, where, without=None):
         for path in sorted(folder.rglob("*")):
             if path.is_file() and used_as(path) not in (without, READ_ME):
                 archive.write(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
-        about = (folder / f"{READ_ME}.html").read_text("utf-8")
-        about = about.replace(FILES, listed(folder, without))
-        archive.writestr(f"{folder.name}/{READ_ME}.html", about)
+        archive.writestr(f"{folder.name}/{READ_ME}.html", about(folder, without))
     return target
+
+
+def about(folder, without=None):
+    """The read-me of a packed week, with the list of its files."""
+    text = (folder / f"{READ_ME}.html").read_text("utf-8")
+    return text.replace(FILES, listed(folder, without))
 
 
 def main():
@@ -432,6 +471,7 @@ def main():
     for folder in folders:
         if not asked.course:
             pack(folder, PUBLISHED, without=DRAWN)
+        (folder / f"{READ_ME}.html").write_text(about(folder), "utf-8")
         if printing or asked.course:
             made = pack(folder, folder.parent)
             print(f"== {made.relative_to(ROOT)}, {made.stat().st_size / 1e6:.1f} MB")

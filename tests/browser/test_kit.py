@@ -549,6 +549,13 @@ def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_the
     assert counted == [marking.counted(points) for points in listed]
     line = [each.get_text() for each in sheet.select(".handed-in span")]
     assert line == ["Name", "Date", f"Points, of {sum(map(int, told))}"]
+    every, some, chosen = re.search(
+        r"together take about (\d+) minutes\. For (\d+) minutes, choose Exercises (.+)\.$",
+        sheet.section.p.get_text(),
+    ).groups()
+    assert int(every) == sum(map(int, re.findall(r"about (\d+) minutes, ", titles)))
+    minutes = dict(re.findall(r"Exercise ([\w.]+) [^\d]*?about (\d+) minutes, ", titles))
+    assert int(some) == sum(int(minutes[number]) for number in re.split(r",? and |, ", chosen))
     assert not sheet.select(".solution, .mha-exercise, script") and not solved.select(
         ".mha-exercise, script"
     )
@@ -609,6 +616,7 @@ def test_a_packed_week_opens_from_disk_with_all_that_it_needs(chromium, tmp_path
     read_me = (tmp_path / "week-2" / "read-me.html").read_text("utf-8")
     beside = {path.name for path in (tmp_path / "week-2").iterdir() if path.is_file()}
     assert {*re.findall('<a href="([^"]+)">', read_me)} == beside - {"read-me.html"}
+    assert "The solutions of the last two problems of the sheet are not here" in read_me
     page.close()
 
 
@@ -674,6 +682,8 @@ def test_solutions_of_drawn_problems_are_written_for_a_lecturer_alone(monkeypatc
         title = BeautifulSoup((folder / "slides.html").read_text(), "html.parser").section
         assert "Week 1 of 1 · 2027-05-04 · How Attention Learns" in title.get_text()
         assert f"week-1/{kit.DRAWN}.html" in ZipFile(kit.pack(folder, folder.parent)).namelist()
+        assert f'<a href="{kit.DRAWN}.html">' in kit.about(folder)
+        assert "are not here" not in kit.about(folder)
     assert solved[0] != solved[1]
 
 
