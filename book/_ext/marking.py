@@ -26,7 +26,8 @@ class Part:
 
 @cache
 def said():
-    """``facts``: week → what stands below its problems; ``marks``: label → parts."""
+    """``choose``: week → labels for less time; ``facts``: week → what stands below its problems;
+    ``marks``: label → parts."""
     return yaml.safe_load(SHEETS.read_text("utf-8"))
 
 
