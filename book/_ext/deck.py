@@ -17,6 +17,8 @@ proof. The proof of another statement stands below it where there is room, and e
 slide, sentence by sentence. Of a part, ``proofs_in_notes`` lists statements whose proofs are for the
 notes alone, and ``add`` has words for below what a slide shows, such as a proof. For ``4/thm-1-training/proof`` it
 says, above that proof, what is proved; else the whole statement stands there, if it leaves room.
+``if_late`` lists what can be skipped, a slide with its proof or ``4/thm-1-training/proof`` alone; the plan and the
+notes say so.
 
 The notes of a slide are its minutes, what to ask (``show`` of a live figure), what lecture_notes.yml
 says of it, or else a link to its page, and of a statement its proof. What it says of
@@ -62,6 +64,7 @@ class Slide:
     part: str = ""
     foot: str = ""
     share: float = 0  # of the minutes of its part
+    optional: bool = False  # one that is skipped if time is short
 
     @property
     def html(self):
@@ -87,10 +90,14 @@ def slides(k, week, given):
             "<p>S opens these notes in a window of their own, F fills the screen, ? lists all "
             "keys.</p>",
         ),
-        Slide(plan(week), "plan"),
+        Slide("", "plan"),
     ]
+    late = []
     for part in week["lecture"]:
-        shown += of_part(part, week, given.get("setter"))
+        made = of_part(part, week, given.get("setter"))
+        late.append([len(shown) + n for n, each in enumerate(made, 1) if each.optional])
+        shown += made
+    shown[1].body = plan(week, late)
     for each in shown:
         if each.kind == "guesses":
             each.notes += answers(each.name.split("/")[0], shown)
@@ -103,12 +110,15 @@ def slides(k, week, given):
 def of_part(part, week, setter):
     """The slides of a part of the lecture, with their shares of its minutes.
 
-    Raises ValueError for a sentence on a proof that has no slide.
+    Raises ValueError for a proof in ``add`` or ``if_late`` that has no slide.
     """
     made = [each for name in part["slides"] for each in slide(name, part, setter)]
-    above = {name for name in part.get("add", {}) if name.endswith("/proof")}
-    for name in above - {each.noted for each in made}:
-        raise ValueError(f"add, {name}: expected a proof with a slide of its own; leave this out")
+    for key in ("add", "if_late"):
+        proofs = {name for name in part.get(key, ()) if name.endswith("/proof")}
+        for name in proofs - {each.noted for each in made}:
+            raise ValueError(
+                f"{key}, {name}: expected a proof with a slide of its own; leave this out"
+            )
     names = [name for other in week["lecture"] for name in other["slides"]]
     for each in made:
         page = each.name.split("/")[0]
@@ -129,6 +139,7 @@ def of_part(part, week, setter):
         asked = shows.get(each.name.split("/")[-1])
         each.notes = (
             f"<p>{called}, {about} of {part['minutes']} minutes.</p>"
+            + ("<p><b>If you are late, skip this slide.</b></p>" if each.optional else "")
             + (f"<p><b>{escape(asked)}</b></p>" if asked else "")
             + (note(each.noted, setter) or f"<p>{each.foot}</p>")
             + each.notes
@@ -219,16 +230,26 @@ def chapters(week):
     return [name.split("/")[0] for name in names if name.endswith("/question")]
 
 
-def plan(week):
-    """The parts of a lecture, each with a bar as long as it takes, and what was to be read."""
+def plan(week, late):
+    """The parts of a lecture, each with a bar as long as it takes and the numbers of the slides that
+    can be skipped, and what was to be read."""
     whole = sum(part["minutes"] for part in week["lecture"])
     parts = "".join(
-        f"<li><b>{part['minutes']}′</b> {escape(part['part'])}"
+        f"<li><b>{part['minutes']}′</b> {escape(part['part'])}{skipped(numbers)}"
         f'<i style="width: {part["minutes"] / whole:.1%}"></i></li>'
-        for part in week["lecture"]
+        for part, numbers in zip(week["lecture"], late, strict=True)
     )
     pages = " · ".join(map(course.title, week["read"]))
     return f"<h2>{whole} minutes</h2><ol>{parts}</ol><p>Read before, except the live figures: {escape(pages)}</p>"
+
+
+def skipped(numbers):
+    """The slides of these numbers, as those that can be skipped; "" for none."""
+    if not numbers:
+        return ""
+    *others, last = map(str, numbers)
+    named = f"slides {', '.join(others)} and {last}" if others else f"slide {last}"
+    return f" <small>if late, skip {named}</small>"
 
 
 def called(given):
@@ -263,7 +284,9 @@ def slide(name, part, setter=None):
     made = [Slide(body, kind, notes, name, name), *further, *outlines]
     where = f"Chapter {page.replace('-', ', ')}" if page[0].isdigit() else course.title(file)
     link = moved(f"{Path(file).name}.html", file, HERE)
+    late = part.get("if_late", ())
     for each in made:
+        each.optional = name in late or (each.kind == "outline" and f"{name}/proof" in late)
         each.part, each.foot = part["part"], f'<a href="{link}" target="_blank">{escape(where)}</a>'
         each.share = SHARES.get(kind)
     for each in outlines:

@@ -15,8 +15,8 @@ The file says how the course is called, who gives it, and its weeks::
 
 A week is one of the book, with its sheet and its quiz. What else it says, ``title``, ``aim``,
 ``lecture`` or ``live``, is written as in course.yml, and stands in place of what is there; its
-``date`` stands on title slides. A part of a lecture may have ``proofs_in_notes`` and ``add``
-(deck.py). The ``seed`` draws the numbers of two problems of each sheet.
+``date`` stands on title slides. A part of a lecture may have ``proofs_in_notes``, ``add`` and
+``if_late`` (deck.py). The ``seed`` draws the numbers of two problems of each sheet.
 """
 
 from datetime import date
@@ -93,7 +93,7 @@ def week_of(week, where):
 def require_part(part, where):
     """Raise ValueError for a part of a lecture without minutes or slides, or with a slide of no
     page; deck.py names one that its page does not have."""
-    more = {"proofs_in_notes": list, "add": dict}
+    more = {"proofs_in_notes": list, "add": dict, "if_late": list}
     expect(part, where, {"minutes": int, "part": str, "slides": list}, more)
     if part["minutes"] < 1:
         raise ValueError(f"{where}: expected minutes: 1 or more, got {part['minutes']}")
@@ -106,7 +106,7 @@ def require_part(part, where):
             raise ValueError(f"{where}, slide {name}: {error}") from error
     for key in more:
         for name in part.get(key, ()):
-            slide = name.removesuffix("/proof") if key == "add" else name
+            slide = name if key == "proofs_in_notes" else name.removesuffix("/proof")
             if slide not in part["slides"]:
                 raise ValueError(f"{where}, {key}: expected one of its slides, got {name!r}")
     for name, said in part.get("add", {}).items():

@@ -74,10 +74,9 @@ def test_a_start_a_hundred_times_smaller_rests_about_as_many_steps_longer(lost, 
         "The data are twenty samples",
         "two of ten tokens carry the label",
         "a reference point whose loss is below a thousandth",
-        "A trillion heads fit on this page, because only two of them are distinct. The random step moves one "
-        "half of the heads forward and the other half backward",
+        "The run has a trillion heads. They fit on this page, because only two of them are distinct. The random "
+        "step moves one half of the heads forward and the other half backward",
         "so the next cell trains two heads and counts each of them half a trillion times",
-        "The run starts after one random step and has a trillion heads",
     ),
 )
 def test_the_run_is_as_described(data, half, start, live, said):
@@ -92,9 +91,9 @@ def test_the_run_is_as_described(data, half, start, live, said):
         backward,
         trained,
         part,
-        *again,
+        again,
     ) = said
-    assert {*again} == {trillion}
+    assert again == trillion
     assert data.X.shape[:2] == (samples, tokens)
     assert (data.relevant.sum(axis=1) == relevant).all()
     assert least / 2 < tried(live, "Initial settings")["reference_loss"][0] < least

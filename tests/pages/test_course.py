@@ -111,7 +111,7 @@ def test_a_sheet_asks_for_exercises_of_what_was_read_and_a_lecture_shows_no_othe
         )
         assert set(told) <= {course.number(file) for file in before}, f"week {k}"
         assert 4 <= len(week["sheet"]) + len(week["own"]) <= 8
-        assert sum(item["minutes"] for item in week["lecture"]) == 90
+        assert 82 <= sum(item["minutes"] for item in week["lecture"]) <= 85, "of ninety"
 
 
 def test_what_is_shown_live_is_a_figure_of_its_page():
@@ -356,8 +356,9 @@ def live(figure):
             "proofs_in_notes: expected one of its slides, got '9/x'",
         ),
         (lecture(add={"9/x": "y"}), "add: expected one of its slides, got '9/x'"),
+        (lecture(if_late=["9/x/proof"]), "if_late: expected one of its slides, got '9/x/proof'"),
         (lecture(proofs_in_notes=["9/idea/proof"]), "one of its slides, got '9/idea/proof'"),
-        (lecture(takes={}), "expected minutes, part, slides, proofs_in_notes, add, got 'takes'"),
+        (lecture(takes={}), "proofs_in_notes, add, if_late, got 'takes'"),
         (lecture(add={"9/idea": "$x"}), "each formula between two $, got '$x'"),
         (
             lecture(slides=["99/idea"]),
