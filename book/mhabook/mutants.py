@@ -349,7 +349,8 @@ WHY = {
     "thm-slow-attention": "The proof loses a factor of four or more, so its constants are not "
     "pinned.",
     "prop-pull": "With the root mean square over heads and queries the bound is true as well.",
-    "prop-equal-rows": "A change of Td + 2 by 0.04 is less than the standard errors.",
+    "prop-equal-rows": "A change of Td + 2 by 0.04 is less than the standard errors. U = 0 has no "
+    "cosine, and the check sets it to 0.",
     "lemma-expansion": "The bound is attained for κD² → 0 alone: only the ½ of ς is pinned, not "
     "what it grows by, nor which end has the longer decoder.",
     "lemma-leave-one-out": "The exponential is nearly 1 on runs that are so near, so that what is "
@@ -371,6 +372,7 @@ WHY = {
     "of steps up as well.",
     "prop-renormalization": "A factor of 2 % is less than what the two scales leave of the "
     "convexity.",
+    "prop-mean-error": "For ‖V‖ = 0.75 the check asks for a growth by ten, and it is by 25 or more.",
     "lemma-query-rate": "Where the pieces meet they have the same slope: a change a little above "
     "⅓ moves the rate by less than is allowed.",
     "prop-flat-saddles": "For the 2 of 2s + s′ 1 would do on all instances that we know.",
@@ -380,12 +382,14 @@ WHY = {
     "whole.",
     "prop-mean-over-starts": "A density that is nearly 0 at 0 has its limit too late to be read.",
     "prop-least-squares": "A change of n − d − 1 by 0.04 is less than five standard errors.",
-    "prop-fitted-noise": "No grid of ours reaches ‖V‖ = 1.",
+    "prop-fitted-noise": "No grid of ours reaches ‖V‖ = 1. For other singular vectors the check has "
+    "the length of U along those of V in place of s_i/v_i.",
     "lemma-gradient-gap": "The bounds are attained in one coordinate as U → 0, so that the 2 of "
     "2‖U‖‖V‖ is not pinned, nor is a sum over coordinates.",
     "thm-finite-gradient": "The proof uses Markov's inequality five times, each time at an eighth "
     "of the chance, so that the bound is thousands of times the gap, and its constants are not "
-    "pinned. What it is made of is checked by itself.",
+    "pinned. What it is made of is checked by itself. The tokens of an instance fit into one "
+    "block.",
     "thm-finite-descent": "The run stays well inside of what the bound allows, so that its "
     "constants are not pinned; p ≥ d and the rank are needed for the contraction that the proof "
     "cites, and a larger ε is in the bound.",
@@ -393,6 +397,8 @@ WHY = {
     "thm-neighborhood": "The proof loses a factor of a thousand, so its constants are not pinned.",
     "thm-wells": "Its weights are Gaussian whatever kernel it is given. No other key of ours lies "
     "where a mutant looks instead of within g/2.",
+    "prop-almost-every-start": "The check asks for the rank of B alone, which more heads do not "
+    "lower.",
     "prop-rising": "A key alone has no value on either side of y.",
     "thm-barrier": "The flow from q is claimed to stay on q > 0, however far it goes; the other "
     "comparisons only differ where two numbers are equal.",

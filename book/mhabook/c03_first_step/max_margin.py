@@ -98,6 +98,16 @@ def _best_direction(n=7, p=12):
     return {"features": features, "y": y, "theta": theta, "weights": weights}
 
 
+def _origin_on_an_edge():
+    """The nearest point to the origin is on an edge, so that one weight has to be dropped."""
+    return {
+        "features": np.array([[3.0, 0.0], [-2.0, -2.0], [-2.0, 0.0]]),
+        "y": np.ones(3),
+        "theta": np.array([0.0, -1.0]),
+        "weights": np.full(3, 1 / 3),
+    }
+
+
 def _beside_the_hull():
     """Two features on a line, and weights 2 and −1 that lead from them to the origin."""
     return {
@@ -125,7 +135,7 @@ def _convex(theta, weights, **_):
     assumptions="‖θ‖ = 1; λ_i ≥ 0; Σ_i λ_i = 1",
     by_proof="no direction has a positive margin if the hull contains the origin",
     random=_directions,
-    extremal=(_best_direction,),
+    extremal=(_best_direction, _origin_on_an_edge),
     broken=lambda seed: (
         (best := _best_direction())
         # A sum below 1 shrinks the right side below the margin, which it equals at sum 1.

@@ -231,6 +231,7 @@ def _flow(seed):
     broken=lambda seed: _flow(seed) | {"time": 20.0, "key_gain": 2.0},
     breaks=GRADIENT,
     hypotheses=lambda zeta, key_gain=1.0, **_: {"0 < ζ < 1": 0 < zeta < 1, GRADIENT: key_gain == 1},
+    refused=(lambda: _flow(0) | {"zeta": 1.0},),
 )
 def lever(
     zeta: float,

@@ -345,6 +345,9 @@ def _derivative(A, B, x, y, dA, dB, centered):
     assumptions=f"{GAUSSIAN}; Σ is symmetric, Σ ≻ 0",
     by_proof="the limit holds almost surely",
     random=any_tilt,
+    # So nearly uniform weights that the standard error is of the order τ², and not τ.
+    extremal=tuple(lambda b=b: {"b": np.array([b]), "Sigma": np.eye(1)} for b in (0.1, 0.2, 0.3)),
+    slack=(),
     broken=any_box,
     hypotheses=tilts,
     breaks=BOX,

@@ -254,6 +254,12 @@ def _starts(seed):
     chapter=FURTHER,
     by_proof="the limit of (1 + h)^K E(1 − x_K²)² is positive and finite",
     random=_starts,
+    # The density falls from 2 to 0; and a step so short that the limit is nearly 1.
+    extremal=(
+        lambda: {"kappa": 2.0, "lr": 0.4, "tilt": -1.0},
+        lambda: {"kappa": 20.0, "lr": 0.3, "tilt": 0.0},
+    ),
+    slack=(),
     assumptions="x_{j+1} = x_j(1 + h(1 − x_j²)); 0 < h < ½; a continuous density that is "
     "positive at 0",
     broken=lambda seed: _starts(seed) | {"least": 0.3},

@@ -401,7 +401,8 @@ def all_ranks(m: int, d: int, n: int, kernel: Kernel) -> Instance:
     assumptions="one head",
     random=_one_head,
     extremal=tuple(
-        (lambda n=n, kernel=kernel: _few(n, kernel)) for n, kernel in ((2, softmax), (1, gaussian))
+        (lambda n=n, kernel=kernel: _few(n, kernel))
+        for n, kernel in ((2, softmax), (1, gaussian), (1, softmax))
     ),
     slack=(1e-9, 1e-9),
     broken=lambda seed: _few(1, gaussian, seed),

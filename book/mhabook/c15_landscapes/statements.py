@@ -168,8 +168,16 @@ def chances(values: Array, v: Array) -> np.ndarray:
     assumptions="p ≥ 3; −β ≤ μ_1 < 0; all others are at least γ > 0; "
     "two directions with independent standard normal entries",
     random=_saddle,
-    # In the last the chances differ most from plane to plane.
-    extremal=(_even_saddle, lambda: _even_saddle(5), _uneven_saddle),
+    extremal=(
+        _even_saddle,
+        lambda: _even_saddle(5),
+        # The chances differ most from plane to plane.
+        _uneven_saddle,
+        # P(seen) is nearly 1, and nearly 0: once a plane shows what is so rare, and once none does.
+        lambda: _even_saddle(3, 32.0, 1.0) | {"seed": 0},
+        lambda: _even_saddle(8, 0.02, 1.0) | {"seed": 13},
+        lambda: _even_saddle(21, 1e-3, 1.0),
+    ),
     broken=lambda seed: _saddle(seed) | {"up": 10.0},
     breaks="all others are at least γ > 0: a γ too large",
     hypotheses=lambda values, down, up, **_: {
@@ -178,6 +186,8 @@ def chances(values: Array, v: Array) -> np.ndarray:
         "all others are at least γ > 0": min(values[1:], default=up) >= up > 0,
     },
     counterexamples=(lambda: _even_saddle() | {"down": 0.5},),
+    # There is no plane.
+    refused=(lambda: _even_saddle(1),),
 )
 def missed_saddle(values: Array, down: float, up: float, seed: int) -> Checks:
     """P(the slice's Hessian has a negative eigenvalue) ≤ (β/(β+γ))^{(p−2)/2}, and = for
@@ -339,7 +349,12 @@ def _far_enough(layer, data, t, seed=0, direction=None):
     assumptions="the kernel is Gaussian; only W^Q and W^K move; tδ ≥ Δ",
     random=_going_far,
     # So far out that the bound is 1e-4 of √f₀, which pins f₀ itself.
-    extremal=(_one_token, lambda: _one_token(2, 3, 4, 2), lambda: _going_far(0, 6.5)),
+    extremal=(
+        _one_token,
+        lambda: _one_token(2, 3, 4, 2),
+        lambda: _going_far(0, 6.5),
+        lambda: _going_far(0) | {"t": 100.0},
+    ),
     slack=(1e-9, 1e-9),
     broken=lambda seed: _constant_values(seed, (softmax, normalized_gaussian)[seed % 2]),
     breaks="the kernel: softmax, and the Gaussian with normalized rows",
