@@ -99,7 +99,7 @@ def _best_direction(n=7, p=12):
 
 
 def _origin_on_an_edge():
-    """The nearest point to the origin is on an edge, so that one weight has to be dropped."""
+    """The origin is on an edge of the hull, so that one weight has to be dropped."""
     return {
         "features": np.array([[3.0, 0.0], [-2.0, -2.0], [-2.0, 0.0]]),
         "y": np.ones(3),

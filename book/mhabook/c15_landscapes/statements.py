@@ -348,7 +348,7 @@ def _far_enough(layer, data, t, seed=0, direction=None):
     chapter=FURTHER,
     assumptions="the kernel is Gaussian; only W^Q and W^K move; tδ ≥ Δ",
     random=_going_far,
-    # So far out that the bound is 1e-4 of √f₀, which pins f₀ itself.
+    # In the third the bound is 1e-4 of √f₀, which pins f₀ itself; in the last every weight is 0.
     extremal=(
         _one_token,
         lambda: _one_token(2, 3, 4, 2),
