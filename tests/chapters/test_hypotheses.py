@@ -32,7 +32,6 @@ BUILT = {
     "prop-late-factor": ["infinitely many samples"],
     "cor-2-test-loss": [
         "every token has norm at most R",
-        "θ₀, η, and K do not depend on them",
         "|Φ(X;θ₀)| ≤ B_Φ",
         "‖θ*‖ = 1",
         "D₀ = (B_Φ + ½ + log K)/γ",
@@ -45,6 +44,7 @@ LETTERS = {
     "prop-flat-saddles": ["N = diag(s, s′)", "U = e₂uᵀ", "V = e₂vᵀ"],
     "prop-blind": ["x̃_i = Cx_i", "the same targets"],
     "prop-blind-variants": ["x̃_i = Cx_i", "the same targets", "the steps of SA1 or SA2"],
+    "prop-rising": ["d = m = 1"],
 }
 
 
@@ -61,6 +61,11 @@ def flipped():
     return {
         "data": SimpleNamespace(X=data.X, y=data.y * np.where(np.arange(len(data)) == 0, -1, 1))
     }
+
+
+def depending():
+    """A start for a training set, as one that depends on its samples."""
+    return {"start": {(0,): mhabook.ledger["cor-2-test-loss"].random(0)["start"]}}
 
 
 def several_tokens(T, R, size=1.0):
@@ -106,7 +111,8 @@ VIOLATED = [
     ("prop-late-factor", "0 < η ≤ κ/(1 + κ)", {"lr": 0.0}),
     ("prop-late-factor", "0 < η ≤ κ/(1 + κ)", {"lr": 1.0}),
     ("cor-2-test-loss", "the samples are independent and identically distributed", {"copies": 2}),
-    ("cor-2-test-loss", "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0; √H ≥ (64/7) D₀² B; 0 < η ≤ 1/ρ", flipped()),
+    ("cor-2-test-loss", "θ₀, η, and K do not depend on them", depending()),
+    ("cor-2-test-loss", "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0", flipped()),  # without a γ there is no D₀
     ("cor-2-test-loss", "K ≥ 5", {"steps": 4}),
     ("cor-2-test-loss", "√H ≥ (64/7) D₀² B", {"steps": 10**9, "lr": 1e-9}),
     ("cor-2-test-loss", "0 < η ≤ 1/ρ", {"lr": 0.0}),
