@@ -181,9 +181,10 @@ def test_a_proof_of_a_long_statement_has_its_number_and_its_name_or_a_sentence()
     assert title == "Proof of Theorem 4.2 (Training)" and "claim" not in proof.body
     _, proof, *_ = deck.slide(name, part | {"add": {f"{name}/proof": "It converges."}})
     assert '<h2>Proof of Theorem 4.2</h2><div class="claim"><p>It converges.</p>' in proof.body
-    unseen = {"slides": ["9/idea"], "add": {"9/idea/proof": "It tilts."}}
-    with pytest.raises(ValueError, match="add, 9/idea/proof: expected a proof with a slide"):
-        deck.of_part(part | unseen, WEEKS[5], None)
+    for key in ("add", "if_late"):
+        unseen = {"slides": ["9/idea"], key: {"9/idea/proof": "It tilts."}}
+        with pytest.raises(ValueError, match=f"{key}, 9/idea/proof: expected a proof with a slide"):
+            deck.of_part(part | unseen, WEEKS[5], None)
 
 
 def test_a_proof_is_cut_into_its_sentences_with_their_formulas():
