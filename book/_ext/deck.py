@@ -14,18 +14,24 @@ slide is
 
 A theorem is built up: first what it supposes, then each of its claims, and on slides of its own its
 proof. The proof of another statement stands below it where there is room, and else on the next
-slide, sentence by sentence. Of a part, ``proofs_in_notes`` lists statements whose proofs are for the
-notes alone, and ``add`` has words for below what a slide shows, such as a proof. For ``4/thm-1-training/proof`` it
-says, above that proof, what is proved; else the whole statement stands there, if it leaves room.
-``if_late`` lists what can be skipped, a slide with its proof or ``4/thm-1-training/proof`` alone; the plan and the
-notes say so.
+slide, step by step. Of a part, ``proofs_in_notes`` lists statements whose proofs are for the notes
+alone, and ``add`` has words for below what a slide shows, such as a proof. With ``/above`` behind its
+name they stand above a statement, for what its symbols mean, and with ``/title`` they are the heading
+of a slide. For ``4/thm-1-training/proof`` they say, above that proof, what is proved, and for
+``4/thm-1-training/proof-2`` on its second slide; else the whole statement stands there, if it leaves
+room, and if it is short on the slides behind.
+``if_late`` lists what can be skipped, a slide with its proof or ``4/thm-1-training/proof`` alone; the
+plan and the notes say so.
 
-The notes of a slide are its minutes, what to ask (``show`` of a live figure), what lecture_notes.yml
-says of it, or else a link to its page, and of a statement its proof. What it says of
-``2/prop-1-hessian/proof`` is for the first slide of that proof.
+The notes of a slide are its number, its minutes, and the minute of the lecture at which it begins,
+what to ask (``show`` of a live figure), what lecture_notes.yml says of it, and of a statement its
+proof, unless a slide shows it. What is said of ``2/prop-1-hessian/proof`` is for the first slide of
+that proof, of ``2/prop-1-hessian/proof-2`` for the second, and of
+``softmax/three-scores-three-weights/2`` for the second slide of a section.
 """
 
 import re
+from bisect import bisect
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
@@ -64,6 +70,7 @@ class Slide:
     part: str = ""
     foot: str = ""
     share: float = 0  # of the minutes of its part
+    minutes: int = 0
     optional: bool = False  # one that is skipped if time is short
 
     @property
@@ -98,7 +105,11 @@ def slides(k, week, given):
         late.append([len(shown) + n for n, each in enumerate(made, 1) if each.optional])
         shown += made
     shown[1].body = plan(week, late)
-    for each in shown:
+    begins = 0
+    for number, each in enumerate(shown, 1):
+        if each.part:
+            each.notes = f"<p>{timed(number, each.minutes, begins)}</p>{each.notes}"
+            begins += each.minutes
         if each.kind == "guesses":
             each.notes += answers(each.name.split("/")[0], shown)
     titles = [*titles_of_sheet(week), *titles_of_drawn(week, given)]
@@ -107,14 +118,20 @@ def slides(k, week, given):
     return [each.html for each in shown]
 
 
+def timed(number, minutes, begins):
+    """Which slide it is, how long it takes, and at which minute of the lecture it begins."""
+    return f"slide {number} · {minutes or 'less than 1'} min · minute {begins}"
+
+
 def of_part(part, week, setter):
     """The slides of a part of the lecture, with their shares of its minutes.
 
     Raises ValueError for a proof in ``add`` or ``if_late`` that has no slide.
     """
     made = [each for name in part["slides"] for each in slide(name, part, setter)]
+    words = part.get("add", {})
     for key in ("add", "if_late"):
-        proofs = {name for name in part.get(key, ()) if name.endswith("/proof")}
+        proofs = {name for name in part.get(key, ()) if re.search(r"/proof(-\d+)?$", name)}
         for name in proofs - {each.noted for each in made}:
             raise ValueError(
                 f"{key}, {name}: expected a proof with a slide of its own; leave this out"
@@ -128,23 +145,42 @@ def of_part(part, week, setter):
                 each.body += setting(page, own is not None and behind[:1] == [own])
             else:
                 each.body += opening(page)
-        if each.name in part.get("add", {}):
-            each.body = without_lead(each.body)
-            each.body += added(part["add"][each.name], setter)
+        if each.name:
+            each.body = with_words(each.body, each.name, words, setter)
     shows = {item["figure"]: item["show"] for item in week["live"]}
     minutes = shared(part["minutes"], [each.share for each in made])
     for each, takes in zip(made, minutes, strict=True):
-        called = each.name or ("The proof" if each.kind == "outline" else "The same, continued")
-        about = f"about {takes}" if takes else "less than 1"
+        each.minutes = takes
         asked = shows.get(each.name.split("/")[-1])
         each.notes = (
-            f"<p>{called}, {about} of {part['minutes']} minutes.</p>"
-            + ("<p><b>If you are late, skip this slide.</b></p>" if each.optional else "")
+            ("<p><b>If you are late, skip this slide.</b></p>" if each.optional else "")
             + (f"<p><b>{escape(asked)}</b></p>" if asked else "")
-            + (note(each.noted, setter) or f"<p>{each.foot}</p>")
+            + note(each.noted, setter)
             + each.notes
         )
     return made
+
+
+def with_words(body, name, words, setter):
+    """A slide with what ``add`` of its part says of it; words that lead to a statement give it room.
+
+    Raises ValueError for a title, or words above, of a slide that has no heading or no statement.
+    """
+    below, above, title = (words.get(f"{name}{place}") for place in ("", "/above", "/title"))
+    if not (below or above or title):
+        return body
+    found = BeautifulSoup(body, "html.parser")
+    if below or above:
+        for lead in found.select(".lead"):
+            lead.decompose()
+    if above and not found.select(".proof"):
+        raise ValueError(f"add, {name}/above: expected a statement; say it of {name}, for below")
+    if title and found.h2 is None:
+        raise ValueError(f"add, {name}/title: expected a slide with a heading; leave this out")
+    if title:
+        found.h2.string = title
+    above = f'<div class="add">{problems.html(above, setter)}</div>' if above else ""
+    return f"{above}{found}{added(below, setter) if below else ''}"
 
 
 def added(words, setter):
@@ -154,14 +190,6 @@ def added(words, setter):
     if proof:
         before += f'<div class="short fragment"><p><b>Proof.</b>{steps}</div>'
     return f'<div class="add">{before}</div>'
-
-
-def without_lead(body):
-    """A statement without the words that lead to it, where others are added."""
-    found = BeautifulSoup(body, "html.parser")
-    for lead in found.select(".lead"):
-        lead.decompose()
-    return str(found)
 
 
 NOTES = course.COURSE.with_name("lecture_notes.yml")
@@ -268,18 +296,17 @@ def slide(name, part, setter=None):
     if kind in ("definition", "statement", "theorem"):
         notes = sources(page, label)
     if kind in ("statement", "theorem"):
-        proof = words(filter(None, [proof_of(element(page, label))]), file)
+        said = part.get("add", {})
         if name not in part.get("proofs_in_notes", ()):
-            said = part.get("add", {}).get(f"{name}/proof")
-            claim = said and problems.html(said, setter)
-            below, behind = proved(page, label, body, claim)
+            claims = [said.get(f"{name}/{of_proof(k)}") for k in range(3)]
+            claims = [each and problems.html(each, setter) for each in claims]
+            below, behind = proved(page, label, body, claims)
             body += below
-        if not behind:
-            notes += proof
-    further = [Slide(each, "text", noted=name) for each in more]
+        elif "Proof." not in said.get(name, ""):
+            notes += words(filter(None, [proof_of(element(page, label))]), file)
+    further = [Slide(each, "text", noted=f"{name}/{k}") for k, each in enumerate(more, 2)]
     outlines = [
-        Slide(each, "outline", proof, noted="" if k else f"{name}/proof")
-        for k, each in enumerate(behind)
+        Slide(each, "outline", noted=f"{name}/{of_proof(k)}") for k, each in enumerate(behind)
     ]
     made = [Slide(body, kind, notes, name, name), *further, *outlines]
     where = f"Chapter {page.replace('-', ', ')}" if page[0].isdigit() else course.title(file)
@@ -290,8 +317,57 @@ def slide(name, part, setter=None):
         each.part, each.foot = part["part"], f'<a href="{link}" target="_blank">{escape(where)}</a>'
         each.share = SHARES.get(kind)
     for each in outlines:
-        each.share = STEP * len(BeautifulSoup(each.body, "html.parser").select("li.fragment"))
+        each.share = STEP * len(BeautifulSoup(each.body, "html.parser").select(".steps > li"))
+    if setter:
+        for each in made:
+            each.body = joined(each.body, setter)
     return made
+
+
+def of_proof(k):
+    """What a note calls slide ``k`` of a proof, counted from 0."""
+    return f"proof-{k + 1}" if k else "proof"
+
+
+BROKEN = re.compile(r"\\begin\{(gathered|aligned)\}(.*)\\end\{\1\}", re.DOTALL)
+GOES_ON = re.compile(r"(?:[&\s{}]|\\q?quad)*([+-])")  # a sum, on the next line
+IS_THAT = re.compile(r"\s*\\(ge|le)\b|\s*=")
+WIDE = 76  # letters of a formula across a slide
+
+
+def joined(body, setter):
+    """A slide with its displayed formulas in longer lines: those of a page are for a phone."""
+    found = BeautifulSoup(body, "html.parser")
+    for each in found.select("div.math[data-tex]"):
+        broken = BROKEN.search(each["data-tex"])
+        if broken and len(rows(each)) < broken[2].count(r"\\") + 1:
+            name, said = broken[1], r"\\".join(rows(each))
+            tex = rf"\begin{{{name}}}{said}\end{{{name}}}"
+            each.clear()
+            each.append(BeautifulSoup(setter.set(tex, True), "html.parser"))
+    return str(found)
+
+
+def rows(formula):
+    """The lines of a displayed formula on a slide, as TeX: one that goes on with a sum, or of a
+    centered formula with a relation, stands behind the line before it, if there is room."""
+    broken = BROKEN.search(formula.get("data-tex", ""))
+    written = broken[2].split(r"\\") if broken else []
+    shown = formula.select("math mtr mtr")  # Sphinx puts a formula of several lines into one
+    if len(written) != len(shown) or not shown:
+        return formula.select("math mtr") or [""]
+    lines, wide = [], 0
+    for row, line in zip(written, shown, strict=True):
+        letters = len(line.get_text())
+        relates = broken[1] == "gathered" and IS_THAT.match(row)
+        belongs = relates or GOES_ON.match(row)
+        if lines and belongs and wide + letters <= WIDE:
+            before = r"\ " if relates else ""
+            lines[-1] += before + re.sub(r"^(?:[&\s]|\\q?quad)*", "", row)
+            wide += letters
+        else:
+            lines, wide = [*lines, row], letters
+    return lines
 
 
 def question(page):
@@ -539,9 +615,9 @@ def proof_of(found):
     return after if after is not None and "dropdown" in after.get("class", ()) else None
 
 
-def proved(page, label, body, claim=None):
+def proved(page, label, body, claims=()):
     """What stands below a statement, its proof or nothing, and what on slides behind it: a proof
-    that has no room there, in steps, below the claim or what the statement says."""
+    that has no room there, in steps, below what the course or the statement says is proved."""
     file, found = built.file_of(page), element(page, label)
     proof = proof_of(found)
     if proof is None:
@@ -552,10 +628,15 @@ def proved(page, label, body, claim=None):
     if not is_theorem and lines(statement.find_all(is_text)) + high <= ROOM + 2 * (high < 3):
         parts[0].insert(0, BeautifulSoup("<b>Proof.</b> ", "html.parser"))
         return f'<div class="short fragment">{"".join(map(str, parts))}</div>', []
-    said = BeautifulSoup(claim, "html.parser").contents if claim else claimed(found, file)
-    title = named(found)
-    name = re.match(r"\w+ [0-9.]+", title)[0] if said else title
-    return "", in_steps(f"Proof of {name}", list(sentences(parts)), said)
+    above = []
+    for said in claims or [None]:
+        if said:
+            above.append(BeautifulSoup(said, "html.parser").contents)
+        elif not above:
+            above.append(claimed(found, file))
+        else:
+            above.append(above[-1] if lines(above[-1]) * SMALL <= BRIEF else [])
+    return "", in_steps(named(found), steps_of(list(sentences(parts))), above)
 
 
 def claimed(found, file):
@@ -569,33 +650,71 @@ def claimed(found, file):
     return parts if lines(parts) * SMALL <= FULL / 2 else []
 
 
-def in_steps(title, steps, claim):
-    """Steps of a proof on as many slides as they need, each as full as the others, and below what
-    it proves."""
+def steps_of(said):
+    """The sentences of a proof as steps: one that says what is given belongs to the next, and a short
+    one to the step before it."""
+    steps, leads = [], False
+    for each in said:
+        found = BeautifulSoup(each, "html.parser")
+        high = len(letters([found]))
+        is_short = high <= SHORT and not found.select("div.math, em")
+        given = high <= LEADING and GIVEN.match(each.lstrip()) or is_short and not steps
+        if leads or steps and is_short and not given:
+            steps[-1] += f" {each}"
+        else:
+            steps.append(each)
+        leads = given
+    return steps
+
+
+GIVEN = re.compile(r"(Let|Suppose|Write|First|In the)\b")
+LEADING = 100  # letters of a sentence that says what is given
+SHORT = 36  # of any other that needs no key of its own
+
+
+def in_steps(title, steps, claims):
+    """Steps of a proof on as many slides as they need, each as full as the others, below what it
+    proves there; the first step of each is there at once."""
     high = [lines(BeautifulSoup(f"<p>{step}</p>", "html.parser").contents) for step in steps]
-    led = f'<div class="claim">{"".join(map(str, claim))}</div>' if claim else ""
+    rooms = [FULL - lines(claim) * SMALL for claim in claims]
     first, out = 1, []
-    for each in spread(steps, high, FULL - lines(claim) * SMALL):
-        rows = "".join(f'<li class="fragment">{step}</li>' for step in each)
-        also = "" if first == 1 else ", continued"
-        out.append(f'<h2>{title}{also}</h2>{led}<ol start="{first}">{rows}</ol>')
+    for k, each in enumerate(spread(steps, high, rooms)):
+        claim = claims[min(k, len(claims) - 1)]
+        led = f'<div class="claim">{"".join(map(str, claim))}</div>' if claim else ""
+        called = re.match(r"\w+ [0-9.]+", title)[0] if claim else title
+        rows = "".join(
+            f'<li class="fragment">{step}</li>' if n else f"<li>{step}</li>"
+            for n, step in enumerate(each)
+        )
+        also = ", continued" if k else ""
+        out.append(
+            f'<h2>Proof of {called}{also}</h2>{led}<ol class="steps" start="{first}">{rows}</ol>'
+        )
         first += len(each)
     return out
 
 
-def spread(parts, high, room):
-    """Parts of these heights on as many slides as they need, each as full as the others."""
-    count = ceil(sum(high) / room)
+def spread(parts, high, rooms):
+    """Parts of these heights on as many slides as they need, each as full as the others; ``rooms``
+    are those of the first slides, and the last of them of all others."""
+    rooms = [*rooms]
+    count = next(
+        k
+        for k in range(1, len(parts) + 1)
+        if k == len(parts) or sum(high) <= sum((rooms + rooms[-1:] * k)[:k])
+    )
+    taken = (rooms + rooms[-1:] * count)[:count]
+    ends = [sum(taken[: k + 1]) * sum(high) / sum(taken) for k in range(count)]
     slides = [[] for _ in range(count)]
     for k, part in enumerate(parts):
-        middle = sum(high[:k]) + high[k] / 2
-        slides[int(middle * count / sum(high))].append(part)
+        slides[bisect(ends, sum(high[:k]) + high[k] / 2)].append(part)
     return [each for each in slides if each]
 
 
 ROOM = 14.5  # lines of 28 pixels below a title
 FULL = 16.5  # and with letters of 24
 SMALL = 20 / 28  # a line of what is proved, above its proof, over a line
+BRIEF = 2.6  # of what stands again on the next slide
 
 
 def lines(parts):
@@ -608,7 +727,7 @@ def lines(parts):
         displayed = [part] if is_formula(part) else part.select("div.math")
         in_words = len(letters([part])) - len(letters(displayed))
         found += ceil(in_words / 88) + 0.3 * bool(in_words)
-        found += sum(0.7 + 1.3 * max(1, len(each.select("math mtr"))) for each in displayed)
+        found += sum(0.7 + 1.3 * len(rows(each)) for each in displayed)
     return found
 
 
@@ -763,7 +882,7 @@ def in_parts(body):
     found = BeautifulSoup(body, "html.parser")
     title = found.find("h2")
     parts = [each for each in title.find_next_siblings() if each.get_text(strip=True)]
-    slides = spread(parts, [lines([each]) for each in parts], ROOM)
+    slides = spread(parts, [lines([each]) for each in parts], [ROOM])
     if len(slides) < 2:
         return [body]
     name = escape(title.get_text(" ", strip=True))

@@ -19,6 +19,7 @@ A week is one of the book, with its sheet and its quiz. What else it says, ``tit
 ``if_late`` (deck.py). The ``seed`` draws the numbers of two problems of each sheet.
 """
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -90,6 +91,9 @@ def week_of(week, where):
     return found
 
 
+OF_SLIDE = re.compile(r"/(above|title|proof(-[2-9])?)$")  # a place in add (deck.py)
+
+
 def require_part(part, where):
     """Raise ValueError for a part of a lecture without minutes or slides, or with a slide of no
     page; deck.py names one that its page does not have."""
@@ -106,7 +110,7 @@ def require_part(part, where):
             raise ValueError(f"{where}, slide {name}: {error}") from error
     for key in more:
         for name in part.get(key, ()):
-            slide = name if key == "proofs_in_notes" else name.removesuffix("/proof")
+            slide = name if key == "proofs_in_notes" else OF_SLIDE.sub("", name)
             if slide not in part["slides"]:
                 raise ValueError(f"{where}, {key}: expected one of its slides, got {name!r}")
     for name, said in part.get("add", {}).items():

@@ -145,9 +145,12 @@ def test_a_theorem_is_built_up_claim_by_claim_and_then_has_all_sentences_of_its_
     assert all("fragment" in each["class"] for each in claims)
     outlines = behind(shown)
     assert outlines[0].h2.get_text() == "Proof of Theorem 5.2"
-    steps = [step.get_text() for each in outlines for step in each.select("ol > li.fragment")]
+    steps = [step.get_text() for each in outlines for step in each.select(".steps > li")]
     assert steps[3].startswith("What the heads receive. Suppose that")
-    assert steps[-1].startswith("The two plotted numbers are") and len(steps) == 16
+    assert "The two plotted numbers are" in steps[-1]
+    for each in outlines:
+        first, *others = each.select(".steps > li")
+        assert "class" not in first.attrs and all(step["class"] == ["fragment"] for step in others)
 
 
 def behind(slide):
@@ -167,20 +170,52 @@ def test_above_a_proof_stands_all_that_it_proves_or_a_sentence_of_the_course():
             sentences |= part.get("add", {})
         for name, slide in slides_of(k).items():
             whole = "".join(words_of(slide, ".proof > [class$='-content']"))
-            for each in behind(slide):
+            for each in behind(slide)[:1]:
                 claim = "".join(words_of(each, ".claim"))
                 assert claim and (claim == whole or f"{name}/proof" in sentences), name
-    (barrier, *_) = behind(slides_of(6)["14/thm-barrier"])
-    assert len(barrier.select(".claim > ol > li")) == 3, "claims keep their numbers"
+    first, second = behind(slides_of(6)["14/thm-barrier"])
+    assert len(first.select(".claim > ol > li")) == 3, "claims keep their numbers"
+    assert second.select_one(".claim").get_text().startswith("Suppose"), "as the course says"
+    first, second = behind(slides_of(4)["5/thm-slow-attention"])
+    assert not second.select(".claim") and "(How far attention" in second.h2.get_text(), "no room"
+    first, second = behind(slides_of(3)["4-further/lemma-bounded-iterates"])
+    assert str(first.select_one(".claim")) == str(second.select_one(".claim")), "a short one again"
+
+
+def test_a_short_sentence_of_a_proof_is_no_step_of_its_own():
+    said = ["Let $M$ be it.", " Then it is as large as anything can be in this ball.", "So."]
+    said += [
+        "Write $k$.",
+        "<em>A name.</em> So.",
+        "Since it is as large as it is, it is also small.",
+    ]
+    assert deck.steps_of(said) == [
+        " ".join(said[:3]),
+        " ".join(said[3:5]),
+        said[5],
+    ]
+
+
+def test_a_formula_broken_for_a_phone_has_longer_lines_on_a_slide():
+    with kit.mathematics.Setter() as setter:
+        (regret,) = deck.slide("4-further/lemma-regret", {"part": "x"} | NO_PROOF, setter)
+        (near,) = deck.slide("3/prop-ntk-margins", {"part": "x"} | NO_PROOF, setter)
+    (formula,) = BeautifulSoup(regret.body, "html.parser").select(".proof div.math")
+    assert len(formula.select("math mtr")) == 1 and "+52" in formula.math.get_text()
+    (formula,) = BeautifulSoup(near.body, "html.parser").select(".proof div.math")
+    assert len(formula.select("math mtr mtr")) == 3, "three formulas"
+
+
+NO_PROOF = {"proofs_in_notes": ["4-further/lemma-regret", "3/prop-ntk-margins"]}
 
 
 def test_a_proof_of_a_long_statement_has_its_number_and_its_name_or_a_sentence():
-    part, name = WEEKS[3]["lecture"][0], "4/thm-1-training"
+    part, name = WEEKS[3]["lecture"][0], "5/thm-collapse"
     _, proof, *_ = deck.slide(name, part | {"add": {}})
     title = BeautifulSoup(proof.body, "html.parser").h2.get_text()
-    assert title == "Proof of Theorem 4.2 (Training)" and "claim" not in proof.body
+    assert title == "Proof of Theorem 5.2 (Zero-initialization collapse)" and "claim" not in proof.body
     _, proof, *_ = deck.slide(name, part | {"add": {f"{name}/proof": "It converges."}})
-    assert '<h2>Proof of Theorem 4.2</h2><div class="claim"><p>It converges.</p>' in proof.body
+    assert '<h2>Proof of Theorem 5.2</h2><div class="claim"><p>It converges.</p>' in proof.body
     for key in ("add", "if_late"):
         unseen = {"slides": ["9/idea"], key: {"9/idea/proof": "It tilts."}}
         with pytest.raises(ValueError, match=f"{key}, 9/idea/proof: expected a proof with a slide"):
@@ -204,8 +239,10 @@ def test_below_a_statement_that_is_no_theorem_its_proof_waits_for_a_key():
     shown = slides_of(2)["2/lemma-logistic"].select_one(".short.fragment")
     assert shown.get_text().startswith("Proof. Put")
     assert not slides_of(3)["3/def-ntk"].select(".short")
-    said, proof = slides_of(3)["4-further/lemma-descent"].select(".add > *")
+    shown = slides_of(3)["4-further/lemma-descent"]
+    said, proof = shown.select(".add > *")
     assert said.get_text().startswith("Constants that hold") and "class" not in said.attrs
+    assert said.parent.find_next_sibling("div", class_="proof"), "it says what the symbols mean"
     assert proof["class"] == ["short", "fragment"] and proof.get_text().startswith("Proof. Since")
 
 
@@ -216,11 +253,12 @@ def test_a_proof_without_room_below_its_statement_has_all_its_sentences_on_slide
     assert first.h2.get_text() == "Proof of Lemma 4.1"
     assert second.h2.get_text() == "Proof of Lemma 4.1, continued"
     steps = [step.get_text() for each in (first, second) for step in each.select("li")]
-    assert steps[0].startswith("Let ") and steps[-1].strip() == "This is the first inequality."
+    assert steps[0].startswith("Let ") and steps[-1].endswith("This is the first inequality.")
     assert second.ol["start"] == str(1 + len(first.select("li")))
     for name in ("3/prop-ntk-margins", "4-further/lemma-descent"):  # proofs_in_notes
         assert slides_of(3)[name].find_next_sibling("section")["class"] != ["outline"]
-        assert "Proof" in notes_of(3, name)
+    assert "Proof" in notes_of(3, "3/prop-ntk-margins")
+    assert "Proof" not in notes_of(3, "4-further/lemma-descent"), "the slide has it"
 
 
 def test_words_that_the_course_adds_stand_below_a_slide_in_place_of_those_before_it():
@@ -263,8 +301,11 @@ def test_minutes_of_slides_sum_to_those_of_their_part_and_a_theorem_takes_longer
             (BUILD / "kit" / f"week-{k}" / "slides.html").read_text("utf-8"), "html.parser"
         )
         notes = " ".join(each.get_text() for each in page.select(".notes"))
-        said = [int(each) for each in re.findall(r"about (\d+) of \d+ minutes", notes)]
-        assert 82 <= sum(said) <= 85 and min(said) >= 2 and "less than 1 of" not in notes
+        timed = re.findall(r"slide (\d+) · (\d+) min · minute (\d+)", notes)
+        numbers, said, begins = (list(map(int, each)) for each in zip(*timed, strict=True))
+        assert numbers == [*range(3, 3 + len(numbers))] and "less than 1 min" not in notes
+        assert 82 <= sum(said) <= 85 and min(said) >= 2
+        assert begins == [sum(said[:n]) for n in range(len(said))]
 
 
 @pytest.mark.parametrize("k", WEEKS)
@@ -319,18 +360,15 @@ def test_answers_have_the_number_of_their_question_and_of_the_slide_that_shows_i
     assert [each[:2] for each in said] == ["1.", "2.", "3."] and said[2].startswith("3. 53 of")
 
 
-def test_notes_have_what_is_written_for_a_slide_or_else_the_link_to_its_page(monkeypatch):
+def test_notes_have_what_is_written_for_a_slide(monkeypatch):
     monkeypatch.setattr(deck, "written", lambda: {"1/idea": "Say *why* $x<1$.\n\nThen wait."})
     week = {"lecture": [], "live": [{"figure": "idea", "show": "Ask."}]}
     part = {"part": "x", "minutes": 9, "slides": ["1/idea", "1/prop-first-step"]}
     with kit.mathematics.Setter() as setter:
         first, second = deck.of_part(part, week | {"lecture": [part]}, setter)
-    begins = "<p>1/idea, about 4 of 9 minutes.</p><p><b>Ask.</b></p><p>Say <em>why</em> <math"
+    begins = "<p><b>Ask.</b></p><p>Say <em>why</em> <math"
     assert first.notes.startswith(begins) and first.notes.endswith(".</p><p>Then wait.</p>")
-    assert "mjx" not in first.notes
-    link, *proof = BeautifulSoup(second.notes, "html.parser").find_all("p")[1:]
-    assert link.a["href"] == "../../book/multihead/01_a_small_attention_model.html"
-    assert proof[0].b.get_text().startswith("Proof") and len(proof) > 1
+    assert "mjx" not in first.notes and second.notes == ""
 
 
 def test_where_a_formula_comes_from_stands_beside_the_mark_of_its_statement():
@@ -358,13 +396,34 @@ def test_a_question_has_the_picture_of_its_chapter_unless_another_slide_has_it()
     assert near.find_next_sibling("section")["data-name"] == "4/figure-1"
 
 
-def test_a_note_on_a_proof_is_for_its_first_slide():
+def test_a_note_on_a_slide_of_a_proof_or_of_a_section_is_for_that_slide(monkeypatch):
+    part = {"part": "x", "minutes": 9, "slides": ["5/thm-slow-attention"], "add": {}}
+    named = {f"5/thm-slow-attention{at}": f"At{at}." for at in ("", "/proof", "/proof-2")}
+    monkeypatch.setattr(deck, "written", lambda: named)
+    made = deck.of_part(part, {"lecture": [part], "live": []}, None)
+    assert [each.notes for each in made] == [f"<p>{said}</p>" for said in named.values()]
+    section = "10/the-idea-stretching-is-a-change-of-coordinates"
+    assert [each.noted for each in deck.slide(section, part)] == [
+        section,
+        f"{section}/2",
+        f"{section}/3",
+    ]
+    monkeypatch.undo()
     for name in (name for name in deck.written() if name.endswith("/proof")):
         (k,) = (k for k in WEEKS if name.removesuffix("/proof") in slides_of(k))
         first, *others = behind(slides_of(k)[name.removesuffix("/proof")])
         begins = " ".join(deck.written()[name].split("$")[0].split()[:4])
         assert begins in first.select_one(".notes").get_text(), name
         assert not [each for each in others if begins in each.get_text()], name
+
+
+def test_a_title_of_the_course_is_the_heading_of_a_slide_and_words_above_need_a_statement():
+    traps = slides_of(6)["14/picture-2"]
+    assert traps.h2.get_text() == "Both theorems on the two pictures"
+    for fault, name in (("title", "1/def-head"), ("above", "1/idea")):
+        part = {"part": "x", "minutes": 9, "slides": [name], "add": {f"{name}/{fault}": "y"}}
+        with pytest.raises(ValueError, match=f"add, {name}/{fault}: expected a"):
+            deck.of_part(part, {"lecture": [part], "live": []}, None)
 
 
 def test_a_picture_stands_on_its_slide_below_the_name_of_its_statement():
@@ -394,16 +453,16 @@ def test_notes_have_paragraphs_formulas_in_mathml_and_no_holes_around_them():
         for name, slide in slides_of(k).items():
             notes = slide.select_one(".notes")
             assert not re.search(r"\\[a-z]+|None\b(?! [a-z])| [,;.:]", notes.get_text()), name
-    proof = slides_of(4)["5/thm-slow-attention"].find_next_sibling("section")
-    assert len(proof.select(".notes p")) > 5, "a proof is no block"
+    assert len(slides_of(3)["3/prop-ntk-margins"].select(".notes p")) > 5, "a proof is no block"
 
 
-def test_notes_have_a_proof_where_it_stands_and_of_guesses_what_is_true():
+def test_notes_have_a_proof_that_no_slide_has_and_of_guesses_what_is_true():
     said = "A covariance is at most the product of two standard deviations"
-    for each in behind(slides_of(2)["2/prop-1-hessian"]):
-        assert said in each.select_one(".notes").get_text()
+    (proof,) = behind(slides_of(2)["2/prop-1-hessian"])
+    assert said in proof.ol.get_text() and said not in proof.select_one(".notes").get_text()
     assert said not in notes_of(2, "2/prop-1-hessian")
-    assert "Put" in notes_of(2, "2/lemma-logistic")
+    assert "Put" not in notes_of(2, "2/lemma-logistic")
+    assert "Proof" in notes_of(2, "2-further/lemma-deviation")
     answers = [
         guess["answer"] for guess in load("book/_ext/guesses.py").groups()["chapter-2"].values()
     ]
@@ -654,7 +713,7 @@ def test_printed_slides_keep_their_margins_and_with_notes_have_a_page_of_them(ch
         assert min(starts) > 20, "points from the edge"
     assert "coordinate" in slides.pages[5].extract_text(), "a picture has room on its page"
     assert len(slides.pages) < len(both.pages)
-    assert "of 15 minutes" not in slides.pages[2].extract_text()
+    assert " · minute 0" not in slides.pages[2].extract_text()
     assert "of 15 minutes" in "".join(sheet.extract_text() for sheet in both.pages[:8])
 
 

@@ -306,7 +306,11 @@ def of(tmp_path, **said):
 
 def test_a_course_of_ones_own_has_weeks_of_the_book_in_its_own_order_and_words(tmp_path):
     lecture = [{"minutes": 60, "part": "Tilting", "slides": ["9/idea"]}]
-    lecture[0]["add"] = {"9/idea/proof": "It tilts."}
+    lecture[0]["add"] = {
+        "9/idea/proof": "It tilts.",
+        "9/idea/proof-2": "x",
+        "9/idea/title": "Tilts",
+    }
     made = of(tmp_path, by="Ada", weeks=[{"week": 5, "lecture": lecture}, {"week": 1}])
     assert (made["course"], made["by"]) == ("How Attention Learns", "Ada")
     assert made["weeks"] == [WEEKS[4] | {"lecture": lecture}, WEEKS[0]]
@@ -358,6 +362,7 @@ def live(figure):
         (lecture(add={"9/x": "y"}), "add: expected one of its slides, got '9/x'"),
         (lecture(if_late=["9/x/proof"]), "if_late: expected one of its slides, got '9/x/proof'"),
         (lecture(proofs_in_notes=["9/idea/proof"]), "one of its slides, got '9/idea/proof'"),
+        (lecture(add={"9/idea/proof-1": "y"}), "one of its slides, got '9/idea/proof-1'"),
         (lecture(takes={}), "proofs_in_notes, add, if_late, got 'takes'"),
         (lecture(add={"9/idea": "$x"}), "each formula between two $, got '$x'"),
         (
