@@ -213,7 +213,9 @@ def test_a_proof_of_a_long_statement_has_its_number_and_its_name_or_a_sentence()
     part, name = WEEKS[3]["lecture"][0], "5/thm-collapse"
     _, proof, *_ = deck.slide(name, part | {"add": {}})
     title = BeautifulSoup(proof.body, "html.parser").h2.get_text()
-    assert title == "Proof of Theorem 5.2 (Zero-initialization collapse)" and "claim" not in proof.body
+    assert (
+        title == "Proof of Theorem 5.2 (Zero-initialization collapse)" and "claim" not in proof.body
+    )
     _, proof, *_ = deck.slide(name, part | {"add": {f"{name}/proof": "It converges."}})
     assert '<h2>Proof of Theorem 5.2</h2><div class="claim"><p>It converges.</p>' in proof.body
     for key in ("add", "if_late"):
