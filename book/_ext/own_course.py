@@ -91,7 +91,8 @@ def week_of(week, where):
     return found
 
 
-OF_SLIDE = re.compile(r"/(above|title|proof(-[2-9])?)$")  # a place in add (deck.py)
+# What may stand behind the name of a slide (deck.py).
+BEHIND = {"add": re.compile(r"/(above|title|proof(-[2-9])?)$"), "if_late": re.compile("/proof$")}
 
 
 def require_part(part, where):
@@ -110,7 +111,7 @@ def require_part(part, where):
             raise ValueError(f"{where}, slide {name}: {error}") from error
     for key in more:
         for name in part.get(key, ()):
-            slide = name if key == "proofs_in_notes" else OF_SLIDE.sub("", name)
+            slide = BEHIND[key].sub("", name) if key in BEHIND else name
             if slide not in part["slides"]:
                 raise ValueError(f"{where}, {key}: expected one of its slides, got {name!r}")
     for name, said in part.get("add", {}).items():
