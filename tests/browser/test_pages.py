@@ -301,12 +301,14 @@ def click(box, inside, **where):
 @pytest.mark.of_each_kind
 def test_every_details_box_opens_and_closes(closed):
     boxes = closed.page.locator(".bd-article details")
-    by_mouse = boxes.all()[:HANDS]
+    # a mouse finds no box within a closed one, and the code of a figure only by the figure's menu
+    seen = closed.page.locator(".bd-article details:not(details details):visible")
+    by_mouse = seen.all()[:HANDS]
     assert count(closed, ".bd-article details[open]:not(.mha-group)") == 0
     # the laboratory's groups close first, and open again
     assert all(click(box, "> summary") for box in by_mouse)
-    assert all(boxes.evaluate_all(CLICK, [HANDS, ":scope > summary"]))
-    assert all(boxes.evaluate_all(CLICK, [HANDS, ":scope > summary"]))
+    assert all(boxes.evaluate_all(CLICK, [0, ":scope > summary"]))
+    assert all(boxes.evaluate_all(CLICK, [0, ":scope > summary"]))
     assert all(click(box, "> summary") for box in reversed(by_mouse))
 
 
