@@ -80,14 +80,19 @@ def sheet(_, week, given):
     for title, label in zip(
         stated.select(".exercise > .admonition-title"), week["own"], strict=True
     ):
-        title.append(f" · {marking.effort(marking.parts(label))}")
-    last = " and ".join(numbers_of_drawn(week, drawn))
+        number, called = TITLE.fullmatch(title.get_text(" ", strip=True)).groups()
+        title.replace_with(
+            BeautifulSoup(titled(number, called, marking.parts(label)), "html.parser")
+        )
+    numbers = numbers_of_drawn(week, drawn)
     stated.p.append(f" {how_long(week, stated, drawn)}")
-    alone.replace_with(BeautifulSoup(f"<p>{ALONE_TOO.format(last)}</p>", "html.parser"))
+    alone.replace_with(
+        BeautifulSoup(f"<p>{ALONE_TOO.format(' and '.join(numbers))}</p>", "html.parser")
+    )
     asked = "".join(
-        f'<div class="exercise"><p class="admonition-title">{escape(title)}</p>'
+        f'<div class="exercise">{titled(f"Exercise {number}", problem.title, problem.parts)}'
         f"{problems.html(problem.ask, given['setter'])}</div>"
-        for title, problem in zip(deck.titles_of_drawn(week, given), drawn, strict=True)
+        for number, problem in zip(numbers, drawn, strict=True)
     )
     page = BeautifulSoup(f"{stated}{asked}", "html.parser")
     counts = [*map(marking.parts, course.problems(week)), *(each.parts for each in drawn)]
@@ -123,11 +128,22 @@ HOW_LONG = (
 HANDED_IN = (
     '<p class="handed-in"><span>Name</span><span>Date</span><span>Points, of {points}</span></p>'
 )
+
+
+def titled(number, title, parts):
+    """The title of a problem of the sheet alone, as course.sheet writes those of the book."""
+    effort = marking.effort(parts)
+    return (
+        f'<p class="admonition-title"><strong>{number}</strong> · {escape(title)} · '
+        f"<em>{effort}</em></p>"
+    )
+
+
+TITLE = re.compile(r"(Exercise \S+)\s+\((.+)\)")  # as Sphinx writes it
 ALONE = "Of this sheet alone"  # as course.sheet begins the list
 ALONE_TOO = (
     "<strong>Of this sheet alone</strong>. The numbers of Exercises {} are drawn for this class, and "
-    "a calculator is enough. The book does not have their solutions: <code>make kit</code> writes "
-    "them for the lecturer."
+    "a calculator is enough."
 )
 PART = re.compile(r"\(([a-z])\) ")  # as a paragraph begins
 
@@ -148,8 +164,8 @@ def leave_room(place, parts, millimeters):
         while box.next_sibling and not any(box.next_sibling is each for each in begun):
             box.append(box.next_sibling)
         needs = f", with {part.needs}" if part.needs else ""
-        counted = f' <span class="earns">{marking.counted(part.points)}{needs}</span>'
-        first.append(BeautifulSoup(counted, "html.parser"))
+        counted = f'<span class="earns">{marking.counted(part.points)}{needs} </span>'
+        first.insert(0, BeautifulSoup(counted, "html.parser"))  # floats beside the first line
         height = "" if part.needs else f' style="height: {part.points * millimeters}mm"'
         box.append(BeautifulSoup(f'<div class="room"{height}></div>', "html.parser"))
     first = begun[0].parent
@@ -262,8 +278,8 @@ def read_me(k, week, given):
     )
     body = (
         f"<h2>Week {k}: {escape(week['title'])}</h2><p>{escape(week['aim'])}</p>"
-        f"<h3>What students read before</h3><ul>{pages}</ul>"
-        f"<h3>What is in this folder</h3>{FILES}{ABOUT}"
+        f"<h3>What students read before</h3><ul>{pages}</ul>{BEFORE}"
+        f"<h3>What is in this folder</h3>{FILES}{OWN_NUMBERS.format(given['seed'])}{ABOUT}"
     )
     return paper(f"Read me: week {k}", body, given)
 
@@ -273,12 +289,21 @@ def for_proofs(file):
     return f", and {minutes} for the proofs" if minutes else ""
 
 
+BEFORE = (
+    "<p>They need linear algebra, calculus in several variables, and a little probability. Where a "
+    "chapter asks for a guess, they write theirs down before they read on. Collect these guesses in "
+    "the lecture.</p>"
+)
 FILES = "<!-- files -->"
+OWN_NUMBERS = (
+    "<p>The numbers of the last two problems of the sheet are drawn from the seed {}. Anyone who has "
+    "the book can draw the same numbers, so choose a seed of your own. The page <em>Three routes</em> "
+    "of the book shows how, and how to leave out, reorder or change weeks and slides.</p>"
+)
 WITHOUT_DRAWN = (
     "<p>The solutions of the last two problems of the sheet are not here, because anyone can download "
     "this folder. Get the source of the book{}, and run <code>make kit</code>: it writes them for the "
-    "numbers of this sheet. For a sheet with numbers of your own, choose a <code>seed</code>, as the "
-    "page <em>Three routes</em> shows.</p>"
+    "numbers of this sheet.</p>"
 )
 ABOUT = (
     "<p>Open the pages in any browser. They need no network, but the folder <code>files</code> beside "
