@@ -17,6 +17,7 @@ GROUND = "var(--pst-color-background, var(--jp-layout-color0, #fff))"
 Point: TypeAlias = tuple[float, float]
 WIDTH, HEIGHT = 260, 190
 """The units of a panel; x counts to the right, y downward."""
+DASHES = "6 4"
 DOTS = "0.1 4.5"
 """With round ends these are dots."""
 STAR = "0,-9 2.4,-3.2 8.6,-2.8 3.8,1.2 5.3,7.3 0,4 -5.3,7.3 -3.8,1.2 -8.6,-2.8 -2.4,-3.2"
@@ -26,7 +27,7 @@ ON_WHITE = "color: #222832; background: #fff"
 # side by side where there is room for them, and on a phone one below the other.
 ROW = "display: flex; flex-wrap: wrap; gap: 1.2rem 1rem; justify-content: center"
 IN_ROW = "flex: 1 1 12rem; min-width: 0; height: auto"
-SIZES = {1: ("9.5px", "23rem"), 2: ("10.5px", "24rem"), 3: ("16px", "16rem")}
+SIZES = {1: ("9.5px", "28rem"), 2: ("10.5px", "24rem"), 3: ("16px", "16rem")}
 """Number of panels → the size of words in units of a panel, 13 pixels or a little more at a desk and on
 a phone, and how wide a panel becomes."""
 VARIABLE = re.compile(r"var\((?:--[\w-]+, )+(?:var\(--[\w-]+, )?(#\w+)\)+")
@@ -47,9 +48,11 @@ class Panel:
     - triangle: a query; diamond: a key, filled if it is the one in question
     - amber line: a weight of attention; amber square: the W of a head; blue bar: its U
     - small square: an entry of a matrix, filled above zero and hollow below
-    - star: what is to be found; dashed green line: the level of a target
+    - star: what is to be found; thick green line: where it is, and dashed: the level of a target
     - tick across a path: where a run starts; cross: a trap, where it is held
     - dotted line with one side shaded: a bound, and where nothing can be
+    - dashed line: the other one of two, such as what was, or the run without a sample
+    - thin line, faint or in the color of its kernel: an axis, a level, or what joins two places
     """
 
     def __init__(self, title: str) -> None:
@@ -206,7 +209,7 @@ class Panel:
 
     def target(self, start: Point, end: Point) -> "Panel":
         """The level of a target."""
-        return self.line(start, end, color=FOUND, width=2, dash="6 4")
+        return self.line(start, end, color=FOUND, width=2, dash=DASHES)
 
     def start(self, at: Point, towards: Point) -> "Panel":
         """Where a run starts: a tick across its way."""

@@ -12,6 +12,7 @@ from IPython.display import HTML
 from scipy.stats import t as student
 
 from drawn import ROUNDED, frame, panels
+from mhabook.drawing import DASHES, DOTS
 from mhalib.plots import ATTENTION, DECODER, FOUND, GAUSSIAN, GRAY
 from scripts import ROOT
 
@@ -231,7 +232,7 @@ def test_the_margin_is_the_distance_of_the_nearest_sample_and_no_direction_has_a
 ):
     angles, margins = np.radians(np.linspace(0, 360, 36_001)), []
     for panel in (one, best):
-        arrow, line = panel.one("arrow"), panel.one("line", color=GRAY, dashed=False)
+        arrow, line = panel.one("arrow"), panel.one("line", color=GRAY, width=1.5)
         zero, unit = arrow.start, lengths([arrow])[0]
         of_arrow, of_margin = panel.all("words")
         assert of_arrow.text == "length 1"
@@ -248,7 +249,7 @@ def test_the_margin_is_the_distance_of_the_nearest_sample_and_no_direction_has_a
         assert len(nearest) == (distances < distances.min() + 0.01).sum()
         assert all(abs(turn(way.way, line.way) - 90) < 0.5 for way in nearest)
         near([(way.start - zero) @ arrow.way / unit for way in nearest], 0)
-        for side, edge in zip((-1, 1), panel.all("line", dashed=True), strict=True):
+        for side, edge in zip((-1, 1), panel.all("line", width=1), strict=True):
             near((edge.places - zero) @ arrow.way / unit**2, side * distances.min(), 0.01)
     (narrow, most), (widest, same) = margins
     near([widest, same], most, 0.005)
@@ -281,14 +282,15 @@ def test_a_flat_start_ends_too_high_at_distance_two_and_low_enough_at_five(near_
 
 @of(c04.downhill_leads_there, 2)
 def test_each_step_halves_the_squared_distance_from_the_outermost_circle_on(steps):
-    path = np.array([*steps.places("dot"), steps.all("arrow")[-1].end])
-    near([arrow.places for arrow in steps.all("arrow")], [path[k : k + 2] for k in range(4)])
+    path = np.array([*steps.places("dot"), steps.one("arrow").end])
+    legs = steps.all("line", width=2) + steps.all("arrow")
+    near([leg.places for leg in legs], [path[k : k + 2] for k in range(4)])
     star = steps.one("star").start
     distances = lengths_from(star, path)
     near(distances**2 / distances[0] ** 2, 0.5 ** np.arange(5), 0.005)
-    for arc, distance in zip(steps.all("line", dashed=True), distances[::2], strict=True):
+    for arc, distance in zip(steps.all("line", width=1), distances[::2], strict=True):
         near(lengths_from(star, arc.places), distance)
-    assert (np.diff(lengths(steps.all("arrow"))) < 0).all()
+    assert (np.diff(lengths(legs)) < 0).all()
 
 
 @of(c05.three_ways)
@@ -560,7 +562,7 @@ def test_two_runs_of_one_cost_follow_the_law_to_one_budget_and_the_long_one_ends
     assert len({n**2 * K for K, n in runs}) == 1
     lines, true = panel.all("line", width=2.5), [pairs(t, log_error(t * K, n)) for K, n in runs]
     view = frame([*lines[0].places, *lines[1].places], np.concatenate(true), alike=False)
-    ends, budget = panel.places("dot"), panel.one("line", dashed=True)
+    ends, budget = panel.places("dot"), panel.all("line", width=1)[-1]
     near(ends, [line.end for line in lines])
     near(view.read(budget.places)[:, 0], 1, 0.005)
     near(view.zero[0], panel.all("line", width=1)[1].start[0])
@@ -574,22 +576,22 @@ def test_the_error_is_a_line_and_a_floor_which_twice_the_samples_halve(parts, tw
     view = frame(parts.one("line", width=2.5).places, pairs(k, log_error(k, 160)), alike=False)
     levels = []
     for panel in (parts, twice):
-        slide, *floors = panel.all("line", dashed=True)
+        slide, floors = panel.one("line", width=1.5, dashed=False), panel.all("line", width=2)
         near(panel.one("shade").places[:2], floors[-1].places)
         at_step, height = view.read(slide.places).T
         near(height, np.log10(A) + at_step * np.log10(RHO), 0.005)
         levels += floors
     for line, n in zip(levels, (160, 160, 320), strict=True):
         near(view.read(line.places)[:, 1], np.log10(PHI / n), 0.005)
-    for width, n in ((1.5, 160), (2.5, 320)):
-        near(view.read(twice.one("line", width=width).places)[:, 1], log_error(k, n), 0.005)
+    for look, n in (({"width": 1.5, "dashed": True}, 160), ({"width": 2.5}, 320)):
+        near(view.read(twice.one("line", **look).places)[:, 1], log_error(k, n), 0.005)
     near(view.read(twice.places("dot")), [(at[n], np.log10(PHI / n)) for n in at], 0.02)
     near(at[320] - at[160], np.log(2) / -np.log(RHO), 1e-9)
     near(view.read(twice.one("arrow").places)[:, 1], np.log10([PHI / 160, PHI / 320]), 0.005)
     by_steps, samples = word(parts, "lowered by steps"), word(parts, "samples")
     floor = levels[0].start[1]
     assert by_steps.box[0][1] > floor > samples.box[1][1]
-    assert gap(by_steps.box, parts.all("line", dashed=True)[0]) < 20
+    assert gap(by_steps.box, parts.one("line", width=1.5)) < 20
     assert all(inside(corner, parts.one("shade").places) for corner in samples.box)
 
 
@@ -645,7 +647,7 @@ def test_the_last_line_across_the_query_meets_the_farthest_corner(product):
     winner = keys[np.argmax(keys @ query)]
     near(product.one("ring", color=ATTENTION, filled=True).start, winner)
     near(product.one("query").start, product.one("arrow").start)
-    lines = product.all("line", dashed=True, color=ATTENTION)
+    lines = product.all("line", color=ATTENTION)
     assert max(abs(turn(line.way, query) - 90) for line in lines) < 0.5
     along = [(line.start - keys[-1]) @ query / np.linalg.norm(query) for line in lines]
     last = (winner - keys[-1]) @ query / np.linalg.norm(query)
@@ -670,10 +672,10 @@ def test_keys_are_lifted_to_their_squares_and_a_line_across_the_query_touches_th
     x, height = view.read(bowl.all("line")[0].places).T
     near(height, x**2, 0.02)
     near(bowl.one("line", filled=True).places, places[[0, 1, 2, 0]])
-    query, touching = bowl.one("arrow").way, bowl.one("line", dashed=True, color=GAUSSIAN)
+    query, touching = bowl.one("arrow").way, bowl.one("line", color=GAUSSIAN)
     near(touching.places[:, 1], places[np.argmax(places @ query), 1])
     assert turn(query, touching.way) == 90 and np.argmax(places @ query) == 1
-    near(on_line, [(x, bowl.all("line", dashed=False)[2].start[1]) for x in places[:, 0]])
+    near(on_line, [(x, bowl.all("line")[2].start[1]) for x in places[:, 0]])
     near(bowl.one("key", filled=True).start, places[1])
 
 
@@ -852,7 +854,7 @@ def test_the_strip_below_is_the_loss_with_the_trap_in_a_valley_and_the_star_at_z
         (in_valley, held), (at_zero, reached) = panel.places("trap"), panel.places("star")
         near([line.places for line in down], [(held, in_valley), (reached, at_zero)])
         # A key beside a line down is drawn on it.
-        assert all(line.dashed and line.color == GRAY for line in down)
+        assert all(line.color == GRAY for line in down)
         assert panel.shapes.index(down[-1]) < panel.shapes.index(panel.all("key")[0])
         near(strip.read(at_zero)[1], 0, 0.01)
         trap = strip.read(in_valley)
@@ -940,7 +942,7 @@ def test_differences_are_those_of_the_joined_dots_and_have_the_interval_of_stude
     near(clouds.places("dot"), joined.places("dot"))
     near([line.places for line in joined.all("line")], np.stack([first, second], axis=1))
     rises = (second - first)[:, 1]
-    dots, zero = apart.places("dot", width=4), apart.one("line", dashed=True).start[0]
+    dots, zero = apart.places("dot", width=4), apart.one("line").start[0]
     across = dots[:, 0] - zero
     near(across / across.mean(), rises / rises.mean(), 0.02)
     reach = student.ppf(0.975, 5) * across.std(ddof=1) / 6**0.5
@@ -966,6 +968,12 @@ def gap(box, shape):
         places, radius = shape.places, RADII.get(shape.kind, shape.width)
     away = np.maximum(np.maximum(box[0] - places, places - box[1]), 0)
     return np.linalg.norm(away, axis=1).min() - radius
+
+
+@pytest.mark.parametrize("picture", sorted(HELD, key=repr), ids=lambda made: made.__qualname__)
+def test_a_line_is_solid_or_dashed_in_one_way_or_dotted(picture):
+    dashes = re.findall('stroke-dasharray="([^"]+)"', picture(*GIVEN.get(picture, ())).data)
+    assert {*dashes} <= {DASHES, DOTS, "2 2.5"}  # the last one is the outline of a sample
 
 
 @pytest.mark.parametrize("picture", sorted(HELD, key=repr), ids=lambda made: made.__qualname__)

@@ -5,12 +5,10 @@ from math import cos, exp, log, pi
 
 from IPython.display import HTML
 
-from mhabook.drawing import Panel, picture
+from mhabook.drawing import DASHES, Panel, picture
 
 MARGINS = (-1.4, 2.6)
 """Where the loss is high and steep, and where it is low and flat."""
-DOWNWARD = "7 4"
-"""Dashes where something curves downward."""
 BEND, LIMIT = 0.08, 0.36
 """Second derivatives of the logit as it is drawn, and of the curve that bends as much as it could."""
 
@@ -30,7 +28,7 @@ def slope_times_bend() -> HTML:
         (160, 136), "low, flat", anchor="start"
     )
     logit = Panel("The logit bends both ways")
-    for top, sign, dash, word in ((73, 1, "", "upward"), (187, -1, DOWNWARD, "downward")):
+    for top, sign, dash, word in ((73, 1, "", "upward"), (187, -1, DASHES, "downward")):
         logit.curve(_bent(top, sign * BEND, 45), width=2.5, dash=dash)
         logit.wall(_bent(top, sign * LIMIT, 21))
         logit.words((top, 156), word)
@@ -38,7 +36,7 @@ def slope_times_bend() -> HTML:
     hills = Panel("So the lower, the flatter")
     for height, y in ((70, 108), (24, 142), (5, 160)):
         # Dashes where it curves downward, between the two points of no curvature.
-        for start, end, dash in ((-100, -50, ""), (-50, 50, DOWNWARD), (50, 100, "")):
+        for start, end, dash in ((-100, -50, ""), (-50, 50, DASHES), (50, 100, "")):
             hills.curve(
                 [_on_hill(x, y + height / 4, height) for x in range(start, end + 1, 5)],
                 width=2.5,

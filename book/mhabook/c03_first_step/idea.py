@@ -84,7 +84,7 @@ def _separated(title, direction):
     margin = distances.min()
     panel.line(*_across(direction, 0), color=GRAY)
     for side in (-margin, margin):
-        panel.line(*_across(direction, side), color=GRAY, dash="4 4")
+        panel.line(*_across(direction, side), width=1, color=GRAY)
     samples = np.concatenate([POSITIVE, NEGATIVE])
     for sample in samples[distances < margin + 1e-9]:
         foot = sample - (sample @ direction) * direction

@@ -26,10 +26,10 @@ def downhill_leads_there() -> HTML:
     near.wall(_points(flat, NEAR), beyond=[_at(NEAR, 0), _at(0, 0)])
     near.words((_at(NEAR, end)[0] + 8, _at(NEAR, end)[1] - 2), "a flat start", anchor="start")
     near.words((_at(NEAR, end)[0] + 8, _at(NEAR, end)[1] + 16), "ends too high", anchor="start")
-    near.curve(_points(_sloping, NEAR), width=2.5)
+    near.curve(_points(_sloping, NEAR), width=2.5).star(_at(NEAR, THERE))
     near.arrow(_at(0.25, _sloping(0.25) - 0.12), _at(1.1, _sloping(1.1) - 0.12), width=2)
     far = _axis(Panel("Far away: it can"), FAR).words((136, 177), "distance")
-    far.curve(_points(_reaching, FAR), width=2.5)
+    far.curve(_points(_reaching, FAR), width=2.5).star(_at(FAR, THERE))
     far.words((52, 112), "a flat start", anchor="start")
     far.words((52, 130), "ends low enough", anchor="start")
     return picture(
@@ -71,14 +71,14 @@ def _points(loss, end):
 
 
 def _axis(panel, end):
-    """Distance to the right, loss upward; the run as a dot and the good model as a star."""
+    """Distance to the right, loss upward; the run as a dot."""
     panel.line(_at(0, 0), _at(5.4, 0), opacity=0.6).line(_at(0, 0), _at(0, 1.05), opacity=0.6)
     panel.words((34, _at(0, 1)[1] + 5), "1", anchor="end").words(
         (34, _at(0, THERE)[1] + 5), "0.1", anchor="end"
     )
     panel.words((_at(0, 0)[0], 177), "0").words((_at(end, 0)[0], 177), f"{end:g}")
     panel.words((34, 100), "loss", anchor="end")
-    return panel.dot(_at(0, HERE)).star(_at(end, THERE))
+    return panel.dot(_at(0, HERE))
 
 
 def _steps():
@@ -89,13 +89,13 @@ def _steps():
     for radius in distances[::2]:
         half = asin(min(1, 60 / radius))
         arc = [_on_circle(star, radius, pi + half * k / 20) for k in range(-20, 21)]
-        panel.curve(arc, dash="3 4", opacity=0.5)
+        panel.curve(arc, width=1, opacity=0.5)
     panel.star(star)
     turns = [pi + 0.14 - 0.06 * k for k in range(5)]
     path = [_on_circle(star, *polar) for polar in zip(distances, turns, strict=True)]
-    for begin, end in pairwise(path):
-        panel.arrow(begin, end, width=2)
-        panel.dot(begin, size=4)
+    for begin, end in pairwise(path[:-1]):
+        panel.line(begin, end, width=2).dot(begin, size=4)
+    panel.arrow(*path[-2:], width=2).dot(path[-2], size=4)
     panel.words((path[0][0] + 10, path[0][1] - 10), "start", anchor="start")
     return panel.words((130, 183), "long steps while loss is high")
 

@@ -4,7 +4,7 @@ which fade."""
 import numpy as np
 from IPython.display import HTML
 
-from mhabook.drawing import Panel, picture
+from mhabook.drawing import DASHES, Panel, picture
 
 SAMPLES = 5
 """How many the first picture shows."""
@@ -54,7 +54,7 @@ def _two_runs():
     without = 165 - 70 * (1 - np.exp(-np.arange(len(PUSHES) + 1) / 3))
     apart = np.concatenate([[0], np.cumsum(PUSHES)])
     whole = without - 0.8 * apart
-    panel.curve(list(zip(across, without, strict=True)), dash="5 4")
+    panel.curve(list(zip(across, without, strict=True)), dash=DASHES)
     panel.curve(list(zip(across, whole, strict=True)))
     for x, y, push in zip(across[1:], whole[1:], 0.8 * PUSHES, strict=True):
         panel.bar((float(x), float(y + push)), (float(x), float(y)), width=5)

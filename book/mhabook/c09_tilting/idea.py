@@ -5,7 +5,7 @@ import numpy as np
 from IPython.display import HTML
 
 from livegrad.arrays import Array
-from mhabook.drawing import HEIGHT, Panel, picture
+from mhabook.drawing import DASHES, HEIGHT, Panel, picture
 from mhalib.plots import ATTENTION
 
 QUERY = (1.1, 0.55)
@@ -61,7 +61,7 @@ def bell_times_exponential() -> HTML:
     weight.curve(_points(low, np.exp(TILT * (low - 3))), color=ATTENTION, width=2.5)
     weight.words((MIDDLE, 184), "exp(τx)", color=ATTENTION)
     moved = _axis(Panel("is the same cloud, shifted"))
-    moved.curve(_points(x, bell(x)), width=1.2, dash="4 4", opacity=0.6)
+    moved.curve(_points(x, bell(x)), dash=DASHES, opacity=0.6)
     moved.curve(_points(x, bell(x - TILT)), color=ATTENTION, width=2.5, fill=True)
     moved.arrow(_points([0], [1.1])[0], _points([TILT], [1.1])[0], width=2)
     moved.words((_points([TILT], [0])[0][0] + 8, 39), "by τ", anchor="start")

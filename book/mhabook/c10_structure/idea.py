@@ -5,7 +5,7 @@ import numpy as np
 from IPython.display import HTML
 
 from livegrad.arrays import Array
-from mhabook.drawing import Panel, Point, picture
+from mhabook.drawing import DASHES, Panel, Point, picture
 from mhalib.plots import FOUND, GRAY, ORDERED
 
 ISOTROPIC, STRETCHED = (1.0, 1.0), (1.7, 0.3)
@@ -39,7 +39,7 @@ def stretched_tokens() -> HTML:
         for x, y in 36 * np.sqrt(variances) * z:
             panel.dot((MIDST[0] + x, MIDST[1] + y), color=GRAY, size=2)
         if variances != ISOTROPIC:
-            panel.curve(map(_off, descent(variances)), color=PLAIN, dash="4 3").words(
+            panel.curve(map(_off, descent(variances)), color=PLAIN, dash=DASHES).words(
                 (92, 50), "plain descent", anchor="end"
             )
         whitened = [_off(errors) for errors in descent(ISOTROPIC)]
@@ -92,7 +92,7 @@ def valleys() -> HTML:
     """A saddle between two valleys, and where descent comes to rest."""
     return picture(
         "saddle-and-valleys",
-        "In the plane of u and v two dashed curves, the valleys, where u v = 1, and between them "
+        "In the plane of u and v two green curves, the valleys, where u v = 1, and between them "
         "the origin, a saddle. A star on each valley is its balanced point; a path of descent "
         "converges to another point of a valley.",
         [_valleys()],
@@ -151,7 +151,7 @@ def _valleys():
         for side in (1, -1):
             line = [_at((side * x, side * product / x)) for x in u]
             if product == 1:
-                panel.curve(line, color=FOUND, width=2, dash="6 4")
+                panel.curve(line, color=FOUND, width=4)
             else:
                 panel.curve(line, width=1, opacity=0.5)
     panel.run(_at(point) for point in unbalanced())

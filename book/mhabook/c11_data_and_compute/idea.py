@@ -5,7 +5,7 @@ import numpy as np
 from IPython.display import HTML
 
 from mhabook.c11_data_and_compute.scaling import Law, split
-from mhabook.drawing import DOTS, Panel, Point, picture
+from mhabook.drawing import DASHES, DOTS, Panel, Point, picture
 from mhalib.plots import FOUND
 
 LAW = Law(0.05, 0.81, 0.57)
@@ -24,7 +24,7 @@ def two_budgets() -> HTML:
     panel.line((22, 172), (250, 172), width=1, opacity=0.5)
     panel.line((22, 30), (22, 172), width=1, opacity=0.5)
     panel.words((28, 37), "error", anchor="start").words((22, 186), "cost", anchor="start")
-    panel.line((SPENT, 36), (SPENT, 172), width=1, dash="4 4").words((SPENT, 186), "budget")
+    panel.line((SPENT, 36), (SPENT, 172), width=1, opacity=0.5).words((SPENT, 186), "budget")
     for n, K in (FEW, MANY):
         # Half of the points lie in the first tenth, where most of the many steps are.
         shares = np.concatenate([np.linspace(0, 0.1, 60), np.linspace(0.1, 1, 60)])
@@ -37,7 +37,7 @@ def two_budgets() -> HTML:
     return picture(
         "two-budgets",
         "The error against the cost, on a logarithmic scale, of two runs, each of which ends in a dot "
-        "on a dashed line, the budget. The run with few samples and many steps falls steeply and then "
+        "on a vertical line, the budget. The run with few samples and many steps falls steeply and then "
         "stays flat. The run with many samples and few steps falls slowly along a nearly straight "
         "line; at the end it is still falling, and a little higher.",
         [panel],
@@ -50,7 +50,7 @@ def factor_and_floor() -> HTML:
     return picture(
         "factor-and-floor",
         "Three panels. Left: against the steps, on a logarithmic scale, a straight falling line, "
-        "dashed, which steps lower, a horizontal line, dotted and shaded below, which samples "
+        "which steps lower, a horizontal line, dotted and shaded below, which samples "
         "lower, and their sum, which turns where they cross. Middle: a second horizontal line, at "
         "half the error; the falling line is unchanged, and the new sum turns a few steps later. "
         "Right: in the plane of steps and samples, the pairs of equal error, and a dashed curve of "
@@ -84,7 +84,7 @@ def _axes(panel, across, up):
 
 def _slide(panel):
     ends = [_at(k, LAW.amplitude * LAW.factor**k) for k in (0, 25)]
-    return panel.line(*ends, width=2, dash="6 4")
+    return panel.line(*ends)
 
 
 def _level(n):
@@ -96,14 +96,14 @@ def _floor(panel, n):
     return panel.wall(ends, beyond=[(x, 166) for x, _ in reversed(ends)])
 
 
-def _total(panel, n, width, opacity=1.0):
+def _total(panel, n, width=2.5, dash="", opacity=1.0):
     return panel.curve(
-        [_at(k, LAW(k, n)) for k in np.linspace(0, 45, 91)], width=width, opacity=opacity
+        [_at(k, LAW(k, n)) for k in np.linspace(0, 45, 91)], width=width, dash=dash, opacity=opacity
     )
 
 
 def _sum():
-    panel = _total(_floor(_slide(_axes(Panel("Two parts"), "step", "error")), 160), 160, 2.5)
+    panel = _total(_floor(_slide(_axes(Panel("Two parts"), "step", "error")), 160), 160)
     # Beside the falling line, and in the floor.
     panel.words((62, 70), "lowered by steps", anchor="start")
     panel.words((242, 132), "lowered by", anchor="end")
@@ -113,7 +113,7 @@ def _sum():
 def _twice():
     panel = _slide(_axes(Panel("Twice the samples"), "step", "error"))
     _floor(panel.line(*_level(160), width=2, dash=DOTS, opacity=0.5), 320)
-    _total(_total(panel, 160, 1.5, 0.5), 320, 2.5)
+    _total(_total(panel, 160, 1.5, DASHES, 0.6), 320)
     high, low = (_at(38, LAW.floor / n) for n in (160, 320))
     panel.arrow(high, low, width=2)
     for n in (160, 320):
@@ -137,7 +137,7 @@ def _cheapest():
     panel.curve(
         [_place(k, (cost / k) ** 0.5) for k in np.linspace(8, 60, 100)],
         width=1.5,
-        dash="4 4",
+        dash=DASHES,
     )
     x, y = _place(best_K, best_n)
     panel.star((x, y)).words((x + 6, y - 12), "cheapest", color=FOUND, anchor="start")

@@ -111,8 +111,7 @@ def _product():
         panel.line(
             (x - 30 * across[0], y - 30 * across[1]),
             (x + 70 * across[0], y + 70 * across[1]),
-            width=1.2,
-            dash="4 4",
+            width=1.5,
             color=ATTENTION,
         )
     panel.query((18, 84), towards=(18 + 60 * ALONG[0], 84 + 60 * ALONG[1]))
@@ -142,10 +141,10 @@ def _bowl():
     panel.curve([lifted(k) for k in (*ON_LINE, ON_LINE[0])], width=1, fill=True, opacity=0.7)
     panel.line((40, GROUND), (240, GROUND), width=1, opacity=0.5)
     lowest = lifted(0)[1]
-    panel.line((76, lowest), (238, lowest), width=1.2, dash="4 4", color=GAUSSIAN)
+    panel.line((76, lowest), (238, lowest), color=GAUSSIAN)
     for k in ON_LINE:
         x, y = lifted(k)
-        panel.line((x, GROUND - 7), (x, y + 7), width=1, dash="4 3", opacity=0.6).key((x, GROUND))
+        panel.line((x, GROUND - 7), (x, y + 7), width=1, opacity=0.6).key((x, GROUND))
         panel.key((x, y), chosen=k == 0)
     panel.query((30, 84), towards=(30, 132)).words((30, 70), "query")
     return panel.words((130, 184), "every key a corner")

@@ -123,7 +123,7 @@ def _losses(panel, line, y, at, trap, met):
 
     panel.line((4, BASE), (256, BASE), width=1, opacity=0.5)
     for q in (trap, met):
-        panel.line(at(q), below(q), color=GRAY, width=1, dash="2 3")
+        panel.line(at(q), below(q), color=GRAY, width=1)
     panel.curve([below(q) for q in ACROSS], width=2)
     return panel.star(below(met)).trap(below(trap))
 

@@ -4,7 +4,7 @@ way down."""
 import numpy as np
 from IPython.display import HTML
 
-from mhabook.drawing import Panel, Point, picture
+from mhabook.drawing import DASHES, Panel, Point, picture
 from mhalib.plots import FOUND
 
 MIDDLE, UNIT = (130, 104), 50
@@ -26,7 +26,7 @@ def one_saddle() -> HTML:
     for side in (1, -1):
         valley = [_on_map(side * x, side / x) for x in np.geomspace(2 / 3, 1.5, 40)]
         above.curve(valley, color=FOUND, width=4)
-    above.line(_on_map(-1.5, 1.5), _on_map(1.5, -1.5), dash="6 4", width=2)
+    above.line(_on_map(-1.5, 1.5), _on_map(1.5, -1.5), dash=DASHES, width=2)
     above.line(_on_map(-1.5, -1.5), _on_map(1.5, 1.5), width=2).dot(MIDDLE, size=6)
     above.star(_on_map(1, 1)).star(_on_map(-1, -1))
     above.words((208, 64), "loss 0", color=FOUND, anchor="start")
@@ -35,7 +35,7 @@ def one_saddle() -> HTML:
         (24, BOTTOM), (236, BOTTOM), width=1, opacity=0.5
     )
     # Along the two diagonals xy is −s²/2 and s²/2; the valleys are at s = √2.
-    for reach, dash, side in ((1.2, "6 4", -1), (1.9, "", 1)):
+    for reach, dash, side in ((1.2, DASHES, -1), (1.9, "", 1)):
         points = [(s, (side * s * s / 2 - 1) ** 2 / 2) for s in np.linspace(-reach, reach, 81)]
         slices.curve([_on_slice(*point) for point in points], dash=dash, width=2.5)
     for side in (1, -1):

@@ -73,7 +73,7 @@ def pairs() -> HTML:
     differences = SECOND - FIRST
     # 2.571 is the 0.975 quantile of Student's t for five degrees of freedom.
     middle, reach = differences.mean(), 2.571 * differences.std(ddof=1) / len(differences) ** 0.5
-    apart.line((70, 30), (70, 165), width=1.5, dash="4 4", opacity=0.6).words((70, 182), "0")
+    apart.line((70, 30), (70, 165), width=1, opacity=0.6).words((70, 182), "0")
     for k, difference in enumerate(differences):
         apart.dot((_across(difference), 60 + 12 * k), size=4)
     apart.bar((_across(middle - reach), 148), (_across(middle + reach), 148), width=5)
