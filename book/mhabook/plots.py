@@ -325,12 +325,13 @@ def named(
     figure: go.Figure, *, x: float | None = None, y: float | None = None, without: str = ""
 ) -> go.Figure:
     """A figure of one panel, from zero upward, whose lines have their names beside them, ``without``
-    what all begin with, and no legend: above a line at x, or right of it where it falls to y."""
+    what all begin with, and no legend: above a line at x, or right of it where it falls to y. So no
+    line needs dashes."""
     xs = np.concatenate([line.x for line in figure.data])
     least, most = xs.min(), xs.max()
     top = 1.12 * max(np.max(line.y) for line in figure.data)
     figure.update_layout(xaxis={"range": [least, most]}, yaxis={"range": [0, top]})
-    figure.update_traces(showlegend=False)
+    figure.update_traces(showlegend=False, line_dash="solid")
     for line in figure.data:
         place = x if y is None else np.interp(-y, -np.asarray(line.y), line.x)
         level = np.interp(place, line.x, line.y)

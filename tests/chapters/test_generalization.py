@@ -451,6 +451,7 @@ def test_names_stand_above_their_line_or_right_of_where_it_falls():
         figure = mhabook.plots.named(mha.plots.curves(x, lines, log_y=False), **place)
         top = figure.layout.yaxis.range[1]
         assert not any(line.showlegend for line in figure.data)
+        assert {line.line.dash for line in figure.data} == {"solid"}
         return [(word.text, word.x * 10, word.y * top) for word in figure.layout.annotations]
 
     for found, wanted in (
