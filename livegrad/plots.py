@@ -29,6 +29,7 @@ __all__ = [
     "GRAY",
     "HERE",
     "INK",
+    "LEVELS",
     "MINIMUM",
     "ORDERED",
     "SEQUENTIAL",
@@ -65,6 +66,15 @@ DIVERGING: dict[str, Any] = {
 }
 """The look of a heat map of what has a sign: from the page, at the least, over gray, at zero, to ink."""
 SEQUENTIAL = [[0.0, "#6F7885"], [1.0, "#FFFFFF"]]  # dark is low
+LEVELS: dict[str, Any] = {
+    "colorscale": [
+        [(k + side) / 8, f"rgb({111 + 18 * k}, {120 + 17 * k}, {133 + 16 * k})"]
+        for k in range(8)
+        for side in (0, 1)
+    ],
+    "zsmooth": "best",
+}
+"""The look of a heat map of a landscape: these grays in eight steps, whose edges are level lines."""
 BLACK = "#111111"  # of a path and its ends on a heat map, which is the same on dark pages
 START = {"symbol": "circle-open", "color": BLACK}
 # where a run stands, or ends; its path has the color

@@ -13,7 +13,8 @@ KNOWN: dict[str, set[str]] = {
     "scatter": ON_AXES | {"mode", "line", "marker", "fill", "fillcolor"},
     "bar": ON_AXES | {"marker"},
     "heatmap": ON_AXES
-    | {"z", "zmin", "zmax", "zmid", "transpose", "colorscale", "showscale", "colorbar"},
+    | {"z", "zmin", "zmax", "zmid", "transpose", "colorscale", "showscale", "colorbar"}
+    | {"zsmooth"},
     "line": {"color", "dash", "width"},
     "marker": {"color", "size", "symbol", "opacity", "line"},
     "colorbar": {"title", "len", "y", "dtick", "thickness", "tickvals", "ticktext"},
@@ -39,6 +40,7 @@ CHOICES: dict[str, set[Any]] = {
     "annotation.xref": {"paper"},
     "annotation.yref": {"paper"},
     "legend.orientation": {"h"},
+    "heatmap.zsmooth": {"best"},
     "scatter.fill": {"none", "toself"},
     "scatter.mode": {"lines", "markers", "lines+markers", "none"},
     "marker.symbol": {

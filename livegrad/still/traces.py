@@ -127,7 +127,7 @@ class Bar(Trace):
 
 
 class Heatmap(Trace):
-    """A matrix, an entry a tile."""
+    """A matrix, an entry a tile, or between their middles from number to number."""
 
     def __init__(self, said: Mapping[str, Any], x: Axis, y: Axis) -> None:
         super().__init__(said, x, y)
@@ -159,10 +159,12 @@ class Heatmap(Trace):
     def drawn(self) -> str:
         low, high = self.span()
         share = (self.z - low) / (high - low)
+        if self.said.get("zsmooth"):
+            share = smoothed(smoothed(share, self.upward).T, self.across).T
+        else:
+            rows, columns = map(sampled, (self.upward, self.across), share.shape)
+            share = share[rows][:, columns]
         tiles = colored(share, self.said.get("colorscale"))
-        rows = sampled(self.upward, tiles.shape[0])
-        columns = sampled(self.across, tiles.shape[1])
-        tiles = tiles[rows][:, columns]
         (left, right), (below, above) = (
             axis.pixels(ends[[0, -1]])
             for axis, ends in ((self.x, self.across), (self.y, self.upward))
@@ -205,6 +207,14 @@ def sampled(ends: np.ndarray, count: int) -> np.ndarray:
         16 * count
     )
     return np.clip(np.searchsorted(ends, dots) - 1, 0, count - 1)
+
+
+def smoothed(z: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """The rows of a matrix, eight for each, which go straight from the middle of one tile to that of
+    the next."""
+    middles, half = (ends[1:] + ends[:-1]) / 2, (ends[-1] - ends[0]) / (16 * len(z))
+    dots = np.linspace(ends[0] + half, ends[-1] - half, 8 * len(z))
+    return np.stack([np.interp(dots, middles, column) for column in z.T], axis=1)
 
 
 def colored(share: np.ndarray, scale: Any) -> np.ndarray:

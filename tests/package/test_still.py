@@ -77,6 +77,17 @@ def test_a_heat_map_has_the_colors_of_its_scale_where_they_belong():
     assert dots.getpixel((1, 0)) == (0, 0, 0, 255)
 
 
+def test_a_map_of_levels_goes_from_number_to_number_in_the_steps_of_its_colors():
+    tiles = go.Heatmap(z=[[0, 1], [2, 3]], showscale=False, **plots.LEVELS)
+    image = drawn(go.Figure(tiles)).find(f".//{SVG}image")
+    dots = Image.open(io.BytesIO(base64.b64decode(image.get("href").split(",")[1])))
+    grays = [f"rgb{dots.getpixel((k, 15 - k))[:3]}" for k in range(16)]
+    steps = [gray for _, gray in plots.LEVELS["colorscale"][::2]]
+    # half a tile beyond the middles at either end
+    assert grays == [steps[0]] * 4 + steps + [steps[-1]] * 4
+    assert dots.getpixel((15, 15)) == dots.getpixel((11, 12)) == (147, 154, 165, 255)
+
+
 def test_what_is_behind_a_heat_map_shows_through_where_its_scale_is_clear():
     tiles = go.Heatmap(
         z=[[0, 0.5, 1]],

@@ -17,7 +17,7 @@ from mhabook.figure_parts import together
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.data.sequences import SequenceDataset
 from mhalib.models import AttentionLayer
-from mhalib.plots import GRAY, HERE, INK, MINIMUM, SEQUENTIAL
+from mhalib.plots import GRAY, HERE, INK, LEVELS, MINIMUM
 
 Values: TypeAlias = dict[str, Any]
 DEGREES = tuple(range(0, 91, 5))
@@ -258,8 +258,8 @@ _ALT = (
     "Left, the smallest curvature of a plane through the network {} against the turn of its second "
     "direction, from 0 to 90 degrees: the curve starts between zero and the mean of all "
     "eigenvalues, falls below zero near 60 degrees, and ends at the smallest eigenvalue. Right, a "
-    "map of the loss on the plane, the lighter the higher: dark in the middle, where the loss is "
-    "that of the network, and lighter all around. A disc marks the network, and a star the "
+    "map of the loss on the plane in eight levels, the lighter the higher: dark in the middle, where "
+    "the loss is that of the network, and lighter all around. A disc marks the network, and a star the "
     "minimum in the picture."
 )
 
@@ -280,7 +280,7 @@ def _frame():
     )
     # Bars of colors stand at the right of a figure, so the map does too.
     frame.add_heatmap(
-        colorscale=SEQUENTIAL,
+        **LEVELS,
         colorbar={"title": "relative"},
         hoverinfo="skip",
         row=1,
