@@ -44,6 +44,13 @@ export function spaced(ends, high, letter) {
   return placed;
 }
 
+// Where a number stands beside the end of its line, and which end of it is there: left of it, but right of a line that
+// runs to the left, or that is so short that the number would lie on those of the axis.
+export function beside({ x, back }, text, letter) {
+  const isRight = back || x < BESIDE + 0.6 * letter * text.length;
+  return isRight ? [x + BESIDE, "start"] : [x - BESIDE, "end"];
+}
+
 const made = (name, attributes, ...parts) => {
   const one = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
@@ -86,10 +93,10 @@ export class Ends {
         at ? [word("start", at[0] + (back ? BESIDE : -BESIDE), at[1] + 4, back ? "start" : "end")] : [],
       );
     if (now.length > MOST) return [...starts, ...dots];
-    const numbers = spaced(ends, up._length, letter).map(({ x, at, back, value, isBefore }) => {
-      const text = signed(digits(value)),
-        [beside, anchor] = back ? [x + BESIDE, "start"] : [x - BESIDE, "end"];
-      return isBefore ? word(`before ${text}`, beside, at, anchor, "mha-before") : word(text, beside, at, anchor);
+    const numbers = spaced(ends, up._length, letter).map((end) => {
+      const text = `${end.isBefore ? "before " : ""}${signed(digits(end.value))}`,
+        [x, anchor] = beside(end, text, letter);
+      return word(text, x, end.at, anchor, end.isBefore ? "mha-before" : "");
     });
     return [...starts, ...numbers, ...dots];
   }

@@ -730,3 +730,11 @@ def test_numbers_at_the_ends_of_lines_stand_off_the_line_and_apart():
     assert ats[195] < 195, "there is no room below"
     assert ats[40] < 40 and ats[42] > 42, "where two would touch, one is below"
     assert (np.diff(sorted(ats.values())) >= 12).all()
+
+
+def test_a_number_stands_left_of_its_line_where_it_does_not_reach_the_axis():
+    def beside(x, back):
+        return in_v8(f"beside({{ x: {x}, back: {json.dumps(back)} }}, '0.517', 12)")
+
+    assert [beside(90, False), beside(90, True)] == [[83, "end"], [97, "start"]]
+    assert beside(20, False) == [27, "start"]
