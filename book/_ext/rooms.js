@@ -62,6 +62,10 @@ class Element {
     return this;
   }
 
+  getContext() {
+    return { measureText: ({ length }) => ({ width: 6 * length }) };
+  }
+
   querySelectorAll() {
     return [];
   }

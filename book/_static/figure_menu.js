@@ -98,7 +98,7 @@
       room = (title ? 34 : 0) + 18 * lines.length,
       place = { xref: "paper", x: 0.5, yref: "paper", y: 1, yanchor: "top", yshift: margin.t + room - 30 };
     const below = { ...place, text: lines.map(quoted).join("<br>"), showarrow: false, font: { size: 12 } };
-    layout.annotations = [...(layout.annotations ?? []), ...(lines.length ? [below] : [])];
+    layout.annotations = [...(layout.annotations ?? []), ...(box.mhaEnds ?? []), ...(lines.length ? [below] : [])];
     Object.assign(layout, { title: { text: title, x: 0.5, y: 1, yanchor: "top", pad: { t: 10 }, font: { size: 15 } } });
     layout.margin = { ...layout.margin, t: margin.t + room };
     const scale = format === "png" ? Math.ceil(WIDE / width) : 1;

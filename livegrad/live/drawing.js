@@ -34,11 +34,42 @@ function insert(source) {
 // What the reader has drawn on this page before, {x, y}, or null.
 const guessed = (name) => window.mhaGuess?.(name) ?? null;
 
+const isLine = ({ mode, fill = "none" }) => /^lines/.test(mode) && fill === "none";
+
+// Whether a trace ends where its run does, or is drawn point by point.
+export const hasEnd = ({ trace, x, y, once }, { data }, curves) =>
+  Boolean(y) && !once && (x === "steps" || curves.includes(x) || data[trace].mode === "lines+markers");
+
+// The traces whose names stand where they end (ends.js), and in no legend: lines at the start, guesses, and the lines of a
+// panel, if they are at most MOST, and one has an end, or their last points are not all at one height.
+const MOST = 4;
+export function namedAtEnds({ figure, draw, curves = [], guesses = [] }) {
+  const { data } = figure,
+    found = [...draw.filter(({ once }) => once), ...guesses].map(({ trace }) => trace),
+    panelOf = (k) => data[k].yaxis ?? "y",
+    lines = [...data.keys()].filter((k) => data[k].name && isLine(data[k]) && !found.includes(k)),
+    ended = draw.filter((place) => hasEnd(place, figure, curves)).map(({ trace }) => panelOf(trace));
+  for (const panel of new Set(lines.map(panelOf))) {
+    const told = lines.filter((k) => panelOf(k) === panel && data[k].showlegend !== false);
+    if (told.length <= MOST && (ended.includes(panel) || areApart(told.map((k) => data[k].y)))) found.push(...told);
+  }
+  return new Set(found);
+}
+
+const APART_BY = 0.1; // of all heights of the lines
+function areApart(lines) {
+  const all = lines.flat().filter(Number.isFinite),
+    span = (heights) => Math.max(...heights) - Math.min(...heights);
+  return span(lines.map((heights) => heights?.at(-1))) > APART_BY * span(all);
+}
+
 // What was recorded, put where the description says it is drawn; no result: the frame that Python drew. At the start the
 // lines of the default settings would lie under those of the run; later the run before it, if there was another, is drawn
 // beside them.
-function fill({ figure, draw, guesses = [] }, result) {
-  const data = figure.data.map((trace) => ({ ...trace }));
+function fill(spec, result) {
+  const { figure, draw, guesses = [] } = spec,
+    atEnds = namedAtEnds(spec),
+    data = figure.data.map((trace, k) => ({ ...trace, ...(atEnds.has(k) && { showlegend: false }) }));
   for (const { trace, guess } of guesses) {
     const said = guessed(guess);
     Object.assign(data[trace], { visible: said !== null }, said);
@@ -48,7 +79,7 @@ function fill({ figure, draw, guesses = [] }, result) {
   const before = [];
   for (const { trace, once, layout, ...parts } of draw) {
     if (once && result.isDefault) data[trace].visible = false;
-    if (once && result.before?.[parts.y]) before.push(earlier(data[trace], parts, result.before, !before.length));
+    if (once && result.before?.[parts.y]) before.push(earlier(data[trace], parts, result.before));
     if (once || layout) continue;
     // A copy: plotly draws nothing where it gets the array that it has, and a run on the page goes on filling its own.
     for (const [key, name] of Object.entries(parts))
@@ -67,12 +98,10 @@ export function placed(trace, layout) {
   return { ...trace, y: trace.y.map((value, k) => (trace.x[k] > 0 ? value : null)) };
 }
 
-const BEFORE = "the run before";
-
 // The line of the default settings, with the numbers of the run before.
-function earlier(trace, { x, y }, before, showlegend) {
+function earlier(trace, { x, y }, before) {
   const line = { ...trace.line, dash: "dash" };
-  return { ...trace, visible: true, x: before[x] ?? trace.x, y: before[y], line, name: BEFORE, showlegend };
+  return { ...trace, visible: true, x: before[x] ?? trace.x, y: before[y], line, name: "the run before" };
 }
 
 export const axisOf = ({ layout }, trace) => layout[`yaxis${(trace.yaxis ?? "y").slice(1)}`];
@@ -109,29 +138,12 @@ const [PANEL, BETWEEN, TITLE, LINE, EDGES, SAMPLE, LETTER, BAR, APART] = [165, 7
 
 const named = (data, k) =>
   data.filter(({ name, showlegend, legend }) => name && showlegend !== false && legend === legendOf(k));
-const rowsOf = (traces) =>
-  Math.max(0, ...traces.map((one) => traces.filter(({ legendgroup }) => legendgroup === one.legendgroup).length));
-
-// The title of a panel stands on the names of what is drawn there now; there is room for those of gray lines above it.
-function lower(layout, data) {
-  const size = (layout.font?.size ?? 12) / 12;
-  for (let k = 0; k < panelsOf(layout); k++) {
-    const rows = rowsOf(named(data, k).filter(({ visible }) => visible !== false));
-    if (layout.annotations?.[k] && layout[legendOf(k)])
-      layout.annotations[k].yshift = rows && size * (LINE * rows + EDGES / 2);
-  }
-}
-
-// How many names of a panel stand one below the other where so many pixels are side by side, and how high they stand, with
-// that of the run before below the line of the default settings.
-function columnsOf(traces, first, room, wideOf = (name) => LETTER * name.length) {
-  const names = traces.map((trace) => (trace === first ? [trace.name, BEFORE] : [trace.name]));
+// How many names of a panel stand one below the other where so many pixels are side by side, and how high they stand.
+function columnsOf(names, room, wideOf = (name) => LETTER * name.length) {
   for (let down = 1; down <= names.length; down++) {
-    const columns = [];
-    for (let k = 0; k < names.length; k += down) columns.push(names.slice(k, k + down).flat());
-    const wide = columns.map((column) => SAMPLE + Math.max(...column.map(wideOf)));
-    if (down === names.length || wide.reduce((sum, each) => sum + each) <= room)
-      return { down, above: LINE * Math.max(...columns.map((column) => column.length)) + EDGES };
+    let wide = 0;
+    for (let k = 0; k < names.length; k += down) wide += SAMPLE + Math.max(...names.slice(k, k + down).map(wideOf));
+    if (down === names.length || wide <= room) return { down, above: LINE * down + EDGES };
   }
   return { down: 1, above: 0 };
 }
@@ -140,42 +152,51 @@ const barOf = (data) => (data.some(({ type, showscale }) => type === "heatmap" &
 
 // On a phone the panels stand one below the other, each below its names: their places, and how many names are in a column.
 // null where they stand so already.
-function stackOf({ figure: { data, layout }, draw }, width) {
+function stackOf({ layout }, data, width) {
   const n = panelsOf(layout),
     { l, r, b } = layout.margin,
     rows = new Set(Array.from({ length: n }, (_, k) => layout[axis("y", k)].domain?.[0])).size,
-    first = draw.find(({ once }) => once)?.trace,
     bar = barOf(data),
-    names = Array.from({ length: n }, (_, k) => columnsOf(named(data, k), data[first], width - l - r - bar));
-  if (rows === n && !names.some(({ above }) => above)) return null;
-  const gaps = names.map(({ above }, k) => (k ? BETWEEN + above : 0)),
+    columns = Array.from({ length: n }, (_, k) =>
+      columnsOf(
+        named(data, k).map(({ name }) => name),
+        width - l - r - bar,
+      ),
+    ),
+    above = columns.map((one) => one.above);
+  if (rows === n && !above.some(Boolean)) return null;
+  const gaps = above.map((high, k) => (k ? BETWEEN + high : 0)),
     panel = n > 1 ? PANEL : 2 * PANEL,
     high = gaps.reduce((sum, gap) => sum + gap + panel, 0),
-    top = TITLE + names[0].above;
+    top = TITLE + above[0];
   let end = 1;
   const places = gaps.map((gap) => {
     const top = end - gap / high;
     end = top - panel / high;
     return [Math.max(0, end), top];
   });
-  return { places, down: names.map(({ down }) => down), first, top, height: top + high + b };
+  return { places, down: columns.map(({ down }) => down), above, top, height: top + high + b };
 }
 
-function stack(layout, { places, top, height }) {
+// Titles of a row stand on the names of what is drawn below them.
+const shiftOf = (above) => Math.max(0, above - EDGES / 2);
+
+function stack(layout, { places, above, top, height }) {
   places.forEach((domain, k) => {
     layout[axis("x", k)].domain = [0, 1];
     layout[axis("y", k)].domain = domain;
-    const title = layout.annotations?.[k];
-    if (title) Object.assign(title, { x: title.xanchor === "left" ? 0 : 0.5, y: domain[1] });
+    const title = layout.annotations?.[k],
+      x = title?.xanchor === "left" ? 0 : 0.5;
+    if (title) Object.assign(title, { x, y: domain[1], yshift: shiftOf(above[k]) });
     if (layout[legendOf(k)]) Object.assign(layout[legendOf(k)], { x: 0, y: domain[1] });
   });
   layout.margin.t = top;
   layout.height = height;
 }
 
-// In a view of the figure alone the names of a panel stand in as many columns as there is room for up to the next panel;
-// no guess of its reader is there, and the run before has a place before it comes. It gives how high those above a row of panels stand, by the top of the row.
-function spread({ draw, guesses = [] }, layout, data, width) {
+// The names of a panel stand in as many columns as there is room for up to the next panel. It gives how high those above a
+// row of panels stand, by the top of the row.
+function spread(layout, data, width) {
   const { l, r } = layout.margin,
     { family = "sans-serif", size: letters = 12 } = layout.font ?? {},
     size = letters / 12,
@@ -183,19 +204,15 @@ function spread({ draw, guesses = [] }, layout, data, width) {
     all = Array.from({ length: panelsOf(layout) }, (_, k) => [layout[axis("x", k)], layout[axis("y", k)]]),
     places = all.map(([x, y]) => [x.domain[0], y.domain[1]]),
     above = new Map(places.map(([, top]) => [top, 0])),
-    first = data[draw.find(({ once }) => once)?.trace],
-    before = data.find(({ name, showlegend }) => name === BEFORE && showlegend) ?? { name: BEFORE },
     pen = document.createElement("canvas").getContext("2d");
   pen.font = `${letters}px ${family}`;
   places.forEach(([left, top], k) => {
     const rights = places.filter(([x, y]) => y === top && x > left).map(([x]) => inner * (x - left) - APART),
-      told = named(data, k).filter((one) => one.name !== BEFORE && !guesses.some(({ trace }) => data[trace] === one)),
-      names = told.flatMap((one) => (one === first ? [one, before] : [one])),
-      room = rights.length ? Math.min(...rights) : inner * (1 - left);
-    const columns = columnsOf(names, null, room, (name) => pen.measureText(name).width);
-    names.forEach((trace, i) => {
-      trace.legendgroup = `${k} ${Math.floor(i / columns.down)}`;
-    });
+      told = named(data, k),
+      names = told.map(({ name }) => name),
+      room = rights.length ? Math.min(...rights) : inner * (1 - left),
+      columns = columnsOf(names, room, (name) => pen.measureText(name).width);
+    inColumns(told, k, columns.down);
     above.set(top, Math.max(above.get(top), size * columns.above));
   });
   return above;
@@ -226,23 +243,25 @@ function fit(layout, high, above) {
       return [top, [end, now]];
     }),
   );
-  for (const word of [...(layout.annotations ?? []), ...all.map((_, k) => layout[legendOf(k)] ?? {})])
-    if (places.has(word.y)) word.y = places.get(word.y)[1];
+  for (const title of layout.annotations ?? [])
+    if (places.has(title.y)) Object.assign(title, { yshift: shiftOf(above.get(title.y)), y: places.get(title.y)[1] });
+  for (const legend of all.map((_, k) => layout[legendOf(k)] ?? {}))
+    if (places.has(legend.y)) legend.y = places.get(legend.y)[1];
   for (const y of all) y.domain = places.get(y.domain[1]);
 }
 
-// The names of a panel go column by column, and each color bar stands beside its own panel.
-function stackTraces(data, { places, down, first }) {
-  const [told, before] = [data.filter(({ name }) => name !== BEFORE), data.filter(({ name }) => name === BEFORE)];
-  places.forEach((_, k) =>
-    named(told, k).forEach((trace, i) => {
-      trace.legendgroup = `${k} ${Math.floor(i / down[k])}`;
-    }),
-  );
-  for (const trace of before) trace.legendgroup = data[first].legendgroup;
+// The names of a panel go column by column.
+function inColumns(traces, k, down) {
+  traces.forEach((trace, i) => {
+    trace.legendgroup = `${k} ${Math.floor(i / down)}`;
+  });
+}
+
+// Each color bar stands beside its own panel.
+function placeBars(data, layout) {
   for (const trace of data) {
     if (!trace.colorbar) continue;
-    const [low, high] = places[Number((trace.yaxis ?? "y").slice(1) || 1) - 1];
+    const [low, high] = axisOf({ layout }, trace).domain;
     trace.colorbar = { ...trace.colorbar, y: (low + high) / 2, len: high - low };
   }
 }
@@ -330,7 +349,7 @@ function between(moved, data) {
 // frame of a run. What a frame does not know yet of a run's end stays as it was. `failed` hears why a frame could not be
 // drawn; after `restore` the next one is drawn with the axes as they were at the start; after `close` nothing is drawn
 // and nobody hears.
-const NARROW = 560;
+const [NARROW, WIDE] = [560, 688];
 const CONFIG = { displayModeBar: false };
 const AT_ONCE = { mode: "immediate", frame: { duration: 0, redraw: false }, transition: { duration: 0 } };
 
@@ -350,19 +369,19 @@ export class Drawer {
     const { Plotly, box, spec } = this,
       width = box.clientWidth;
     const narrow = width > 0 && width < NARROW; // a figure that is still hidden has no width
-    const stacked = narrow ? stackOf(spec, width) : null;
-    if (stacked) stackTraces(data, stacked);
-    const room = (this.room = this.roomNow());
+    const stacked = narrow ? stackOf(spec.figure, data, width) : null;
+    stacked?.down.forEach((down, k) => inColumns(named(data, k), k, down));
+    this.room = this.roomNow();
     const wanted = this.wanted(frame);
     this.width = width;
     const isNew = wanted !== this.made;
     if (isNew) this.layout = layoutOf(spec.figure, spec.draw, frame);
-    const above = room && spread(spec, this.layout, data, width);
+    const above = narrow ? null : spread(this.layout, data, width || WIDE);
     if (isNew) {
       this.made = wanted;
       const { layout } = this;
       if (stacked) stack(layout, stacked);
-      if (room) fit(layout, room, above);
+      if (above) fit(layout, this.room || layout.height, above);
       hold(layout);
       if (width) layout.width = width;
       box.style.height = `${layout.height}px`;
@@ -371,7 +390,7 @@ export class Drawer {
       box.parentElement.classList.toggle("mha-kept", kept);
       box.closest(".mha-live").style.setProperty("--mha-kept", kept ? `${layout.height}px` : "0px");
     }
-    lower(this.layout, data);
+    placeBars(data, this.layout);
     decades(this.layout, data);
     return Plotly.react(box, data, this.layout, CONFIG);
   }

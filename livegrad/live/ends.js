@@ -1,64 +1,85 @@
+import { hasEnd, namedAtEnds } from "./drawing.js";
 import { digits, signed } from "./widget.js";
 
-// Where the broad lines of a run end: a dot, and beside it the number there; and where the run before it ended, its
-// number. A line over another curve of the run, and not over its steps, says where it starts, too.
+// Where lines end: at a broad one a dot with the number there, and the names of lines that no legend names; a point whose
+// height is measured has its number, too. A line over another curve of the run, and not over its steps, says where it starts.
 
-const BROAD = 3, // pixels, as frames.py draws what is measured now
-  MOST = 2, // in a panel: of more lines only the dots are drawn
+const [BROAD, FAINT] = [3, 2], // pixels, as frames.py draws what is measured now, and less than anything but gray lines
+  FEW = 2, // points of a trace with numbers
   BESIDE = 7, // from the middle of a dot to its number
-  BACK = 30; // so far before its end a line comes from above or from below
+  LETTER = 0.53; // how wide a letter is, in its height
 
-// Which traces have an end to show: lines of the run that are broad, and those of the run before, which `fill` adds.
-export function endingOf({ draw, figure }, data, curves) {
-  const isOfRun = ({ x, y, once }) => !once && y in curves && (x === "steps" || x in curves),
-    isBroad = ({ trace }) => data[trace].line?.width >= BROAD && data[trace].visible !== false,
-    now = draw.filter((place) => isOfRun(place) && isBroad(place));
-  return [
-    ...now.map(({ trace, x }) => ({ trace, isPath: x !== "steps" })),
-    ...data.slice(figure.data.length).map((_, k) => ({ trace: figure.data.length + k, isBefore: true })),
-  ];
+// What has an end or a point to show, as {trace, word, hasNumber, …}; `fill` adds the lines of the run before.
+export function endingOf(spec, data, curves) {
+  const { draw, drag = [], figure } = spec,
+    named = namedAtEnds(spec),
+    isMap = ({ yaxis }) => data.some((one) => one.type === "heatmap" && one.yaxis === yaxis),
+    isPulled = (trace) => drag.some((one) => one.trace === trace),
+    isSeen = ({ mode, marker, x }) => mode === "markers" && marker?.opacity !== 0 && x?.length <= FEW;
+  return data.flatMap((one, trace) => {
+    if (one.visible === false) return [];
+    if (trace >= figure.data.length) return [{ trace, word: "before", hasNumber: true, isFaint: true }];
+    const place = draw.find((each) => each.trace === trace && each.y) ?? {},
+      width = one.line?.width ?? FAINT,
+      isEnd = width >= BROAD && hasEnd(place, figure, curves),
+      isPoint = "y" in place && "x" in place && isSeen(one) && !isMap(one) && !isPulled(trace),
+      word = place.once ? "initial" : named.has(trace) ? one.name : "";
+    if (!(isEnd || isPoint || word)) return [];
+    const isPath = isEnd && curves.includes(place.x);
+    return [{ trace, word, hasNumber: isEnd || isPoint, isEnd, isPoint, isPath, isFaint: width < FAINT }];
+  });
 }
 
-// Where a line ends, from its places in pixels of a panel: null where that is outside. `falls`: it comes from above;
-// `back`: it runs to the left.
+// Where a line ends, from its places in pixels of a panel: null where that is outside. `back`: it runs to the left.
 export function endOf(places, [wide, high]) {
-  const last = places.length - 1,
-    [x, y] = places[last] ?? [];
-  if (last < 1 || !(x > -1 && x < wide + 1 && y > -1 && y < high + 1)) return null;
-  let k = last - 1;
-  while (k > 0 && !(Math.abs(places[k][0] - x) >= BACK)) k--;
-  return { x, y, falls: places[k][1] < y - 2, back: places[k][0] > x };
+  const [x, y] = places.at(-1) ?? [];
+  if (places.length < 2 || !(x > -1 && x < wide + 1 && y > -1 && y < high + 1)) return null;
+  return { x, y, back: places[0][0] > x };
 }
 
-// The ends of one panel with the height `at` of their numbers: above a line that rises, below one that falls; of two
-// that would touch the lower one is below its line, too.
-export function spaced(ends, high, letter) {
+// How many lines cross what stands from `left` to `right` and from `top` to `bottom`.
+const crossing = (lines, [left, right], [top, bottom]) =>
+  lines.filter((places) =>
+    places.some(([x, y], k) => {
+      const [before, height] = places[k - 1] ?? [x, y],
+        [first, last] = [Math.max(left, Math.min(before, x)), Math.min(right, Math.max(before, x))],
+        at = (here) => (x === before ? y : height + ((y - height) * (here - before)) / (x - before));
+      return first <= last && Math.max(at(first), at(last)) > top && Math.min(at(first), at(last)) < bottom;
+    }),
+  ).length;
+
+// The ends of one panel with the height `at` of their words, each so `wide`: above the end, or below, where fewer of the
+// lines cross them; of two that would touch the lower one is below its end, too; all of them in the panel.
+export function spaced(ends, lines, high, letter) {
   const apart = 1.2 * letter,
-    isBelow = ({ falls, y }) => falls && y + apart < high,
-    placed = ends.map((one) => ({ ...one, at: isBelow(one) ? one.y + apart : one.y - 0.6 * letter }));
-  placed.sort((one, other) => one.at - other.at);
+    crossed = ({ x, wide, back }, at) => crossing(lines, back ? [x, x + wide] : [x - wide, x], [at - letter, at]),
+    placed = ends.map((one) => {
+      const [above, below] = [one.y - 0.6 * letter, one.y + apart];
+      const isBelow = below < high && (above < letter || crossed(one, below) < crossed(one, above));
+      return { ...one, at: isBelow ? below : above };
+    });
+  placed.sort((one, other) => one.y - other.y || one.at - other.at);
   for (let k = 1; k < placed.length; k++) {
     const least = placed[k - 1].at + apart;
     if (placed[k].at < least) placed[k].at = Math.max(placed[k].y + apart, least);
   }
+  let most = high - 0.3 * letter;
+  for (const one of placed.reverse()) {
+    one.at = Math.min(one.at, most);
+    most = one.at - apart;
+  }
   return placed;
-}
-
-// Where a number stands beside the end of its line, and which end of it is there: left of it, but right of a line that
-// runs to the left, or that is so short that the number would lie on those of the axis.
-export function beside({ x, back }, text, letter) {
-  const isRight = back || x < BESIDE + 0.6 * letter * text.length;
-  return isRight ? [x + BESIDE, "start"] : [x - BESIDE, "end"];
 }
 
 const made = (name, attributes, ...parts) => {
   const one = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
+  for (const [key, value] of Object.entries(attributes)) if (value) one.setAttribute(key, value);
   one.append(...parts);
   return one;
 };
 
-// Draws them over what plotly has drawn in a box; `place(frame)` is to be called then.
+// Draws them over what plotly has drawn in a box, which says them as annotations in `mhaEnds`, for a saved picture;
+// `place(frame)` is to be called then.
 export class Ends {
   constructor(box, spec) {
     Object.assign(this, { box, spec, layer: made("g", { class: "mha-ends" }) });
@@ -67,37 +88,78 @@ export class Ends {
   place({ curves }) {
     const { box, spec, layer } = this,
       { data, _fullLayout: layout } = box,
-      panels = new Map();
-    for (const { trace, isPath, isBefore } of endingOf(spec, data, curves)) {
-      const { x, y, xaxis = "x", yaxis = "y", line } = data[trace],
-        [across, up] = [layout[`xaxis${xaxis.slice(1)}`], layout[`yaxis${yaxis.slice(1)}`]],
-        places = Array.from(x, (value, k) => [across.d2p(value), up.d2p(y[k])]),
-        end = endOf(places, [across._length, up._length]);
-      if (!end) continue;
-      if (!panels.has(yaxis)) panels.set(yaxis, { across, up, ends: [] });
-      const begin = isPath ? places[0] : null;
-      panels.get(yaxis).ends.push({ ...end, begin, isBefore, color: line.color, value: y[places.length - 1] });
+      letter = layout.font.size,
+      panels = panelsOf(data, layout);
+    for (const ending of endingOf(spec, data, Object.keys(curves))) {
+      const { trace, isPoint, isPath } = ending,
+        { y, yaxis = "y", line, marker } = data[trace],
+        { places, size, ends } = panels.get(yaxis),
+        color = line?.color ?? marker?.color,
+        all = places.get(trace),
+        told = { ...ending, color, begin: isPath ? all[0] : null };
+      for (const [k, at] of isPoint ? all.entries() : [[all.length - 1, null]]) {
+        const end = endOf(at ? [at, at] : all, size),
+          same = end && ends.find((one) => Math.hypot(one.x - end.x, one.y - end.y) < 2 && isPoint);
+        if (same) Object.assign(same, { hasNumber: true, value: y[k] });
+        else if (end) ends.push({ ...told, ...end, back: at ? end.x < size[0] / 2 : end.back, value: y[k] });
+      }
     }
-    const letter = layout.font.size;
-    layer.replaceChildren(...[...panels.values()].flatMap((panel) => this.drawn(panel, letter)));
+    const words = [...panels.values()].flatMap((panel) => wordsOf(panel, letter)),
+      dots = [...panels.values()].flatMap(({ left, top, ends }) =>
+        ends
+          .filter(({ isEnd }) => isEnd)
+          .map(({ x, y, color }) => made("circle", { cx: left + x, cy: top + y, r: 4.5, fill: color })),
+      );
+    layer.replaceChildren(...words.map((one) => drawn(one, letter)), ...dots);
+    box.mhaEnds = words.map((one) => annotation(one, layout.margin));
     box.querySelector(".main-svg").append(layer);
   }
-
-  drawn({ across, up, ends }, letter) {
-    const [left, top] = [across._offset, up._offset],
-      now = ends.filter(({ isBefore }) => !isBefore),
-      word = (text, x, y, anchor, name = "") =>
-        made("text", { x: left + x, y: top + y, "text-anchor": anchor, "font-size": letter, class: name }, text),
-      dots = now.map(({ x, y, color }) => made("circle", { cx: left + x, cy: top + y, r: 4.5, fill: color })),
-      starts = now.flatMap(({ begin: at, back }) =>
-        at ? [word("start", at[0] + (back ? BESIDE : -BESIDE), at[1] + 4, back ? "start" : "end")] : [],
-      );
-    if (now.length > MOST) return [...starts, ...dots];
-    const numbers = spaced(ends, up._length, letter).map((end) => {
-      const text = `${end.isBefore ? "before " : ""}${signed(digits(end.value))}`,
-        [x, anchor] = beside(end, text, letter);
-      return word(text, x, end.at, anchor, end.isBefore ? "mha-before" : "");
-    });
-    return [...starts, ...numbers, ...dots];
-  }
 }
+
+// By vertical axis: where the panel begins, how large it is, and where in it each of its traces goes, in pixels.
+function panelsOf(data, layout) {
+  const panels = new Map();
+  for (const [trace, { x, y, xaxis = "x", yaxis = "y", visible, type = "scatter" }] of data.entries()) {
+    const [across, up] = [layout[`xaxis${xaxis.slice(1)}`], layout[`yaxis${yaxis.slice(1)}`]],
+      isDrawn = visible !== false && type === "scatter";
+    if (!panels.has(yaxis)) {
+      const [left, top, size] = [across._offset, up._offset, [across._length, up._length]];
+      panels.set(yaxis, { left, top, size, places: new Map(), ends: [] });
+    }
+    const places = isDrawn ? Array.from(x ?? [], (value, k) => [across.d2p(value), up.d2p(y?.[k])]) : [];
+    panels.get(yaxis).places.set(trace, places);
+  }
+  return panels;
+}
+
+// The words of a panel, each with its place in the picture: left of its end, but right of a line that runs to the left,
+// or that is so short that the word would lie on the numbers of the axis.
+export function wordsOf({ left, top, size, places, ends }, letter) {
+  const starts = ends.flatMap(({ begin: at, back }) =>
+      at ? [{ name: "start", x: at[0] + (back ? BESIDE : -BESIDE), at: at[1] + 4, anchor: back ? "start" : "end" }] : [],
+    ),
+    told = ends.map((one) => {
+      const number = one.hasNumber ? signed(digits(one.value)) : "",
+        name = one.isPoint ? "" : one.word,
+        wide = LETTER * letter * (number.length + name.length + 1);
+      return { ...one, number, name, wide, back: one.back || one.x < BESIDE + wide };
+    }),
+    sides = [true, false].map((side) => told.filter(({ back }) => back === side)),
+    named = sides
+      .flatMap((side) => spaced(side, [...places.values()], size[1], letter))
+      .map(({ x, back, ...one }) => ({ ...one, x: x + (back ? BESIDE : -BESIDE), anchor: back ? "start" : "end" }));
+  return [...starts, ...named].map((one) => ({ ...one, x: left + one.x, at: top + one.at }));
+}
+
+function drawn({ number = "", name, x, at, anchor, color, isFaint }, letter) {
+  const look = { x, y: at, "text-anchor": anchor, "font-size": letter },
+    looks = isFaint || typeof color !== "string" ? { class: "mha-before" } : { fill: color };
+  return made("text", { ...look, ...looks }, made("tspan", { class: "mha-number" }, number), ` ${name}`.trimEnd());
+}
+
+const annotation = ({ number = "", name, x, at, anchor, color, isFaint }, { l, t }) => ({
+  ...{ xref: "paper", x: 0, xshift: x - l, xanchor: anchor === "end" ? "right" : "left" },
+  ...{ yref: "paper", y: 1, yshift: t - at, yanchor: "bottom", showarrow: false, borderpad: 0 },
+  text: [number && `<b>${number}</b>`, name].filter(Boolean).join(" "),
+  font: isFaint ? {} : { color },
+});

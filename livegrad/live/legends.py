@@ -15,8 +15,6 @@ NARROW = 0.85  # of the letters that still/words.py measures, at most; those of 
 BETWEEN = 5  # from the names in one column to the samples of the next
 APART = 24  # from there to the title of the next panel
 BAR = 90  # a bar of colors with its numbers
-BEFORE = "the run before"
-"""What ``drawing.js`` calls the gray line of the run before."""
 
 
 def legends_above(figure: go.Figure) -> go.Figure:
@@ -65,27 +63,20 @@ class _Panel:
     def _has(self, title):
         return np.isclose(title.y, self.top) and self.left - 1e-6 < title.x < self.x.domain[1]
 
-    def _names(self, line):
-        """Below the first line of the default settings that of the run before is named."""
-        first = next((one for one in self.figure.data if (one.meta or {}).get("once")), None)
-        return [line.name, BEFORE] if line is first else [line.name]
-
     def arrange(self, room):
         """As few rows of names as there is room for, filled column by column."""
         for rows in range(1, len(self.told) + 1):
             self.columns = [self.told[k : k + rows] for k in range(0, len(self.told), rows)]
             needs = 0
             for column in self.columns:
-                names = [name for line in column for name in self._names(line)]
-                needs += SAMPLE + BETWEEN + NARROW * max(map(width, names))
+                needs += SAMPLE + BETWEEN + NARROW * max(width(line.name) for line in column)
             if needs <= room:
                 return
 
     @property
     def high(self):
         """How many pixels the legend takes."""
-        rows = [sum(len(self._names(line)) for line in column) for column in self.columns]
-        return ROW * max(rows) + 2 * EDGE if rows else 0
+        return ROW * max(map(len, self.columns)) + 2 * EDGE if self.columns else 0
 
     def write(self):
         """Let the legend stand on the panel, and the title on the legend."""

@@ -24,10 +24,7 @@
   for (const side of ["l", "r"]) layout.margin[side] *= LARGER;
   for (const key of Object.keys(layout))
     if (/^[xy]axis\d*$/.test(key) && layout[key].title) layout[key].title.font = { size: layout.font.size };
-  for (const title of layout.annotations ?? []) {
-    if (title.font?.size) title.font.size = layout.font.size;
-    if (title.yshift) title.yshift *= LARGER; // above its legend
-  }
+  for (const title of layout.annotations ?? []) if (title.font?.size) title.font.size = layout.font.size;
   place.textContent = JSON.stringify(state);
 
   const MOVES = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"],

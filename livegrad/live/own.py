@@ -217,7 +217,7 @@ def _require_rule(rule):
 def _frame(curves, steps):
     rows = 1 + len(curves) // 2
     frame = panels(
-        "loss", *curves, columns=min(2, 1 + len(curves)), height=380 if rows == 1 else 310 * rows
+        "loss", *curves, columns=min(2, 1 + len(curves)), height=410 if rows == 1 else 310 * rows
     )
     for k, name in enumerate(("loss", *curves)):
         row, column = k // 2 + 1, k % 2 + 1

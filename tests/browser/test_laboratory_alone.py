@@ -55,36 +55,32 @@ def test_a_curve_that_is_not_measured_is_not_drawn(lab):
 
 
 NAMED = """() => {
-  const box = document.querySelector(".js-plotly-plot"), place = (node) => node.getBoundingClientRect();
-  const words = [...box.querySelectorAll("g.legend, [class^=legend]:is(g), .annotation, .xtick text, .xtitle")]
-    .filter((node) => place(node).width);
-  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top < a.bottom - 1;
-  const legends = words.filter((node) => /^legend\\d*$/.test(node.classList[0]));
-  const over = [...box.querySelectorAll(".legendtext")].filter((one) => words.some((two) =>
-    !two.contains(one) && meet(place(one), place(two))));
-  const panels = box._fullLayout._plots;
-  const own = legends.filter((one) => {
-    const k = one.classList[0].slice(6), { xaxis, yaxis } = panels[`x${k}y${k}`], at = place(one), all = place(box);
-    return Math.abs(at.left - all.left - xaxis._offset) < 12 && Math.abs(at.bottom - all.top - yaxis._offset) < 8;
-  });
-  const fits = Math.abs(box._fullLayout.width - place(box).width) < 1;
-  return { fits, legends: legends.length, own: own.length, over: over.map((one) => one.textContent) };
+  const box = document.querySelector(".js-plotly-plot"), { left: zero, width } = box.getBoundingClientRect();
+  const words = [...box.querySelectorAll(".mha-ends text")], place = (node) => node.getBoundingClientRect();
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 4 && b.top < a.bottom - 4;
+  const over = words.filter((one) => words.some((two) => two !== one && meet(place(one), place(two))));
+  const panels = Object.values(box._fullLayout._plots);
+  const out = words.filter((one) => !panels.some(({ xaxis }) =>
+    place(one).left > zero + xaxis._offset - 1 && place(one).right < zero + xaxis._offset + xaxis._length + 1));
+  const said = [over, out].map((some) => some.map((one) => one.textContent));
+  return [Math.abs(box._fullLayout.width - width) < 1, ...said, words.map((one) => one.lastChild.textContent.trim())];
 }"""
 
 
 @pytest.mark.parametrize(
-    ("hash", "legends"),
+    ("hash", "names"),
     [
-        ("model=heads&data=mixture", 3),
-        ("model=heads&data=planted", 4),
-        ("model=layer&data=sequences&moves=WV", 2),
-        ("model=regression&data=linear", 2),
+        ("model=heads&data=mixture", ["training", "test", "training", "test", "eigenvalue"]),
+        ("model=heads&data=planted", ["training", "test", "training", "test", "W", "U"]),
+        ("model=layer&data=sequences&moves=WV", ["WQ", "WK", "WV", "WO", "bound"]),
+        ("model=regression&data=linear", ["training", "noise floor"]),
     ],
 )
-def test_each_panel_names_its_own_lines_above_itself(lab, hash, legends):
+def test_each_panel_names_its_own_lines_in_itself(lab, hash, names):
     def assert_named(width):
-        named = {"fits": True, "legends": legends, "own": legends, "over": []}
-        assert lab.page.evaluate(NAMED) == named, f"{width} px"
+        fits, over, out, words = lab.page.evaluate(NAMED)
+        assert (fits, over, out) == (True, [], []), f"{width} px"
+        assert not [name for name in names if words.count(name) < names.count(name)]
 
     lab.go_to(f"#laboratory=1&{hash}")
     for width in (390, 500, 700, 760, 1280, 900):

@@ -519,6 +519,8 @@ def layout_at(width, spec):
     v8.eval(
         """globalThis.ResizeObserver = class { observe() {} };
         globalThis.window = { innerHeight: 900 };
+        const pen = { measureText: ({ length }) => ({ width: 6 * length }) };
+        globalThis.document = { createElement: () => ({ getContext: () => pen }) };
         globalThis.structuredClone = (one) => JSON.parse(JSON.stringify(one));"""
         + exposed(LIVE / "drawing.js")
     )
@@ -541,11 +543,11 @@ def test_on_a_phone_panels_stand_below_each_other_each_under_its_title(make):
     assert {
         round(axis.pop("tickfont")["size"], 6) for axis in both if "exponentformat" in axis
     } == {9.6}
-    said = json.loads(json.dumps(spec["figure"]["layout"]))
-    # above the names that are drawn, while there is room for one more
-    for title, full in zip(wide["annotations"], said["annotations"], strict=True):
-        assert title.pop("yshift", 0) <= full.pop("yshift", 0)
-    assert wide == said | {"width": 1000}
+    said = spec["figure"]["layout"]
+    assert wide["height"] == said["height"] and wide["width"] == 1000
+    tops = {title["y"]: title["yshift"] for title in wide["annotations"]}
+    assert tops == {title["y"]: title["yshift"] for title in reversed(wide["annotations"])}, "a row"
+    assert wide["margin"]["t"] <= said["margin"]["t"], "names at the ends of lines take no room"
     titles = narrow["annotations"]
     axes = [name[1:] for name in narrow if re.match(r"xaxis\d*$", name)]
     (low, high), panels = np.array([narrow[f"y{name}"]["domain"] for name in axes]).T, len(axes)
@@ -673,9 +675,9 @@ def test_far_below_the_end_of_its_axis_a_line_takes_no_room():
 # --------------------------------------------------------------------------------------------------
 
 
-def in_v8(expression):
+def in_v8(expression, script="ends.js"):
     v8 = MiniRacer()
-    v8.eval(exposed(LIVE / "ends.js"))
+    v8.eval(exposed(LIVE / script))
     return json.loads(v8.eval(f"JSON.stringify({expression})"))
 
 
@@ -694,20 +696,50 @@ def test_broad_lines_of_the_run_and_those_of_the_run_before_have_ends():
     }
     broad = {"line": {"width": 3}}
     data = [broad, broad, broad, {"line": {"width": 2}}, broad | {"visible": False}, broad, {}, {}]
-    found = in_v8(f"endingOf({json.dumps(spec)}, {json.dumps(data)}, {{ loss: [], score: [] }})")
-    assert found == [
-        {"trace": 1, "isPath": False},
-        {"trace": 2, "isPath": True},
-        {"trace": 7, "isBefore": True},
+    found = in_v8(f"endingOf({json.dumps(spec)}, {json.dumps(data)}, ['loss', 'score'])")
+    assert [(one["trace"], one["word"], one["hasNumber"]) for one in found] == [
+        (0, "initial", False),
+        (1, "", True),
+        (2, "", True),
+        (7, "before", True),
     ]
+    assert [one["trace"] for one in found if one.get("isPath")] == [2]
+
+
+def named_at_ends(data, draw, **more):
+    spec = {"figure": {"data": data}, "draw": draw, "curves": ["loss"]} | more
+    return in_v8(f"[...namedAtEnds({json.dumps(spec)})]", "drawing.js")
+
+
+def test_lines_are_named_where_they_end_if_they_are_few_and_end_apart():
+    line = {"mode": "lines", "name": "a", "y": [1, 0]}
+    run = [{"trace": 0, "x": "steps", "y": "loss"}]
+    point, band = line | {"mode": "markers"}, line | {"fill": "toself"}
+    assert named_at_ends([line, line, point, band, line | {"showlegend": False}], run) == [0, 1]
+    assert named_at_ends([line, line | {"yaxis": "y2"}], run) == [0], "a panel for itself"
+    assert named_at_ends([line] * 5, run) == [], "too many"
+    assert named_at_ends([line, line], []) == [], "they end in one place"
+    assert named_at_ends([line, line | {"y": [1, 0.5]}], []) == [0, 1]
+    once, guess = [{"trace": 0, "once": True, "y": "loss"}], [{"trace": 1, "guess": "mine"}]
+    assert named_at_ends([line, line], once, guesses=guess) == [0, 1]
+
+
+def test_a_point_has_its_number_where_its_height_is_measured():
+    dot = {"mode": "markers", "x": [1], "y": [2]}
+    data = [dot, dot, dot, dot | {"x": [1, 2, 3]}, dot | {"marker": {"opacity": 0}}]
+    data += [{"type": "heatmap", "yaxis": "y2"}, dot | {"yaxis": "y2"}]
+    draw = [{"trace": k, "x": "here", "y": "height"} for k in (0, 2, 3, 4, 6)]
+    draw += [{"trace": 1, "x": "here"}]
+    spec = {"draw": draw, "drag": [{"trace": 2, "x": "q"}], "figure": {"data": data}}
+    found = in_v8(f"endingOf({json.dumps(spec)}, {json.dumps(data)}, [])")
+    assert [(one["trace"], one["isPoint"]) for one in found] == [(0, True)]
 
 
 @pytest.mark.parametrize(
     ("places", "end"),
     [
-        ([[0, 50], [60, 20], [90, 40], [100, 10]], {"falls": False, "back": False}),
-        ([[0, 5], [60, 5], [90, 40], [100, 10]], {"falls": True, "back": False}),
-        ([[100, 10], [60, 12], [0, 50]], {"falls": True, "back": True}),
+        ([[0, 50], [100, 10]], {"back": False}),
+        ([[100, 10], [60, 12], [0, 50]], {"back": True}),
         ([[0, 5], [100, 90]], None),  # below the axis
         ([[0, 5], [100, float("nan")]], None),
         ([[0, 5]], None),
@@ -718,23 +750,33 @@ def test_an_end_is_on_the_axes_and_its_line_comes_from_one_side(places, end):
     assert in_v8(f"endOf({json.dumps(places)}, [100, 80])") == (end and {"x": x, "y": y} | end)
 
 
-def test_numbers_at_the_ends_of_lines_stand_off_the_line_and_apart():
-    ends = [
-        {"y": 40, "falls": False},
-        {"y": 42, "falls": False},
-        {"y": 100, "falls": True},
-        {"y": 195, "falls": True},
-    ]
-    ats = {one["y"]: one["at"] for one in in_v8(f"spaced({json.dumps(ends)}, 200, 10)")}
-    assert ats[100] == 112, "below a line that falls"
-    assert ats[195] < 195, "there is no room below"
-    assert ats[40] < 40 and ats[42] > 42, "where two would touch, one is below"
-    assert (np.diff(sorted(ats.values())) >= 12).all()
+def test_a_word_stands_left_of_its_end_where_it_does_not_reach_the_axis():
+    def told(x, back):
+        end = {"x": x, "y": 50, "back": back, "hasNumber": True, "value": 0.517, "word": ""}
+        panel = f"{{left: 40, top: 0, size: [300, 200], places: new Map(), ends: [{json.dumps(end)}]}}"
+        [word] = in_v8(f"wordsOf({panel}, 12)")
+        return word["x"], word["anchor"]
+
+    assert [told(90, False), told(90, True)] == [(123, "end"), (137, "start")]
+    assert told(20, False) == (67, "start")
 
 
-def test_a_number_stands_left_of_its_line_where_it_does_not_reach_the_axis():
-    def beside(x, back):
-        return in_v8(f"beside({{ x: {x}, back: {json.dumps(back)} }}, '0.517', 12)")
+@pytest.mark.parametrize(
+    ("lines", "at"),
+    [
+        ([[[0, 150], [100, 100]]], 94),
+        ([[[0, 50], [100, 100]]], 112),
+        ([[[0, 50], [100, 100]], [[0, 108], [100, 108]], [[50, 103], [80, 103]]], 94),
+    ],
+)
+def test_a_word_stands_above_its_line_or_below_where_fewer_lines_cross_it(lines, at):
+    end = {"x": 93, "y": 100, "back": False, "wide": 40}
+    [found] = in_v8(f"spaced({json.dumps([end])}, {json.dumps(lines)}, 200, 10)")
+    assert found["at"] == at
 
-    assert [beside(90, False), beside(90, True)] == [[83, "end"], [97, "start"]]
-    assert beside(20, False) == [27, "start"]
+
+def test_words_at_the_ends_of_lines_are_apart_in_the_order_of_the_ends_and_in_the_panel():
+    ends = [{"x": 90, "y": y, "back": False, "wide": 40} for y in (42, 40, 195, 199, 3)]
+    ats = {one["y"]: one["at"] for one in in_v8(f"spaced({json.dumps(ends)}, [], 200, 10)")}
+    inside = [ats[y] for y in sorted(ats)]
+    assert (np.diff(inside) >= 12).all() and inside[0] >= 10 and inside[-1] <= 200

@@ -1,4 +1,5 @@
 import { Drawer } from "livegrad/live/drawing.js";
+import { Ends } from "livegrad/live/ends.js";
 import { element } from "livegrad/live/element.js";
 import { Trainer } from "livegrad/live/training.js";
 import { below, button, control, sentence } from "livegrad/live/widget.js";
@@ -186,7 +187,7 @@ export function summaryView({ controls, drawn, stopped }, figure) {
 export class PlotView {
   constructor(spec, figure, send) {
     Object.assign(this, { spec, figure, send, reads: ["values"] });
-    Object.assign(this, { plot: null, train: null, drawing: null, kind: "", asked: null });
+    Object.assign(this, { plot: null, train: null, drawing: null, ends: null, kind: "", asked: null });
   }
 
   begin(Plotly) {
@@ -206,6 +207,7 @@ export class PlotView {
 
   drawn(frame) {
     if (!frame) return;
+    this.ends.place(frame);
     this.figure.drew(frame);
     this.send({ is: "drawn", frame });
   }
@@ -225,6 +227,8 @@ export class PlotView {
       drawn = { ...spec.drawn[kind], whole: true };
     this.drawing?.close();
     this.kind = kind;
+    this.ends?.layer.remove();
+    this.ends = new Ends(figure.box, drawn);
     this.drawing = new Drawer(
       plot,
       figure.box,
@@ -241,7 +245,8 @@ export class PlotView {
   image(format) {
     const { data, layout, _fullLayout } = this.figure.box,
       { width, height } = _fullLayout;
-    const plain = { ...layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" };
+    const annotations = [...(layout.annotations ?? []), ...(this.figure.box.mhaEnds ?? [])],
+      plain = { ...layout, annotations, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" };
     return this.plot.toImage({ data, layout: plain }, { format, width, height, scale: format === "png" ? 2 : 1 });
   }
 
