@@ -30,6 +30,7 @@ BUILT = {
     "prop-blind": ["x̃_i = Cx_i", "the same targets", "whitened steps"],
     "prop-blind-variants": ["x̃_i = Cx_i", "the same targets", "the steps of SA1 or SA2"],
     "prop-late-factor": ["infinitely many samples"],
+    "lemma-symmetrization": [],
     "cor-2-test-loss": [
         "every token has norm at most R",
         "|Φ(X;θ₀)| ≤ B_Φ",
@@ -63,9 +64,9 @@ def flipped():
     }
 
 
-def depending():
+def depending(id):
     """A start for a training set, as one that depends on its samples."""
-    return {"start": {(0,): mhabook.ledger["cor-2-test-loss"].random(0)["start"]}}
+    return {"start": {(0,): mhabook.ledger[id].random(0)["start"]}}
 
 
 def several_tokens(T, R, size=1.0):
@@ -110,8 +111,18 @@ VIOLATED = [
     ("prop-late-factor", "at every point of the optimum manifold", {"away": 0.1}),
     ("prop-late-factor", "0 < η ≤ κ/(1 + κ)", {"lr": 0.0}),
     ("prop-late-factor", "0 < η ≤ κ/(1 + κ)", {"lr": 1.0}),
+    (
+        "lemma-symmetrization",
+        "the samples are independent and identically distributed",
+        {"repeats": False},
+    ),
+    (
+        "lemma-symmetrization",
+        "θ₀, η, and K do not depend on them",
+        depending("lemma-symmetrization"),
+    ),
     ("cor-2-test-loss", "the samples are independent and identically distributed", {"copies": 2}),
-    ("cor-2-test-loss", "θ₀, η, and K do not depend on them", depending()),
+    ("cor-2-test-loss", "θ₀, η, and K do not depend on them", depending("cor-2-test-loss")),
     ("cor-2-test-loss", "y⟨∇Φ(X;θ₀),θ*⟩ ≥ γ > 0", flipped()),  # without a γ there is no D₀
     ("cor-2-test-loss", "K ≥ 5", {"steps": 4}),
     ("cor-2-test-loss", "√H ≥ (64/7) D₀² B", {"steps": 10**9, "lr": 1e-9}),

@@ -2,6 +2,7 @@
 it."""
 
 from bisect import bisect_left
+from functools import cache
 from math import log
 from typing import NamedTuple
 
@@ -319,20 +320,31 @@ def _undecided(seed, n=12, R=1e-4):
         _only(_strangers(seed), "start", "data", "lr", "steps") | {"n": 2, "repeats": False}
     ),
     breaks="the samples are independent: drawn without replacement instead",
-    hypotheses=lambda repeats=True, **_: {INDEPENDENT: repeats},
+    hypotheses=lambda start, repeats=True, **_: {
+        INDEPENDENT: repeats,
+        FIXED: not isinstance(start, dict),
+    },
+    counterexamples=(lambda: _only(_peeking(), "start", "data", "lr", "steps", "n"),),
 )
 def symmetrization(
-    start: Heads, data: Dataset, lr: float, steps: int, n: int, repeats: bool = True
+    start: Heads | dict[tuple[int, ...], Heads],
+    data: Dataset,
+    lr: float,
+    steps: int,
+    n: int,
+    repeats: bool = True,
 ) -> Check:
     """E[L_test(θ_K) − L(θ_K)] = E (1/n) Σ_i [L_test(θ_K) − L_test(θ_K^{−i}) + ℓ_i(θ_K^{−i}) −
     ℓ_i(θ_K)].
 
     ``data`` is a population of equally likely samples, and both means are over all training sets of
     ``n`` of them. lhs is the distance of the two sides relative to the sizes of the losses in them,
-    rhs 1e-12. ``repeats`` = False draws without replacement, and is the twin. Source: this book.
+    rhs 1e-12. A ``start`` for each training set, a dict from its indices in the population to a
+    model, is the counterexample: there θ₀ depends on the samples. ``repeats`` = False draws without
+    replacement, and is the twin. Source: this book.
     """
-    population, gap, differences, size = AllTrainingSets(start, data, lr, steps, n), 0.0, 0.0, 0.0
-    for chance, drawn in population.training_sets(repeats):
+    gap, differences, size = 0.0, 0.0, 0.0
+    for chance, drawn, population in _training_sets(start, data, lr, steps, n, repeats):
         own = population.losses(drawn)
         gap += chance * (own.mean() - own[list(drawn)].mean())
         for i, index in enumerate(drawn):
@@ -345,6 +357,14 @@ def symmetrization(
         1e-12,
         "E[L_test − L] = E mean of leave-one-out differences",
     )
+
+
+def _training_sets(start, data, lr, steps, n, repeats=True):
+    """The chance of every training set, its indices, and the runs from its start: one start for
+    all, or each its own."""
+    runs = cache(lambda begun: AllTrainingSets(begun, data, lr, steps, n))
+    for chance, drawn in AllTrainingSets(start, data, lr, steps, n).training_sets(repeats):
+        yield chance, drawn, runs(start[drawn] if isinstance(start, dict) else start)
 
 
 def _only(instance, *names):
@@ -489,9 +509,8 @@ def generalization(
     """
     gap, rhs = 0.0, 0.0
     begun, references, constants = _references(start, reference, data, n)
-    for chance, drawn in AllTrainingSets(start, data, lr, steps, n).training_sets():
-        first, model = begun[drawn], references[drawn]
-        own = AllTrainingSets(first, data, lr, steps, n).losses(drawn)
+    for chance, drawn, population in _training_sets(start, data, lr, steps, n):
+        first, model, own = begun[drawn], references[drawn], population.losses(drawn)
         gap += chance * (own.mean() - own[list(drawn)].mean())
         ends = (sample_losses(end, data)[list(drawn)].mean() for end in (model, first))
         rhs += chance * gap_bound(constants.G, (model - first).norm(), *ends, lr, steps, n * copies)
@@ -635,11 +654,8 @@ def left_out_loss(
     with ``copies`` > 1, the twin, one of n · copies samples is left out, which changes nothing. The 3/2
     is not pinned. Source: this book.
     """
-    begun, _, constants = _references(start, reference, data, n)
-    runs = {one: AllTrainingSets(one, data, lr, steps, n) for one in set(begun.values())}
-    lhs, rhs, G = 0.0, 0.0, constants.G
-    for chance, drawn in AllTrainingSets(start, data, lr, steps, n).training_sets():
-        population = runs[begun[drawn]]
+    lhs, rhs, G = 0.0, 0.0, _references(start, reference, data, n)[-1].G
+    for chance, drawn, population in _training_sets(start, data, lr, steps, n):
         losses = np.array([sample_losses(model, data) for model in population.run(drawn)])[
             :, list(drawn)
         ]
