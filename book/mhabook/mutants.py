@@ -354,7 +354,7 @@ WHY = {
     "lemma-expansion": "The bound is attained for κD² → 0 alone: only the ½ of ς is pinned, not "
     "what it grows by, nor which end has the longer decoder.",
     "lemma-leave-one-out": "The exponential is nearly 1 on runs that are so near, so that what is "
-    "in it is not seen; runs that are farther apart than 7/4 allows are refused.",
+    "in it is not seen.",
     "thm-2-stability": "No instance that we know violates the bound with fewer heads, or pins the "
     "3/2 in it.",
     "thm-2-generalization": "No instance that we know uses a tenth of the bound, neither with "
@@ -367,11 +367,6 @@ WHY = {
     "cor-2-test-loss": "No instance that we know uses half of the bound, so its constants are not "
     "pinned, and none violates it with fewer steps or heads.",
     "prop-first-order": "At the end of a short step B is the same as at its start.",
-    "prop-head-moves": "The start and the end of a run are both asked for their longest decoder, "
-    "so that leaving one out changes nothing where it is in the other. With |ℓ′| ≤ 1 it is true "
-    "of steps up as well.",
-    "prop-renormalization": "A factor of 2 % is less than what the two scales leave of the "
-    "convexity.",
     "prop-mean-error": "For ‖V‖ = 0.75 the check asks for a growth by ten, and it is by 25 or more.",
     "lemma-query-rate": "Where the pieces meet they have the same slope: a change a little above "
     "⅓ moves the rate by less than is allowed.",
@@ -380,7 +375,6 @@ WHY = {
     "prop-late-factor": "Where s_1 = s_2 a step has no derivative, but the check's central "
     "differences have the limit that is claimed; s_ℓ = 0 has no κ. The number of eigenvalues is "
     "whole.",
-    "prop-mean-over-starts": "A density that is nearly 0 at 0 has its limit too late to be read.",
     "prop-least-squares": "A change of n − d − 1 by 0.04 is less than five standard errors.",
     "prop-fitted-noise": "No grid of ours reaches ‖V‖ = 1. For other singular vectors the check has "
     "the length of U along those of V in place of s_i/v_i.",
@@ -390,18 +384,15 @@ WHY = {
     "of the chance, so that the bound is thousands of times the gap, and its constants are not "
     "pinned. What it is made of is checked by itself. The tokens of an instance fit into one "
     "block.",
-    "thm-finite-descent": "The run stays well inside of what the bound allows, so that its "
-    "constants are not pinned; p ≥ d and the rank are needed for the contraction that the proof "
-    "cites, and a larger ε is in the bound.",
-    "prop-plan": "A law outside of the ranges of a, φ, and ρ is no law, and is refused.",
+    "thm-finite-descent": "All runs that we know contract faster than the rate, so that it is not "
+    "pinned; p ≥ d and the rank are needed for the contraction that the proof cites, and a larger ε "
+    "is in the bound.",
+    "prop-plan": "A law outside of the ranges of φ and ρ is no law, and is refused.",
     "thm-neighborhood": "The proof loses a factor of a thousand, so its constants are not pinned.",
-    "thm-wells": "Its weights are Gaussian whatever kernel it is given. No other key of ours lies "
-    "where a mutant looks instead of within g/2.",
+    "thm-wells": "Its weights are Gaussian whatever kernel it is given.",
     "prop-almost-every-start": "The check asks for the rank of B alone, which more heads do not "
     "lower.",
-    "prop-rising": "A key alone has no value on either side of y.",
-    "thm-barrier": "The flow from q is claimed to stay on q > 0, however far it goes; the other "
-    "comparisons only differ where two numbers are equal.",
+    "thm-barrier": "No query of ours lies where the slope is 0 to the last bit.",
     "prop-loudness": "No kernel of ours has a negative weight.",
     "prop-best-of": "Of the bound 3.6 % stay unused at the largest M whose binomial coefficients "
     "are floats.",

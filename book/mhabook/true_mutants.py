@@ -147,6 +147,11 @@ TRUE: dict[str, dict[str, tuple[str, ...]]] = {
             "first_look: C.mean(axis=0) → C.min(axis=0)",
         )
     },
+    "prop-head-moves": {
+        "The proof adds norms of gradients, with |ℓ′| ≤ 1, and their signs do not matter.": (
+            "head_moves: end - lr * end.loss_and_grad(data.X, data.y)[1] → end + lr * end.loss_and_grad(data.X, data.y)[1]",
+        )
+    },
     "lemma-leave-one-out": {
         FEWER: (
             "distance_of_runs: kappa * (distance[:-1] ** 2).max(initial=0) > 7 / 4 → kappa * (distance[:-1] ** 2).max(initial=0) >= 7 / 4",
@@ -183,6 +188,9 @@ TRUE: dict[str, dict[str, tuple[str, ...]]] = {
         "F is read where c > √2 ‖V‖ alone, and there no eigenvalue is 0.": (
             "mean_excess: np.linalg.eigvalsh(inner)[0] <= 0 → np.linalg.eigvalsh(inner)[0] < 0",
         ),
+        "F is finite at both ends, since c > √2 ‖V‖.": (
+            "renormalization: F(left) + F(right) < inf → F(left) + F(right) <= inf",
+        ),
         "No claim changes with a constant factor of F.": (
             "mean_excess: 2 → 0.96 * 2 (2)",
             "mean_excess: 2 → 1.02 * 2 (2)",
@@ -193,7 +201,11 @@ TRUE: dict[str, dict[str, tuple[str, ...]]] = {
     "prop-query-error": {
         FEWER: ("query_error: 0 <= tau < np.inf → 0 < tau < np.inf",),
     },
-    "prop-mean-error": {FEWER: ("mean_of_queries: v <= 0.6 → v < 0.6",)},
+    "prop-mean-error": {
+        "At ‖V‖ = 0.6 the limit is not compared: one claim less.": (
+            "mean_of_queries: v <= 0.6 → v < 0.6",
+        )
+    },
     "lemma-exact-error": {
         SHARED: (
             "_moments_of_few: sqrt(1 - shared) → 1 - shared",
@@ -307,7 +319,11 @@ TRUE: dict[str, dict[str, tuple[str, ...]]] = {
         "At the root itself both ends of the bracket are the root.": (
             "split: high < power * (start + log1p(high)) → high <= power * (start + log1p(high))",
             "split: middle > power * (start + log1p(middle)) → middle >= power * (start + log1p(middle))",
-        )
+        ),
+        "No ε lies between 0 and an a that is not positive.": ("without: a > 0",),
+        "At ε = 0 there is no (a − ε)/ε, so that it gives no number.": (
+            "split: 0 < target < law.amplitude → 0 <= target < law.amplitude",
+        ),
     },
     "lemma-same-rank": {
         "Above any such number the logarithm of a weight is the exponent that it was made of.": (
@@ -402,6 +418,7 @@ TRUE: dict[str, dict[str, tuple[str, ...]]] = {
             "rising: 0.5 → 0.96 * 0.5",
             "rising: 0.5 → 0.98 * 0.5",
         ),
+        "For n = 1 there is no y strictly between two values.": ("without: n ≥ 2",),
         ROOM: (
             "_astray: abs(away) > 1e-14 * abs(line.values).max() → abs(away) >= 1e-14 * abs(line.values).max()",
         ),
@@ -411,6 +428,17 @@ TRUE: dict[str, dict[str, tuple[str, ...]]] = {
             "barrier: o > A[-1] + 1e-14 * abs(values).max() → o >= A[-1] + 1e-14 * abs(values).max()",
         ),
         NO_ROOM: ("barrier: A[-1] + 1e-14 * abs(values).max() → A[-1]",),
+        "For q > 0 o is a mean of the A_i with positive weights, so that o < y for y = max A_i, too, unless all "
+        "values are y: then o is y everywhere. Nothing else asks for y > max A_i.": (
+            "barrier: high < y < np.inf → high <= y < np.inf",
+        ),
+        "At q = 0 o is A_n, and not above it.": ("barrier: q > 0 → q >= 0",),
+        "Without the place where flow ends the claim says 1 ≤ 1.": (
+            "barrier: 1 - resting_place(line, q, hills) / q → 1",
+        ),
+        "For q > 0 it asks, like the claim, that the place where flow ends is at least 0.": (
+            "barrier: resting_place(line, q, hills) / q → resting_place(line, q, hills)",
+        ),
     },
     "prop-interlacing": {
         "For p = 2 the slice is the whole, and for p = 1 there are no two orthonormal directions.": (

@@ -220,6 +220,8 @@ def _close_runs(start, data, lr, steps, R=None):
     breaks=TOKENS,
     hypotheses=_close_runs,
     counterexamples=(lambda: _only(_undecided(0), "start", "data", "lr", "steps"),),
+    # Without its only sample a run stays where it begins.
+    refused=(lambda: _alone(starts.slope(-5.0, 5.0, 20, R=1.0)) | {"lr": 0.1},),
 )
 def distance_of_runs(
     start: Heads, data: Dataset, lr: float, steps: int, R: float | None = None

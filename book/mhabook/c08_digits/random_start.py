@@ -22,7 +22,7 @@ from mhabook.c01_model.instances import (
 )
 from mhabook.c02_curvature.bounds import decoder_norms, hessian_constant
 from mhabook.ledger import Check, Checks, statement
-from mhalib.data import Dataset
+from mhalib.data import Dataset, from_arrays
 from mhalib.losses import logistic
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
@@ -251,6 +251,24 @@ def first_order_ratios(
     return float(remainder / (kappa * step.norm() ** 2 / 2)), float(change / (kappa * step.norm()))
 
 
+def _shortened():
+    """A step that halves the one decoder that is not 0."""
+    W, U = np.zeros((2, 1, 1)), np.zeros((2, 4, 1))
+    W[0], U[0, :, 0] = -0.3, [-1, 4, -7, 3]
+    data = from_arrays(np.array([[[-1.0], [1], [-1], [1]]]), np.ones(1))
+    return {"model": MultiHeadAttention(W, U), "data": data, "lr": 16.0, "steps": 1}
+
+
+def _lengthened(H=2500):
+    """Decoders that are 0. The one head that looks gets a long one in the first step, with which it
+    moves in the second; no other moves."""
+    W = np.zeros((H, 1, 1))
+    W[0] = 0.5
+    data = from_arrays(np.array([[[1.0], [-1]]]), np.ones(1))
+    model = MultiHeadAttention(W, np.zeros((H, 2, 1)))
+    return {"model": model, "data": data, "lr": 5000.0, "steps": 2}
+
+
 @statement(
     id="prop-head-moves",
     title="At a constant step size each of many heads moves little",
@@ -270,6 +288,9 @@ def first_order_ratios(
         lambda: opposite_tokens(u=50.0) | {"lr": 1e-6},
         # One decoder of eight is long: its head moves as the longest one says, not the mean.
         lambda: one_reads(50.0, H=8) | {"lr": 1e-6},
+        # The longest decoder is that of the start, and one of two; or of the end, and one of many.
+        _shortened,
+        _lengthened,
     ),
     slack=(4e-7, 4e-7, 4e-7, None),
     broken=lambda seed: confident(-30.0, R=0.1) | {"lr": 0.1, "R": between(seed, 0.01, 0.05)},

@@ -418,7 +418,13 @@ def _near_an_end():
     by_proof="the limit is strictly log-convex, so it has no second minimum",
     random=_scales,
     broken=lambda seed: _scales(seed, 0.1),
-    extremal=(_close_scales, _near_an_end, lambda: _scales(7)),
+    extremal=(
+        _close_scales,
+        _near_an_end,
+        lambda: _scales(7),
+        # A scale below 1 that is hardly above √2 ‖V‖.
+        lambda: {"U": np.eye(1), "V": np.eye(1) / 2, "c": (0.708, 1.0)},
+    ),
     slack=(0.0004,),
     breaks="c > √2 ‖V‖: c is smaller",
     hypotheses=lambda U, V, c: {

@@ -34,6 +34,15 @@ def at_the_fit(noise: float = 0.003, steps: int = 12) -> Instance:
     return one | {"x": x, "y": y, "U": U, "V": V, "lr": one["lr"] / 2, "steps": steps}
 
 
+def _alone(along_U, along_V, lr=1e-6, s=0.03, n=400):
+    """Targets sx of quantiles x of N(0, 1), and a start off the optimum by shares of δ* in U and in
+    V."""
+    x = np.array([[NormalDist().inv_cdf((k + 0.5) / n)] for k in range(n)])
+    x /= (x**2).mean() ** 0.5
+    U, V = (np.array([[s**0.5 * (1 + RADIUS * share)]]) for share in (along_U, along_V))
+    return {"x": x, "y": s * x, "M": np.array([[s]]), "U": U, "V": V, "lr": lr / s}
+
+
 def _near_the_fit(seed, x=None):
     """Tokens near the quantiles of N(0, 1): with so few, the gap of drawn ones is often too large
     for the theorem."""
@@ -108,6 +117,11 @@ def _close(x, y, M, U, V, lr, steps=12):
         lambda: at_the_fit(steps=3),
         lambda: at_the_fit(0.03, steps=1),
         lambda: _near_the_fit(6),
+        # Steps too short to move: ‖U‖ stays the largest, or ‖UVᵀ − N̂‖, that is within δ*.
+        lambda: _alone(1.0, 0.0),
+        lambda: _alone(0.5**0.5, 0.5**0.5),
+        # The gap moves a run from the optimum by several times the gap, as ŝ_min is small.
+        lambda: _alone(0.0, 0.0, LARGEST),
     ),
     slack=(None,),
     broken=_at_zero,

@@ -254,10 +254,13 @@ def _starts(seed):
     chapter=FURTHER,
     by_proof="the limit of (1 + h)^K E(1 − x_K²)² is positive and finite",
     random=_starts,
-    # The density falls from 2 to 0; and a step so short that the limit is nearly 1.
+    # The density falls from 2 to 0; and a step so short that the limit is nearly 1. In the others
+    # the density is nearly 0 at 0: one that is changed by as much as is left there has another limit.
     extremal=(
         lambda: {"kappa": 2.0, "lr": 0.4, "tilt": -1.0},
         lambda: {"kappa": 20.0, "lr": 0.3, "tilt": 0.0},
+        lambda: {"kappa": 2.0, "lr": 0.9, "tilt": 0.96},
+        lambda: {"kappa": 2.0, "lr": 0.9, "tilt": 0.98},
     ),
     slack=(),
     assumptions="x_{j+1} = x_j(1 + h(1 − x_j²)); 0 < h < ½; a continuous density that is "

@@ -391,6 +391,18 @@ def _helped():
     }
 
 
+def _beside(radius=0.03):
+    """A small ball, not around 0; and a key with the value y where the ball would reach if it was
+    not moved to the first key."""
+    return {
+        "keys": radius * np.array([[1.0], [3.0]]),
+        "values": np.array([[1.0], [2.0]]),
+        "y": np.array([2.0]),
+        "kernel": Gaussian(3 / radius**2),
+        "toward": np.array([[1.0], [-1.0], [1.0]]),
+    }
+
+
 def _crowded(seed):
     """A key with a larger value, nearer than the distance that the theorem is told."""
     y = 3 + np.random.default_rng([seed, 146]).random(1)
@@ -409,8 +421,8 @@ def _crowded(seed):
     source="this book",
     chapter=CHAPTER,
     random=_wells,
-    # In the last two, flow from where the theorem does not begin leaves the ball.
-    extremal=(_lonely, _helped, lambda: _wells(15), lambda: _wells(30)),
+    # In the two that are drawn, flow from where the theorem does not begin leaves the ball.
+    extremal=(_lonely, _helped, lambda: _wells(15), lambda: _wells(30), _beside),
     slack=(1e-9, 1e-9),
     broken=_crowded,
     breaks="every other key is at distance at least g: a larger g",
@@ -669,6 +681,16 @@ def _late_rise():
     return {"q": 1.0, "keys": np.arange(4.0), "values": np.array([-10.0, 2.01, 0.0, 1.0]), "y": 6.0}
 
 
+def _can_be_barred(q, keys, values, y):
+    distinct = len(set(keys)) == len(keys)
+    return {
+        "q ≥ 0": q >= 0,
+        "the keys are distinct": distinct,
+        # Equal keys have no order, and so no A_i.
+        "max_i A_i < y": not distinct or top_means(keys, values).max() < y,
+    }
+
+
 def _other_side(seed):
     """Values that fall with the keys, and a query that looks at the least key."""
     rng = np.random.default_rng([seed, 149])
@@ -700,15 +722,13 @@ def _other_side(seed):
         lambda: _largest_key(last=-3.0),
         # A maximum near 0 that is hardly above A₁, and a query far to the right of it.
         lambda: _two_large_keys(100.0, 2.01),
+        # A₂ = A₁, and o rises to the right of 0: there is no minimum.
+        lambda: _late_rise() | {"values": np.array([-1.0, 1.0, 1.0, 1.0])},
     ),
     broken=_other_side,
     breaks="q ≥ 0: a query on the other side",
-    hypotheses=lambda q, keys, values, y: {
-        "q ≥ 0": q >= 0,
-        "the keys are distinct": len(set(keys)) == len(keys),
-        "max_i A_i < y": top_means(keys, values).max() < y,
-    },
-    refused=(lambda: _largest_key() | {"y": -10.0},),
+    hypotheses=_can_be_barred,
+    refused=(lambda: _largest_key() | {"y": -10.0}, lambda: _largest_key() | {"keys": np.ones(3)}),
 )
 def barrier(q: float, keys: Array, values: Array, y: float) -> Checks:
     """min_i A_i ≤ o(q) ≤ max_i A_i for q ≥ 0, A_i the mean of the values of the i largest keys,
