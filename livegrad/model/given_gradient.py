@@ -1,6 +1,7 @@
 """Is the gradient that a model brings the slope of its loss? Asked where a run or a landscape
 begins."""
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -33,8 +34,8 @@ def require_gradient(model: Any, X: Array, y: Array) -> None:
     """Check that ``loss_and_grad`` gives the loss of ``loss``, and its slope along a direction that
     moves all weights; at the start and beside it.
 
-    At a kink, where the slopes to either side differ, it is compared beside it alone. Models that
-    are ``vouched`` are not asked, nor those that write their loss alone.
+    At a kink it is compared beside it alone. Models that are ``vouched`` are not asked, nor those
+    that write their loss alone.
 
     Raises ArithmeticError that names the class; TypeError as ``require_left``, or if
     ``loss_and_grad`` gives something else than one number and a point of the model's shapes.
@@ -112,6 +113,18 @@ def require_samples(model: Any, X: Array, y: Array, batch: int) -> None:
         where = f"near the start, of {len(part)} samples,"
         with np.errstate(all="ignore"):
             _require_slope(where, _beside(model), X[part], y[part])
+
+
+def is_kink(along: Callable[[float], float], h: float, rounding: float = 2.0**-52) -> bool:
+    """Whether a loss has slopes to either side that differ, as that of a ReLU at zeros: more than
+    one gradient is right there.
+
+    ``along`` gives the loss so far along a direction. On a quarter of the way what a smooth loss
+    bends is a quarter, and a kink is what it was.
+    """
+    here = along(0.0)
+    wide, narrow = (abs(along(by) + along(-by) - 2 * here) / by for by in (h, h / 4))
+    return narrow > wide / 2 + 80 * rounding * abs(here) / h
 
 
 def _loss(model, X, y):
@@ -193,13 +206,17 @@ def _require_slope(where, model, X, y):
         },
     )
     way = way * (1.0 / float(way.dot(way)) ** 0.5)
-    sides = [(float((model + way * by).loss(X, y)) - own) / by for by in (far, -far)]
-    if max(sides) - min(sides) > far**0.5 * max(1.0, abs(own)):
-        return  # a kink, such as that of a ReLU at zeros: beside it the gradient is compared, too
+
+    def along(by):
+        return float((model + way * by).loss(X, y))
+
+    sides = [(along(by) - own) / by for by in (far, -far)]
     slope, steepness = float(grad.dot(way)), float(grad.dot(grad)) ** 0.5
     # The second term is the rounding of two losses, magnified by the division by the step.
     off = TOLERANCES[size] * steepness + 20 * rounding * max(1.0, abs(own)) / far
-    if np.isfinite(sides).all() and not min(sides) - off <= slope <= max(sides) + off:
+    if not np.isfinite(sides).all() or min(sides) - off <= slope <= max(sides) + off:
+        return
+    if not is_kink(along, far, rounding):
         raise ArithmeticError(
             f"{where} the loss rises by {sum(sides) / 2:.6g} along a direction in which all "
             f"weights move, by differences of {kind}.loss, and by {slope:.6g} by its "
@@ -228,7 +245,8 @@ def check_gradient(model: Any, data: Any, entries: int = 200) -> dict[str, Slope
     such as zeros, a wrong gradient may be right.
 
     Of each weight so many ``entries`` are tried, evenly spaced, or all. A right gradient is off by
-    about 1e-9 in double precision, and 1e-3 in single, unless the loss has a kink nearby.
+    about 1e-9 in double precision, and 1e-3 in single. At a kink, such as that of a ReLU at zeros,
+    an entry is compared beside the model alone.
 
     Raises TypeError as ``require_weights``, if data have no arrays X and y, or ``loss_and_grad``
     gives something else than one number and a point of the model's shapes; ValueError if entries is
@@ -271,19 +289,24 @@ def _error(model, data, name, a, slope, entries):
     """How far the slope in one weight is from differences."""
     size, here = a.dtype.itemsize, to_numpy(a)
     tried = np.unique(np.linspace(0, here.size - 1, min(entries, here.size)).astype(int))
-    differences = np.empty(len(tried))
+    own, differences = slope.ravel()[tried].astype(float), np.empty(len(tried))
+    tolerance = TOLERANCES[8 if size == 8 else 4] * np.linalg.norm(own)
     for k, entry in enumerate(tried):
         at = np.unravel_index(entry, here.shape)
         h = (6e-6 if size == 8 else 5e-3) * max(1.0, abs(float(here[at])))
-        ends = []
-        for by in (h, -h):
+
+        def end(by, at=at):
             moved = here.copy()
             moved[at] += by
             there = with_weights(model, {name: as_like(moved, a)})
-            ends.append((float(there.loss(data.X, data.y)), float(moved[at])))
-        (up, right), (down, left) = ends
+            return float(there.loss(data.X, data.y)), float(moved[at])
+
+        (up, right), (down, left) = end(h), end(-h)
         differences[k] = (up - down) / (right - left)
-    own = slope.ravel()[tried].astype(float)
+        if abs(own[k] - differences[k]) > tolerance and is_kink(
+            lambda by, end=end: end(by)[0], h, 2.0 ** (-52 if size == 8 else -23)
+        ):
+            differences[k] = own[k]
     off, worst = own - differences, int(np.argmax(abs(own - differences)))
     scale = max(np.linalg.norm(own), np.linalg.norm(differences))
     return SlopeError(

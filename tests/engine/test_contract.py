@@ -581,9 +581,28 @@ def test_a_right_gradient_at_a_kink_is_taken():
     start = Layer(np.zeros((3, 4)), np.ones(4))
     slope = 1.0
     assert lg.train(start, DATA, STEP, 3).loss[-1] == pytest.approx((DATA.y**2).mean())
+    assert lg.live.figure(start, DATA, STEP, 3, {"lr": [STEP.lr]}).path().stopped is None
+    assert lg.check_gradient(start, DATA)["A"].relative < 1e-8
     slope = 2.0
     with pytest.raises(ArithmeticError, match="near the start the loss rises by"):
         lg.train(start, DATA, STEP, 3)
+    with pytest.raises(ArithmeticError, match="near the start the slope in A is"):
+        lg.live.figure(start, DATA, STEP, 3, {"lr": [STEP.lr]})
+    assert lg.check_gradient(start, DATA)["A"].relative > 0.1
+
+
+def test_a_gradient_that_is_wrong_at_a_smooth_start_alone_is_named_however_steep_the_loss():
+    class Wrong(Line):
+        def loss_and_grad(self, X, y):
+            loss, grad = lg.Vector.loss_and_grad(Line(self.w), X, y)
+            return loss, replace(self, w=grad.w * np.where(self.w == 0, 2.0, 1.0))
+
+    steep, zeros = SimpleNamespace(X=1e3 * X, y=DATA.y), np.zeros(3)
+    with pytest.raises(ArithmeticError, match="^at the start the loss rises by"):
+        lg.train(Wrong(zeros), steep, STEP, 3)
+    with pytest.raises(ArithmeticError, match="^at the start the slope in w"):
+        lg.live.figure(Wrong(zeros), steep, STEP, 3, {"lr": [STEP.lr]})
+    assert lg.check_gradient(Wrong(zeros), steep)["w"].relative > 0.1
 
 
 @pytest.mark.parametrize("kind", ["bfloat16", "float16", "float32"])

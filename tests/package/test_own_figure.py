@@ -362,11 +362,6 @@ REFUSED = {
         Untraceable,
         r"test_own_figure\.py, line \d+: a write into an array by",
     ),
-    "a gradient that is none at the start": (
-        lambda: of_line(start=Kinked(np.zeros(3), 3.0)),
-        ArithmeticError,
-        "at the start the slope in w is between .* is that the gradient",
-    ),
     "no gradient at the start": (
         lambda: of_line(start=Rooted(np.zeros(3))),
         ArithmeticError,
