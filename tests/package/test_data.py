@@ -11,6 +11,7 @@ import livegrad
 import mhalib as mha
 from checks import assert_close
 from mhalib.data.mixture import draw
+from mhalib.data.regression import rotation
 from optional import torch
 
 # Each claim about a distribution is one two-sided z-test that a right generator fails for one seed
@@ -174,6 +175,13 @@ def test_patterns_point_anywhere():
     for coordinate in mu.T:
         assert_z(coordinate.mean(), 0, 6**-0.5, len(mu))
         assert_z((coordinate**2).mean(), 1 / 6, (3 / (6 * 8) - 1 / 36) ** 0.5, len(mu))
+
+
+def test_a_rotation_is_that_of_a_triangular_factor_with_a_positive_diagonal():
+    normal = np.random.default_rng(0).standard_normal((6, 6))
+    R = rotation(np.random.default_rng(0), 6).T @ normal
+    np.testing.assert_allclose(np.tril(R, -1), 0, atol=1e-12)
+    assert (np.diag(R) > 0).all()
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,11 @@ FORMULAS = {
     "square": (lambda xp, a: xp.square(a), A),
     "logaddexp": (lambda xp, a, b: xp.logaddexp(a, b), A, B),
     "maximum": (lambda xp, a, b: xp.maximum(a, b), A, B),
+    "maximum of some that are tied": (
+        lambda xp, a, b: xp.maximum(a, b),
+        A,
+        np.where(A > 0, A, B),
+    ),
     "minimum": (lambda xp, a, b: xp.minimum(a, b), A, ROW),
     "where": (lambda xp, a, b: xp.where(a > b, a, 2 * b), A, B),
     "comparisons": (lambda xp, a, b: a * (a >= b) + b * (a < b) + a * (b <= a) + b * (b > a), A, B),
@@ -60,6 +65,11 @@ FORMULAS = {
     "where on numbers": (
         lambda xp, a, b: xp.where(a > 0, 3 * a, b) * xp.where((a > 0) * 2.0 != 0, b, a),
         A,
+        B,
+    ),
+    "numbers as truth values": (
+        lambda xp, a, b: xp.where(xp.logical_and(a, b), a, 2 * b),
+        1.0 * (A > 0),
         B,
     ),
     "smallest": (lambda xp, a: a.min() * xp.amin(a, 0), A),
@@ -82,6 +92,11 @@ FORMULAS = {
     "mean of all": (lambda xp, a: xp.mean(a), CUBE),
     "largest": (lambda xp, a: xp.amax(a, -1), CUBE),
     "matrices": (lambda xp, a, b: a @ b.T, A, B),
+    "dot of matrices": (
+        lambda xp, a, b: xp.dot(a, b.T) if xp is np else a @ b.T,
+        A,
+        B,
+    ),
     "batches": (lambda xp, a, b: a @ b.T, CUBE, A),
     "a batch with itself": (lambda xp, a: a @ a.mT, CUBE),
     "matrix and vector": (lambda xp, a, b: a @ b, CUBE, ROW),
