@@ -61,11 +61,6 @@ MODELS = {
         ValueError,
         ["same H and d", "(2, 3, 3)", "(2, 4, 2)"],
     ),
-    "no head": (
-        lambda: mha.MultiHeadAttention(MODEL.W[:0], MODEL.U[:0]),
-        ValueError,
-        ["W: expected shape (H, d, d) with no empty axis", "got (0, 3, 3)"],
-    ),
     "NaN in W": (
         lambda: mha.MultiHeadAttention(spoiled(MODEL.W, np.nan), MODEL.U),
         ValueError,
@@ -104,11 +99,6 @@ MODELS = {
         TypeError,
         ["dtype: expected", "model.map(torch.as_tensor) takes a model to torch"],
     ),
-    "a scale of words": (
-        lambda: mha.MultiHeadAttention.random(1, 4, 3, scale="a"),
-        ValueError,
-        ["scale: expected a finite number", "got 'a'"],
-    ),
     "an infinite scale": (
         lambda: mha.MultiHeadAttention.random(1, 4, 3, scale=1e200),
         ValueError,
@@ -133,11 +123,6 @@ MODELS = {
         lambda: mha.MultiHeadAttention(MODEL.W, single(MODEL.U)),
         TypeError,
         ["one dtype", "W has float64", "U has float32"],
-    ),
-    "T negative": (
-        lambda: mha.MultiHeadAttention.random(H=1, T=-4, d=3),
-        ValueError,
-        ["T: expected", "got -4"],
     ),
     "d fractional": (
         lambda: mha.MultiHeadAttention.zeros(H=1, T=4, d=3.0),
@@ -181,11 +166,6 @@ MODELS = {
         lambda: selection.selection(np.ones(3), np.ones(3, bool)),
         ValueError,
         ["relevant: expected some tokens marked and some not"],
-    ),
-    "vector too short": (
-        lambda: MODEL.unravel(np.zeros(41)),
-        ValueError,
-        ["vector: expected shape (42,)", "got (41,)"],
     ),
 }
 BATCHES = {
@@ -256,11 +236,6 @@ BATCHES = {
         ["y: expected labels −1 and +1", "dtype bool; use y = 2.0 * y - 1"],
     ),
     "no batch": (lambda: MODEL.loss(None, Y), TypeError, ["X: expected a numpy array", "NoneType"]),
-    "labels a list": (
-        lambda: MODEL.loss(X, Y.tolist()),
-        TypeError,
-        ["y: expected a numpy array", "got list"],
-    ),
     "labels integer": (
         lambda: MODEL.loss(X, Y.astype(int)),
         TypeError,
@@ -316,11 +291,6 @@ BATCHES = {
         TypeError,
         ["mixed"],
     ),
-    "kernel of lists": (
-        lambda: mha.softmax(X.tolist()),
-        TypeError,
-        ["S: expected a numpy array", "list"],
-    ),
     "kernel of no key": (
         lambda: mha.softmax(np.ones((2, 0))),
         ValueError,
@@ -344,7 +314,6 @@ DATASETS = {
         ["zeta * T to be a whole number", "zeta = 0.25", "T = 10", "2.5"],
     ),
     "ζ = 0": (lambda: mixture(zeta=0.0), ValueError, ["zeta: expected", "between 1 and T"]),
-    "ζ NaN": (lambda: mixture(zeta=np.nan), ValueError, ["zeta: expected", "nan"]),
     "ζ > 1": (lambda: mixture(T=5, zeta=1.2), ValueError, ["zeta: expected", "6"]),
     "too many patterns": (lambda: mixture(M=7, d=8), ValueError, ["M + 2 = 9", "d = 8"]),
     "n = 0": (lambda: mixture(n=0), ValueError, ["n: expected a whole number ≥ 1", "got 0"]),
@@ -353,11 +322,6 @@ DATASETS = {
         lambda: mixture(sigma=-0.1),
         ValueError,
         ["sigma: expected a finite number ≥ 0", "-0.1"],
-    ),
-    "σ whose data would be infinite": (
-        lambda: mixture(sigma=1e308),
-        ValueError,
-        ["sigma:", "below 1e+100", "1e+308"],
     ),
     "a strength that would never end": (
         lambda: mha.data.planted(n=4, strength=1e308),
