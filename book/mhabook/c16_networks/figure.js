@@ -1,6 +1,6 @@
 import { AttentionLayer } from "mhabook/live/engine/layer.js";
 import { mean } from "livegrad/live/engine/matrices.js";
-import { kept } from "livegrad/live/engine/models.js";
+import { filled, kept } from "livegrad/live/engine/models.js";
 import { defaultRng } from "livegrad/live/engine/numpy_random.js";
 import { optimizers } from "livegrad/live/engine/optimizers.js";
 import { zeros } from "mhalib/live/engine/starts.js";
@@ -30,8 +30,8 @@ function start(seed, { H, d }, { D }) {
   );
 }
 
-// The share of test sentences whose label has the sign of the mean output: f of a token is its mixed tokens, head by
-// head, times W^V W^O of the head.
+// The share of sentences whose label has the sign of the mean output: f of a token is its mixed tokens, head by head,
+// times W^V W^O of the head.
 function accuracy(layer, theta, { N, n, D, y }, { H, d }) {
   layer.forward(theta);
   const one = H * D * d,
@@ -49,61 +49,87 @@ function accuracy(layer, theta, { N, n, D, y }, { H, d }) {
   return right / N;
 }
 
+// A network of one kernel, and the sentences of one seed that it is trained and tested on.
+class Network {
+  constructor(data, { numbers, labels }, seed, kernel, { H, d }) {
+    const of = (first, last) => encoded(data, numbers[seed], labels[seed], first, last),
+      values = { H, d, kernel, moves: ALL };
+    this.seen = of(0, data.trained);
+    this.layer = new AttentionLayer(this.seen, values);
+    this.accuracy = (theta) => {
+      const fresh = of(data.trained, labels[seed].length);
+      return accuracy(tester(data, fresh, values), theta, fresh, values);
+    };
+  }
+}
+
+// A layer is dear to make: all networks of a kernel are tested by one.
+const testers = {};
+function tester(data, fresh, values) {
+  const { N, X, y } = fresh,
+    known = (testers[values.kernel] ??= kept())(data, { ...values, N });
+  if (known.layer) filled(known.layer.program, { X, y });
+  return (known.layer ??= new AttentionLayer(fresh, values));
+}
+
 // The run of one network, as far as it has been asked for: the loss, and the accuracy on test sentences, after each step.
 class Training {
-  constructor(data, { numbers, labels }, seed, { kernel, lr, later, H, d }) {
-    const of = (first, last) => encoded(data, numbers[seed], labels[seed], first, last),
-      seen = of(0, data.trained),
-      values = { H, d, kernel, moves: ALL };
-    this.layer = new AttentionLayer(seen, values);
-    this.thetas = [start(seed + later, values, seen)];
-    this.grad = new Float64Array(this.layer.size);
-    this.losses = [this.layer.lossAndGrad(this.thetas[0], this.grad)];
-    this.rule = optimizers.adam({ lr }, this.layer.size);
-    this.right = {};
-    this.tested = (theta) => {
-      const fresh = of(data.trained, labels[seed].length);
-      return accuracy(new AttentionLayer(fresh, values), theta, fresh, values);
-    };
+  constructor(network, theta, lr, steps) {
+    const { size } = network.layer;
+    Object.assign(this, { network, size, right: {} });
+    this.thetas = new Float64Array((steps + 1) * size);
+    this.thetas.set(theta);
+    this.grad = new Float64Array(size);
+    this.losses = [network.layer.lossAndGrad(theta, this.grad)];
+    this.rule = optimizers.adam({ lr }, size);
+  }
+
+  theta(step) {
+    return this.thetas.subarray(step * this.size, (step + 1) * this.size);
   }
 
   loss(step) {
     while (this.losses.length <= step) {
-      const at = this.losses.length - 1,
-        theta = this.thetas[at].slice();
-      this.rule(theta, this.grad, at);
-      this.thetas.push(theta);
-      this.losses.push(this.layer.lossAndGrad(theta, this.grad));
+      const at = this.losses.length,
+        theta = this.theta(at);
+      theta.set(this.theta(at - 1));
+      this.rule(theta, this.grad, at - 1);
+      this.losses.push(this.network.layer.lossAndGrad(theta, this.grad));
     }
     return this.losses[step];
   }
 
   accuracy(step) {
-    return (this.right[step] ??= this.tested(this.thetas[step]));
+    return (this.right[step] ??= this.network.accuracy(this.theta(step)));
   }
 }
 
-// Two networks from every seed; the second may be the first one from another start. The last training of each seed is
-// kept: a control may move one of the networks, or add a seed.
+// Two networks from every seed; the second may be the first one from another start. The last network and the last training
+// of each seed are kept: a control may move one of the networks, or add a seed.
 const keep = { first: [], second: [] };
-function trainingsOf(data, values) {
+function trainingsOf(data, values, steps) {
   const { seeds, other, texts, lr_first, lr_second, H, d } = values,
     drawn = data.texts[texts],
     again = other === "again";
-  const first = { kernel: "softmax", lr: lr_first, later: 0, H, d },
+  const first = { kernel: "softmax", lr: lr_first, later: 0 },
     later = again ? drawn.numbers.length : 0,
-    second = { ...first, kernel: again ? "softmax" : other, lr: lr_second, later };
-  return Object.entries({ first, second }).flatMap(([place, network]) =>
+    second = { kernel: again ? "softmax" : other, lr: lr_second, later };
+  return Object.entries({ first, second }).flatMap(([place, { kernel, lr, later }]) =>
     Array.from({ length: seeds }, (_, seed) => {
-      const known = (keep[place][seed] ??= kept())(data, { ...network, texts });
-      return (known.training ??= new Training(data, drawn, seed, network));
+      const known = (keep[place][seed] ??= kept())(data, { kernel, texts, H, d, steps });
+      known.network ??= new Network(data, drawn, seed, kernel, values);
+      if (known.lr !== lr || known.later !== later) {
+        const theta = start(seed + later, values, known.network.seen);
+        Object.assign(known, { lr, later, training: new Training(known.network, theta, lr, steps) });
+      }
+      return known.training;
     }),
   );
 }
 
 // θ is the number of steps that all have taken.
-function networks(data, values) {
-  const all = trainingsOf(data, values),
+function networks(data, values, { spec }) {
+  const all = trainingsOf(data, values, Math.max(...spec.record)),
     loss = (theta) => mean(all.map((one) => one.loss(theta[0])));
   return {
     size: 1,

@@ -1,5 +1,4 @@
 import { numbers, program } from "../programs/rules.js";
-import { filled } from "./models.js";
 
 // --- update rules, by the formulas of livegrad.optim.rules: θ changes in place ------------------------------------------
 
@@ -10,7 +9,10 @@ export const rate = (lr, k) => (typeof lr === "function" ? lr(k) : lr);
 export function ruleOf(arrays, numbers, values, move) {
   for (const [key, number] of Object.entries(numbers)) arrays[key][0] = values[key] ?? number;
   return (theta, grad, k) => {
-    filled(arrays, { theta, grad, lr: [rate(values.lr, k)], k: [k] });
+    arrays.theta.set(theta);
+    arrays.grad.set(grad);
+    arrays.lr[0] = rate(values.lr, k);
+    arrays.k[0] = k;
     move(arrays);
     theta.set(arrays.theta);
   };
