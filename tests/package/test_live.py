@@ -753,7 +753,9 @@ def test_an_end_is_on_the_axes_and_its_line_comes_from_one_side(places, end):
 def test_a_word_stands_left_of_its_end_where_it_does_not_reach_the_axis():
     def told(x, back):
         end = {"x": x, "y": 50, "back": back, "hasNumber": True, "value": 0.517, "word": ""}
-        panel = f"{{left: 40, top: 0, size: [300, 200], places: new Map(), ends: [{json.dumps(end)}]}}"
+        panel = (
+            f"{{left: 40, top: 0, size: [300, 200], places: new Map(), ends: [{json.dumps(end)}]}}"
+        )
         [word] = in_v8(f"wordsOf({panel}, 12)")
         return word["x"], word["anchor"]
 
