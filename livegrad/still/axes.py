@@ -52,6 +52,12 @@ class Axis:
         given = self.said.get("title") or ""
         return given if isinstance(given, str) else given.get("text") or ""
 
+    @property
+    def color(self) -> str:
+        """The color of these words, if they have one of their own."""
+        given = self.said.get("title") or ""
+        return "" if isinstance(given, str) else (given.get("font") or {}).get("color", "")
+
     def place(self, start: float, end: float) -> None:
         """Let it reach from one pixel to another; of an axis that counts upward ``start`` is the
         larger."""

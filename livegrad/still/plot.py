@@ -73,9 +73,10 @@ class Subplot:
             for at, word, size in self.y.ticks():
                 yield written(word, left - 1, at + 0.35 * size, "end", size)
         down = bottom + self.x.depth() + STANDOFF + 0.7 * TITLE
-        yield written(self.x.title, left + wide / 2, down, "middle", TITLE)
+        yield written(self.x.title, left + wide / 2, down, "middle", TITLE, color=self.x.color)
         beside = left - self.y.depth() - STANDOFF - 0.3 * TITLE
-        yield written(self.y.title, beside, top + tall / 2, "middle", TITLE, turned=True)
+        middle = top + tall / 2
+        yield written(self.y.title, beside, middle, "middle", TITLE, True, self.y.color)
 
     def drawn(self, name: str) -> Iterator[str]:
         """The traces, none of which leaves the panel."""

@@ -67,6 +67,7 @@ def written(
     anchor: str = "middle",
     size: float = SIZE,
     turned: bool = False,
+    color: str = "",
 ) -> str:
     """Words at a place, the last of several lines at y; turned ones are read from below."""
     said = lines(words)
@@ -74,6 +75,7 @@ def written(
         return ""
     look = "" if anchor == "start" else f' text-anchor="{anchor}"'
     look += "" if size == SIZE else f' font-size="{size:g}"'
+    look += f' fill="{color}"' if color else ""
     look += f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
     parts = []
     for k, line in enumerate(said):

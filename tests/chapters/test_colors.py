@@ -39,6 +39,16 @@ WORDS = {
 """Role → words of which the title of a panel, or the name of what has its color, has one."""
 KERNELS = WORDS | {ATTENTION: "softmax|the other"}
 """The same where two kernels are compared."""
+WAS = r"initial settings|^(1|one) head,|before the step|tokens$"
+"""Names of what is gray: an earlier run, one that is kept, tokens before they are weighted."""
+SAYS = {
+    # not seen in training, or the second of two
+    "dash": r"test|left out|plain descent|rows normalized|Adam",
+    "dot": r"bound|margin|sum of|infinitely many|derived|eigenvalue|initial settings",
+    "triangle-up-open": r"query|start",
+    "star": r"minimum|met",
+}
+"""Dash or symbol → names of what may have it."""
 COLORS_CSS = ROOT / "livegrad/live/colors.css"
 TWINS = dict(
     re.findall(
@@ -94,6 +104,16 @@ def test_a_hue_of_a_live_figure_says_its_role(place):
         assert color in {*COLORS, *HEADS, *ORDERED, HERE["color"], INK, GRAY}, name
         words = roles.get(color, "")
         assert re.search(words, f"{title} {name}"), f"{name}, of {title}, has the color of {words}"
+
+
+@pytest.mark.parametrize(
+    "place", [p for p in PLACES if re.search(r"/\d\d_(?!further)", p[0])], ids=place_id
+)
+def test_gray_dashes_dots_and_symbols_of_a_chapter_say_one_thing_each(place):
+    for _, name, color, kind, mark in colored(place):
+        assert color != GRAY or re.search(WAS, name), f"{name} is gray, as what was"
+        assert kind == "marker" or mark in {"solid", "dash", "dot"}, name
+        assert re.search(SAYS.get(mark, ""), name), f"{name} has the look of {SAYS[mark]}"
 
 
 @pytest.mark.parametrize("place", PLACES, ids=place_id)

@@ -899,7 +899,6 @@ def stretched(made, path, first, kappa, plain_lr, lr, steps):
                     excess(round_, drawn, mha.GradientDescent(0.5)),
                 ),
                 "plain descent": theirs,
-                "plain descent above 10": ([np.nan], [10**0.55]),
                 "with whitening": ours,
             },
             path.steps,
@@ -1372,7 +1371,7 @@ def held(made, path, first, case, q, c):
         shown |= {"target met": (met, of("softmax", met)), "trap": (trap, of("Gaussian", trap))}
         shown["end"] = [], []
         shown["start"] = [([q], of(kernel, q)) for kernel in ways]
-        panels[title] = Panel("query", "" if of is reads else "loss", shown, rounded=1e-6)
+        panels[title] = Panel("query", "", shown, rounded=1e-6)
     stems = [-2, -2, np.nan, 2, 2, np.nan], [0, 1, np.nan, 0, 2, np.nan]
     panels["output at the query"].lines |= {
         "values at their keys": (keys, values),
@@ -1575,7 +1574,13 @@ def compared(made, path, first, other, texts, seeds, lr_first, lr_second):
     lines = np.column_stack([ours, theirs, np.full(seeds, np.nan)]).ravel()
     inside = tests[-1].low <= 0 <= tests[-1].high
     band = f"95 % interval: {'contains 0' if inside else '0 is outside'}"
-    around = np.append([test.high for test in tests], [test.low for test in tests[::-1]])
+    # Of the first intervals those are left out that would leave the panel, and all before them.
+    reach = np.array([max(-test.low, test.high) for test in tests])
+    room = next(room for room in (0.1, 0.2, 0.4, 0.8) if reach[-1] <= 0.9 * room)
+    begin = 1 + max(np.flatnonzero(reach > room), default=-1)
+    assert begin > 0
+    kept, drawn = tests[begin:], over[begin:]
+    around = np.append([test.high for test in kept], [test.low for test in kept[::-1]])
     return {
         "test accuracy, seed by seed": Panel(
             "",
@@ -1593,7 +1598,7 @@ def compared(made, path, first, other, texts, seeds, lr_first, lr_second):
             {
                 "zero": ([1.5, 12.5], [0, 0]),
                 "mean difference": (over, middle),
-                band: (np.append(over, over[::-1]), around),
+                band: (np.append(drawn, drawn[::-1]), around),
             },
         ),
     }, [

@@ -78,7 +78,7 @@ def test_the_run_is_as_described(data, path, live, said):
 @page.after(
     "data",
     says=(
-        "the thin gray line shows one tenth of the distance that the run has moved from zero",
+        "the thin line shows one tenth of the distance that the run has moved from zero",
         "The dotted line is the sum of the push norms of sample 9",
         "It grows early, while the losses are large, and ends at about a seventh of the distance that the "
         "run on all samples has moved. So among the choices of the first guess, *about a tenth* is the closest",

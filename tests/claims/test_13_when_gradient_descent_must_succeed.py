@@ -55,12 +55,12 @@ def test_the_numbers_are_those_of_the_data(B, data, said):
     says=(
         "The loss keeps falling and stays below the dotted line",
         "Some of the 32 singular values are missing",
-        "The dashed line has risen, because no values fit every target. The loss of gradient descent falls to "
-        "the dashed line and stays there",
+        "The green line has risen, because no values fit every target. The loss of gradient descent falls to "
+        "the green line and stays there",
         "the dotted line falls, but it is almost horizontal",
         "There are as many dimensions as targets",
         "With a few more dimensions, both the dotted line and the loss fall faster",
-        "the dashed line also rises as soon as there are fewer dimensions than targets",
+        "the green line also rises as soon as there are fewer dimensions than targets",
     ),
 )
 def test_zero_can_be_reached_from_32_dimensions_on_under_either_kernel_and_faster_with_more(

@@ -25,7 +25,7 @@ from mhalib.data.mixture import tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import GradientDescent
-from mhalib.plots import INK
+from mhalib.plots import ATTENTION, DECODER, GRAY, INK
 
 STARTS = {"zero": "before the step", "gaussian": "random decoder", "first": "after the step"}
 LABELS = ("true", "shuffled")
@@ -271,6 +271,10 @@ def _plane(points, y, reach):
     return found
 
 
+def _titled(text, color):
+    return {"text": text, "font": {"color": color}}
+
+
 def _frame(noises):
     frame = panels("rate of change of each logit", "margin against the noise")
     for name, symbol in (("plus", "circle"), ("minus", "circle-open")):
@@ -283,16 +287,17 @@ def _frame(noises):
             meta={"x": f"{name}_U", "y": f"{name}_W"},
         )
     for name in LINES:
+        is_border = name == "border"
         line(
             frame,
-            "border" if name == "border" else "margin",
+            "border" if is_border else "margin",
             1,
             shows=f"{name}_W",
             over=f"{name}_U",
-            faint=True,
+            dash="solid" if is_border else "dot",
             legend=name != "below",
         )
-        frame.data[-1].line.dash = "solid" if name == "border" else "dot"
+        frame.data[-1].line.width = 1.5
     # not seen: it keeps one scale for the three models
     frame.add_scatter(
         name="reach",
@@ -304,10 +309,11 @@ def _frame(noises):
         col=1,
         meta={"x": "reach", "y": "reach"},
     )
-    for kind, dash in (("zero", "dash"), ("gaussian", "longdash"), ("first", "solid")):
-        line(frame, STARTS[kind], 2, shows=f"over_{kind}", over=noises, color=INK, dash=dash)
+    # What was before the step is gray, and a decoder has its color.
+    for kind, color in (("zero", GRAY), ("gaussian", DECODER), ("first", INK)):
+        line(frame, STARTS[kind], 2, shows=f"over_{kind}", over=noises, color=color)
     dot(frame, "here", 2, shows="here_margin", over="here")
-    frame.update_xaxes(title="through the decoder U", col=1)
-    frame.update_yaxes(title="through attention W", scaleanchor="x", col=1)
+    frame.update_xaxes(title=_titled("through the decoder U", DECODER), col=1)
+    frame.update_yaxes(title=_titled("through attention W", ATTENTION), scaleanchor="x", col=1)
     frame.update_xaxes(range=[-0.04, 1.04], title="noise σ", col=2)
     return frame.update_yaxes(rangemode="tozero", col=2)

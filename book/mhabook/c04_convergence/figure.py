@@ -182,7 +182,8 @@ def _nearer_frame(steps):
     frame = panels("loss", "distance")
     line(frame, "loss", 1, shows="loss")
     line(frame, "bound of the theorem", 1, shows="guarantee", dash="dot")
-    line(frame, "loss of the good model", 1, shows="reference_loss", color=FOUND, dash="dash")
+    line(frame, "loss of the good model", 1, shows="reference_loss", color=FOUND)
+    frame.data[-1].line.width = 1.5
     line(
         frame,
         "to the good model, initial settings",
@@ -191,8 +192,8 @@ def _nearer_frame(steps):
         once=True,
         legend=True,
     )
-    line(frame, "to the good model", 2, shows="from_reference")
-    line(frame, "to the initialization", 2, shows="from_start", dash="dash")
+    line(frame, "to the good model", 2, shows="from_reference", color=FOUND)
+    line(frame, "to the initialization", 2, shows="from_start")
     step_axis(frame, steps)
     frame.update_yaxes(type="log", range=[-5, 3], dtick=2, exponentformat="power", col=1)
     return frame.update_yaxes(rangemode="tozero", col=2)

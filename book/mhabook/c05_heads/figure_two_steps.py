@@ -16,7 +16,7 @@ from mhalib.data import Dataset
 from mhalib.live.samples import arrays, in_doubles
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
-from mhalib.plots import INK
+from mhalib.plots import INK, ORDERED
 
 OF_DECODER, OF_ATTENTION = "step size of the decoder", "step size of attention"
 MOST = int(MARKED[-1])
@@ -116,7 +116,7 @@ def _frame(lr, steps, one):
         frame.add_scatter(
             name=f"{heads}, {name}",
             mode="lines+markers",
-            line={"color": INK, "dash": ("solid", "dash")[k]},
+            line={"color": (INK, ORDERED[-1])[k]},
             marker={"size": 7},
             row=1,
             col=1,

@@ -144,5 +144,6 @@ def _frame(steps, heads):
         meta={"x": "head_numbers", "y": "cosines"},
     )
     step_axis(frame, steps, col=1)
-    frame.update_yaxes(range=[-1.03, 1.03])
+    # Down to 0, or to what is negative.
+    frame.update_yaxes(range=[None, 1.03], rangemode="tozero")
     return frame.update_xaxes(title="head", range=[0.4, heads + 0.6], dtick=1, col=2)

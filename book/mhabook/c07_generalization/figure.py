@@ -18,8 +18,11 @@ from mhalib.data import Dataset
 from mhalib.data.mixture import tokenized_mixture
 from mhalib.models import MultiHeadAttention
 from mhalib.optim import GradientDescent
+from mhalib.plots import ORDERED
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5)
+FAINT = ORDERED[4]
+"""The color of what is there to compare with, in the same run."""
 LEFT_OUT = (
     "loss",
     "held_out_loss",
@@ -94,9 +97,9 @@ def leaving_out(
             title="A run, and the run without one sample",
             alt=f"Left, over {steps} steps, a thick line, the distance between one head and the head "
             "that was trained without one sample, below a dotted line, the sum of the pushes of "
-            "that sample, and above a gray line, a tenth of the distance from zero. Right, four losses "
-            "that fall: that of the sample, thick when it is left out and dashed when it is "
-            "included, and in gray those of the training samples and of test samples.",
+            "that sample, and above a faint line, a tenth of the distance from zero. Right, four losses "
+            "that fall: that of the sample, thick and dashed when it is left out and thin when it "
+            "is included, and fainter those of the training samples and, dashed, of test samples.",
             model="leave_one_out",
             # The streams of tokenized_mixture and of its fresh(seed=1): page and mhalib draw alike.
             data=mixture_draws(mixture, 4 * n, (mixture.seed, 1)) | {"kind": "sampled"},
@@ -131,11 +134,16 @@ def _left_out_frame(steps):
     line(frame, "between the two runs", 1, shows="distance")
     line(frame, "sum of its pushes", 1, shows="pushed", dash="dot")
     # On a scale of its own: the run goes about seven times as far as the two come apart.
-    line(frame, "from zero, ÷ 10", 1, shows="tenth", faint=True)
-    line(frame, "that sample, left out", 2, shows="left_loss")
-    line(frame, "that sample, included", 2, shows="own_loss", dash="dash")
-    line(frame, "training loss", 2, shows="loss", faint=True, legend=True)
-    line(frame, "test loss", 2, shows="held_out_loss", faint=True, dash="dash", legend=True)
+    line(frame, "from zero, ÷ 10", 1, shows="tenth", color=FAINT)
+    frame.data[-1].line.width = 1.5
+    # Dashed is what the run has not seen: the sample where it is left out, and test samples.
+    line(frame, "that sample, left out", 2, shows="left_loss", dash="dash")
+    frame.data[-1].line.width = 3
+    line(frame, "that sample, included", 2, shows="own_loss")
+    line(frame, "training loss", 2, shows="loss", color=FAINT)
+    line(frame, "test loss", 2, shows="held_out_loss", color=FAINT, dash="dash")
+    for each in frame.data[-3:]:
+        each.line.width = 1.5
     step_axis(frame, steps)
     frame.update_yaxes(range=[0, 4.6], dtick=1, col=1)
     return frame.update_yaxes(type="log", dtick=1, exponentformat="power", range=[-4, 1.5], col=2)

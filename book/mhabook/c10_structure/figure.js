@@ -34,23 +34,23 @@ function stretched(made, values) {
     });
   const model = descent(made, values),
     { excess_plain } = model.curves;
-  let above = NaN; // the step from which on it is drawn no further, if there is one
+  let gone = false; // whether it is drawn no further
   return {
     ...model,
     curves: {
       ...model.curves,
       excess_plain(now) {
         const excess = excess_plain(now);
-        if (!(excess <= MOST || above >= 0)) above = now.step;
-        return above >= 0 ? NaN : excess;
+        if (gone) return NaN;
+        gone = !(excess <= MOST);
+        return gone ? MOST : excess;
       },
     },
     final: {
       wide: () => along(d - 1),
       narrow: () => along(0),
       span: () => [0, values.steps],
-      above: () => [above],
-      plain_end: (now) => (above >= 0 ? `more than ${MOST}` : excess_plain(now)),
+      plain_end: (now) => (gone ? `more than ${MOST}` : excess_plain(now)),
     },
   };
 }

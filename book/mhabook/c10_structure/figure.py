@@ -166,12 +166,10 @@ def stretched(
         rules = replace(whitened, lr=values["lr"]), GradientDescent(values["plain_lr"])
         count = values["steps"]
         path, beside = (run(begin, drawn, rule, count, None, range(count + 1)) for rule in rules)
-        # Not ``> MOST``: what is not a number must count as gone, too.
-        gone = np.maximum.accumulate(~(fitted(beside.excess, len(path)) <= MOST))
         curves = {
             "loss": path.loss,
             "excess": path.excess,
-            "excess_plain": np.where(gone, np.nan, fitted(beside.excess, len(path))),
+            "excess_plain": _until_gone(fitted(beside.excess, len(path))),
         }
         return replace(path, curves=curves)
 
@@ -190,7 +188,7 @@ def stretched(
                 "choices": {str(count): list(range(count + 1)) for count in lengths},
             },
             curves=("loss", "excess", "excess_plain"),
-            final=("wide", "narrow", "above", "plain_end", "span"),
+            final=("wide", "narrow", "plain_end", "span"),
             fixed={name: value for name, value in recipe.items() if name != "kappa"}
             | {
                 "n": n,
@@ -225,8 +223,7 @@ def stretched(
             },
             frame=_stretched_frame(steps),
             train=both,
-            measure=_cloud(sample, d, seed)
-            | {"above": _above, "plain_end": _plain_end, "span": _span},
+            measure=_cloud(sample, d, seed) | {"plain_end": _plain_end, "span": _span},
         ),
         __file__,
     )
@@ -244,7 +241,7 @@ def _alt(n, steps):
         f"Right, over {steps} steps from one initialization, the population excess of descent in "
         "whitened coordinates and of plain descent, on a logarithmic scale. When a slider "
         "stretches the tokens, the curve with whitening does not change. Where the excess of plain "
-        f"descent rises above {MOST}, its curve ends, and a triangle marks the step."
+        f"descent rises above {MOST}, its curve ends above the panel."
     )
 
 
@@ -271,16 +268,19 @@ def _require_rules(whitened, plain):
         )
 
 
-def _above(path, values):
-    """The step from which on plain descent is drawn no further; if there is none, NaN, so that the
-    legend names it all the same."""
-    return [*path.steps[np.isnan(path.curves["excess_plain"])].tolist(), np.nan][:1]
+def _until_gone(excess):
+    """The excess of plain descent up to the first above ``MOST``, for which ``MOST`` stands, where
+    the line has left the panel; then NaN."""
+    # Not ``> MOST``: what is not a number must count as gone, too.
+    above = ~(excess <= MOST)
+    count = np.cumsum(above)
+    return np.where(above & (count == 1), MOST, np.where(count, np.nan, excess))
 
 
 def _plain_end(path, values):
     """The last excess of plain descent, or words where it has diverged."""
     end = float(path.curves["excess_plain"][-1])
-    return end if np.isfinite(end) else f"more than {MOST}"
+    return end if end < MOST else f"more than {MOST}"
 
 
 def _span(path, values):
@@ -316,20 +316,6 @@ def _stretched_frame(steps):
     # A shade of ink, and on top: of isotropic tokens the two lines are nearly one.
     line(frame, "plain descent", 2, shows="excess_plain", color=ORDERED[-1], dash="dash")
     frame.data[-1].line.width = 3  # as broad as the other: it is the one that changes
-    frame.add_scatter(
-        name=f"plain descent above {MOST}",
-        mode="markers",
-        marker={
-            "symbol": "triangle-up-open",
-            "size": 10,
-            "color": ORDERED[-1],
-            "line": {"width": 2},
-        },
-        y=[10 ** (HIGHEST - 0.15)],
-        row=1,
-        col=2,
-        meta={"x": "above"},
-    )
     frame.update_xaxes(title="widest direction", range=[-6, 6], constrain="domain", col=1)
     frame.update_yaxes(
         title="narrowest direction", range=[-6, 6], scaleanchor="x", constrain="domain", col=1

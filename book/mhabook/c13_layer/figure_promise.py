@@ -226,8 +226,8 @@ def _alt(targets, steps):
     return (
         f"Left, over {steps} steps on the values, the loss divided by the initial loss, on a "
         "logarithmic axis. It stays below a dotted line, which is guaranteed before the first "
-        "step, and above a dashed green line, the minimum over all values. With enough dimensions the "
-        "dashed line is at the bottom, which means zero, and the dotted line falls. Right, the "
+        "step, and above a green line, the minimum over all values. With enough dimensions the "
+        "green line is at the bottom, which means zero, and the dotted line falls. Right, the "
         f"initial singular values of B, at most {targets}, in decreasing order. A slider changes "
         "how many there are, and how small the last one is."
     )
@@ -237,7 +237,8 @@ def _frame(targets, steps):
     frame = panels("loss / initial loss", "initial singular values of B")
     line(frame, "the run", 1, shows="left")
     line(frame, "guaranteed bound", 1, shows="guaranteed", dash="dot")
-    line(frame, "minimum over all values", 1, shows="least_loss", color=FOUND, dash="dash")
+    line(frame, "minimum over all values", 1, shows="least_loss", color=FOUND)
+    frame.data[-1].line.width = 1.5
     line(frame, "B, initial settings", 2, shows="spectrum", over="order", once=True, legend=True)
     line(frame, "B now", 2, shows="spectrum", over="order")
     frame.data[-1].mode = "lines+markers"

@@ -268,7 +268,7 @@ _ALT = (
     "Left, the output at every query on the line, with values {}: under softmax a curve from the "
     "value of the smallest key to that of the largest, under the Gaussian kernel peaks and dips "
     "at the keys that fall to zero outside. Keys are diamonds on the axis, with pins as long as "
-    "their values, and a dashed green line shows the target. Right, the loss of the query. Both "
+    "their values, and a green line shows the target. Right, the loss of the query. Both "
     "queries start at the same point, and are drawn there and where they are after {} steps, "
     "with a star where the target is met and a cross where the query is trapped. Between the two, "
     "the curve of each kernel is broader."
@@ -288,7 +288,8 @@ def _frame():
         showlegend=False,
         meta={"x": "stem_x", "y": "stem_y"},
     )
-    line(frame, "target", 1, shows="target", over="range", color=FOUND, dash="dash")
+    line(frame, "target", 1, shows="target", over="range", color=FOUND)
+    frame.data[-1].line.width = 1.5
     for column, part in enumerate(("read", "loss"), start=1):
         for short in BOTH:
             line(
@@ -330,9 +331,7 @@ def _frame():
                 showlegend=column == 2,
                 meta={"x": kind, "y": f"{kind}_{part}"},
             )
-    frame.update_xaxes(title="query", zeroline=False)
-    # Not from zero on, which would halve a star there.
-    return frame.update_yaxes(title="loss", col=2)
+    return frame.update_xaxes(title="query", zeroline=False)
 
 
 def _queries(frame, column, part):
@@ -344,7 +343,7 @@ def _queries(frame, column, part):
             mode="lines",
             line=LOOKS[short] | {"width": 8},
             meta={"x": f"{short}_way", "y": f"{short}_way_{part}"},
-            showlegend=column == 2,
+            showlegend=False,
             **place,
         )
     for short in BOTH:

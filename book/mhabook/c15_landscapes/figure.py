@@ -17,7 +17,7 @@ from mhabook.figure_parts import together
 from mhalib.attention import Gaussian, NormalizedGaussian, softmax
 from mhalib.data.sequences import SequenceDataset
 from mhalib.models import AttentionLayer
-from mhalib.plots import GRAY, HERE, INK, LEVELS, MINIMUM
+from mhalib.plots import HERE, INK, LEVELS, MINIMUM, ORDERED
 
 Values: TypeAlias = dict[str, Any]
 DEGREES = tuple(range(0, 91, 5))
@@ -267,7 +267,8 @@ _ALT = (
 def _frame():
     frame = panels("smallest curvature of the plane", "loss minus that of the network", height=420)
     line(frame, "smallest curvature of the plane", 1, shows="curvature", over=DEGREES)
-    line(frame, "mean of all eigenvalues", 1, shows="mean", over=(0, 90), dash="dash")
+    of_all = {"color": ORDERED[-1], "dash": "dot"}
+    line(frame, "mean of all eigenvalues", 1, shows="mean", over=(0, 90), **of_all)
     line(frame, "smallest eigenvalue", 1, shows="least", over=(0, 90), dash="dot")
     frame.add_scatter(
         name="here",
@@ -312,6 +313,5 @@ def _frame():
         meta={"x": "low_a", "y": "low_b"},
     )
     frame.update_xaxes(title="turn of second direction, degrees", range=[-3, 93], dtick=30, col=1)
-    frame.update_yaxes(zeroline=True, zerolinewidth=2, zerolinecolor=GRAY, col=1)
     frame.update_xaxes(title="first direction", zeroline=False, col=2)
     return frame.update_yaxes(title="second direction", zeroline=False, col=2)

@@ -169,7 +169,9 @@ function summary(quantiles, seeds, all, other) {
     highs = means.map((m, i) => m + halves[i]),
     [low, high] = [lows.at(-1), highs.at(-1)],
     inside = low <= 0 && 0 <= high,
-    room = ROOMS.find((room) => Math.max(-low, high) <= 0.9 * room) ?? ROOMS.at(-1);
+    room = ROOMS.find((room) => Math.max(-low, high) <= 0.9 * room) ?? ROOMS.at(-1),
+    wide = count.slice(0, -1).findLastIndex((_, i) => Math.max(-lows[i], highs[i]) > room),
+    fits = (numbers) => numbers.slice(wide + 1); // from there on no interval leaves the panel
   return {
     left: first.map(() => 0),
     right: first.map(() => 1),
@@ -186,8 +188,8 @@ function summary(quantiles, seeds, all, other) {
     high,
     count,
     means,
-    around: [...count, ...[...count].reverse()],
-    ends: [...highs, ...[...lows].reverse()],
+    around: [...fits(count), ...fits(count).reverse()],
+    ends: [...fits(highs), ...fits(lows).reverse()],
     room: [-room, room],
     interval: inside ? CONTAINS : MISSES,
     verdict: inside ? INSIDE : OUTSIDE,

@@ -16,7 +16,7 @@ from mhabook.c16_networks import sentences
 from mhabook.figure_parts import Measures, together, with_value
 from mhalib.attention import Gaussian, Softmax, gaussian, normalized_gaussian, softmax
 from mhalib.optim import Adam
-from mhalib.plots import ATTENTION, GAUSSIAN, GRAY, INK
+from mhalib.plots import ATTENTION, GAUSSIAN, INK
 
 KERNELS = {"softmax": softmax, "gaussian": gaussian, "normalized": normalized_gaussian}
 OTHERS = {
@@ -233,6 +233,9 @@ def outcome(first: list[float], second: list[float], other: str = "gaussian") ->
     farthest = max(-lows[-1], highs[-1])
     inside = bool(lows[-1] <= 0 <= highs[-1])
     room = next((room for room in ROOMS if farthest <= 0.9 * room), ROOMS[-1])
+    wide = np.flatnonzero(np.maximum(-lows, highs)[:-1] > room)
+    # From there on no interval leaves the panel.
+    fits = slice(wide[-1] + 1 if wide.size else 0, None)
     pairs = [place for _ in first for place in (0, 1, None)]
     heights = [height for pair in zip(first, second, strict=True) for height in (*pair, None)]
     return {
@@ -252,8 +255,8 @@ def outcome(first: list[float], second: list[float], other: str = "gaussian") ->
         "count": count.tolist(),
         "means": means.tolist(),
         # Around the band: along its upper end, and back along the lower one.
-        "around": [*count.tolist(), *count[::-1].tolist()],
-        "ends": [*highs.tolist(), *lows[::-1].tolist()],
+        "around": [*count[fits].tolist(), *count[fits][::-1].tolist()],
+        "ends": [*highs[fits].tolist(), *lows[fits][::-1].tolist()],
         "room": [-room, room],
         "interval": CONTAINS if inside else MISSES,
         "verdict": INSIDE if inside else OUTSIDE,
@@ -265,7 +268,7 @@ def _frame():
     frame.add_scatter(
         name="one seed",
         mode="lines",
-        line={"color": GRAY, "width": 1.5},
+        line={"color": INK, "width": 1},
         row=1,
         col=1,
         meta={"x": "pairs", "y": "heights"},
@@ -296,7 +299,8 @@ def _frame():
         col=2,
         meta={"x": "around", "y": "ends", "name": "interval", "yaxis": {"range": "room"}},
     )
-    line(frame, "zero", 2, shows=[0.0, 0.0], over=[1.5, MOST + 0.5], faint=True)
+    line(frame, "zero", 2, shows=[0.0, 0.0], over=[1.5, MOST + 0.5], legend=False)
+    frame.data[-1].line.width = 1
     # The title of the panel names it.
     line(frame, "mean difference", 2, shows="means", over="count", legend=False)
     frame.data[-1].update(mode="lines+markers", marker={"color": INK, "size": 8})
