@@ -447,6 +447,16 @@ def test_the_list_of_pages_shows_the_place_of_its_reader(new_visit, site):
     visit.context.close()
 
 
+def test_the_link_to_the_text_shows_for_the_keyboard_alone(new_visit):
+    visit = new_visit("book/accessibility.html").open()
+    shown = "() => getComputedStyle(document.querySelector('.skip-link')).opacity"
+    assert visit.page.evaluate(shown) == "0"
+    visit.page.keyboard.press("Tab")
+    assert visit.page.evaluate("() => document.activeElement.hash") == "#main-content"
+    assert visit.page.evaluate(shown) == "1"
+    visit.context.close()
+
+
 # At its first opening a page gets no frame, and what waits for one is patient for a moment alone.
 ASLEEP = """
 sessionStorage.opened = Number(sessionStorage.opened ?? 0) + 1;
