@@ -5,6 +5,7 @@ import { Ends } from "./ends.js";
 import { Run } from "./engine/run.js";
 import { hosted } from "./host.js";
 import { linkOf, readLink } from "./link.js";
+import { Replay } from "./replay.js";
 import { Trainer, work } from "./training.js";
 import { Stage, below, button, control, defaults, opened, sentence, shared } from "./widget.js";
 
@@ -31,13 +32,6 @@ export function liveFigure(formulas) {
   return { run, render, work: () => work(run) };
 }
 
-// The first so many of the steps that a run has recorded, and what is measured of the model of the last of them.
-function beginning(frame, count) {
-  const curves = Object.entries(frame.curves).map(([name, curve]) => [name, curve.slice(0, count)]);
-  const steps = frame.steps.slice(0, count);
-  return { ...frame, steps, curves: Object.fromEntries(curves), final: frame.finals[count - 1], done: false };
-}
-
 const HINT = "Points with a dashed ring can be dragged.";
 
 class View {
@@ -46,7 +40,7 @@ class View {
       figure = new Stage(spec.title, spec.figure.layout.meta.alt);
     const values = { ...model.get("values") };
     Object.assign(this, { spec, figure, values, asked: values, touched: false, train: null, drawing: null });
-    this.watched = spec.watched > 0 && !window.matchMedia?.("(prefers-reduced-motion: reduce)").matches;
+    this.replay = new Replay(spec.watched, (frame) => this.drawing.draw(frame));
     this.grips = new Handles(
       figure.box,
       spec,
@@ -142,24 +136,7 @@ class View {
     const isDefault = this.isDefault(this.asked),
       frame = { ...result, values: this.asked, before: isDefault ? null : this.before, isDefault };
     if (result.error) this.fail(result.error);
-    else if (!this.watched) this.drawing.draw(frame);
-    else if (result.done) this.replay(frame, performance.now());
-  }
-
-  // A run that was over too soon for an eye to follow, from its first step to its last.
-  replay(frame, began) {
-    requestAnimationFrame((now) => {
-      if (!this.watched) return; // it has been moved, or closed
-      const steps = frame.steps.length,
-        count = Math.ceil((steps * (now - began)) / (1000 * this.spec.watched));
-      if (count < steps) {
-        this.drawing.draw(beginning(frame, Math.max(1, count)));
-        this.replay(frame, began);
-        return;
-      }
-      this.watched = false;
-      this.drawing.draw(frame);
-    });
+    else this.replay.hear(frame);
   }
 
   drawn(frame) {
@@ -188,7 +165,7 @@ class View {
   move(next) {
     this.values = next;
     this.touched = true;
-    this.watched = false;
+    this.replay.end();
     this.figure.moved();
     this.setAll();
     if (this.train) this.go();
@@ -227,7 +204,7 @@ class View {
     this.stop();
     this.address.close();
     document.removeEventListener("mha-guess", this.redraw);
-    this.watched = false;
+    this.replay.end();
     this.figure.cancelAnnouncement();
     this.kept.close();
     this.drawing?.close();

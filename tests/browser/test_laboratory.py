@@ -307,6 +307,18 @@ def test_the_first_screen_shows_the_loss_and_the_attention_of_the_run_of_chapter
         visit.context.close()
 
 
+def test_the_first_run_is_seen_from_its_first_step(new_visit):
+    visit = new_visit(PAGE)
+    page = visit.page
+    page.emulate_media(reduced_motion="no-preference")
+    page.add_init_script(SEEN)
+    page.goto(visit.site + PAGE)
+    page.wait_for_function(SETTLED)
+    columns = page.evaluate("columns")
+    assert columns[0] == pytest.approx(0.1) and columns == sorted(columns)
+    visit.context.close()
+
+
 def test_what_is_not_offered_says_what_it_needs(lab):
     lab.reset()
     options = lab.control("data").locator("option")

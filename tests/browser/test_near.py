@@ -51,8 +51,8 @@ def opened(site, chromium):
     """Give the way to open a page as wide as a desk or a phone: a page, and what sends it there."""
     contexts = []
 
-    def open_one(name, width, *scripts):
-        phone = {"has_touch": True, "is_mobile": True} if width < 600 else {}
+    def open_one(name, width, *scripts, has_touch=True):
+        phone = {"has_touch": True, "is_mobile": True} if has_touch and width < 600 else {}
         context = chromium.new_context(
             viewport={"width": width, "height": 900}, reduced_motion="reduce", **phone
         )
@@ -92,10 +92,8 @@ def test_a_figure_is_drawn_when_it_is_near_and_its_picture_stands_until_then(res
     assert page.evaluate(HEIGHTS) == heights, "the page has moved"
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", of_each_kind(FIGURES))
-def test_a_figure_takes_at_every_moment_the_room_that_its_picture_kept(opened, name, width):
-    page, go = opened(name, width, STEPWISE)
+def assert_room_is_kept(page, go, off):
+    """At every moment figures take the room that their pictures kept, but for so many pixels."""
     waiting = []
     page.route(PLOTLY, lambda route: waiting.append(route))
     go("domcontentloaded")  # until plotly comes, the page is not loaded
@@ -108,8 +106,18 @@ def test_a_figure_takes_at_every_moment_the_room_that_its_picture_kept(opened, n
         route.continue_()
     page.wait_for_function(DRAWN)
     taken = [json.loads(room) for room in page.evaluate("() => [...rooms]")]
-    off = 25 if name == LABORATORY else 2
     assert taken and all(abs(np.array(room) - kept).max() <= off for room in taken), (kept, taken)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", of_each_kind(FIGURES))
+def test_a_figure_takes_at_every_moment_the_room_that_its_picture_kept(opened, name, width):
+    assert_room_is_kept(*opened(name, width, STEPWISE), 25 if name == LABORATORY else 2)
+
+
+@pytest.mark.parametrize(("width", "off"), [(390, 25), (1100, 50)])
+def test_the_laboratory_keeps_its_room_where_a_mouse_has_less_than_a_desk(opened, width, off):
+    assert_room_is_kept(*opened(LABORATORY, width, STEPWISE, has_touch=False), off)
 
 
 @pytest.mark.parametrize(

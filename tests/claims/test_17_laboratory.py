@@ -9,6 +9,7 @@ from page import Page
 page = Page("laboratory/17_laboratory")
 UNQUOTED = {
     "what the laboratory offers, and how": (
+        "title: The figure",
         "need",
         "panels",
         "files",

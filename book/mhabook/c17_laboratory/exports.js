@@ -21,7 +21,7 @@ function tableOf(steps, curves) {
 // Format → its name, its MIME type, and what is written of a state; `plot` draws the images.
 export const linesOf = (spec, { values, own }) => pythonOf(spec, values, own?.file);
 const curvesOf = (spec, { result, values }) => drawnCurves(result, spec.drawn[kindOf(values)].draw);
-export const EXPORTS = {
+const EXPORTS = {
   csv: ["curves, CSV", "text/csv", (spec, state) => tableOf(state.result.steps, curvesOf(spec, state))],
   json: [
     "everything, JSON",
@@ -59,15 +59,25 @@ export async function save(spec, state, plot, format) {
   }
 }
 
-// A button for each key of `entries` = {key: [text, …]}, below a title.
-export function buttons(title, entries, pressed) {
-  return element(
+// A button for each key of `entries` = {key: [text, …]}.
+const buttons = (entries, pressed) => Object.entries(entries).map(([key, [text]]) => button(text, () => pressed(key)));
+
+export const exportButtons = (saved) =>
+  element(
     "fieldset",
     { className: "mha-group mha-tools" },
-    element("legend", { textContent: title }),
-    ...Object.entries(entries).map(([key, [text]]) => button(text, () => pressed(key))),
+    element("legend", { textContent: "Save the run" }),
+    ...buttons(EXPORTS, saved),
   );
-}
 
 export const sampleButtons = () =>
-  buttons("Sample files", SAMPLES, (key) => download(SAMPLES[key][1], SAMPLES[key][2](), "text/csv"));
+  element(
+    "details",
+    { className: "mha-group" },
+    element("summary", { textContent: "Sample files" }),
+    element(
+      "div",
+      { className: "mha-tools" },
+      ...buttons(SAMPLES, (key) => download(SAMPLES[key][1], SAMPLES[key][2](), "text/csv")),
+    ),
+  );

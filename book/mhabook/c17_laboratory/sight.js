@@ -4,7 +4,7 @@ import { element } from "livegrad/live/element.js";
 // that, one row of them stands above the controls, a menu says which, and the page scrolls below it; on a high phone the
 // first two panels, until the reader chooses one.
 
-const DESK = 800, // from this width on both have room beside each other
+const DESK = 880, // from this width on two panels in a row have room beside the controls
   TITLE = 24, // pixels above a panel, for its title
   REST = 330, // pixels that two panels leave at least, for the bar of the page, the menu, the sentence, and a control
   ALL = "all";
@@ -76,10 +76,11 @@ export class Sight {
     const { root, stage, picture, box, select } = this,
       desk = root.clientWidth >= DESK,
       rows = rowsOf(box);
+    if (desk) root.dataset.sight = "desk"; // before anything is drawn, too
     if (!rows.length) return;
     this.offer(rows);
     const row = desk ? undefined : rows.find(({ panel }) => String(panel) === select.value);
-    root.dataset.sight = desk ? "desk" : row ? "row" : ALL;
+    if (!desk) root.dataset.sight = row ? "row" : ALL;
     picture.style.height = row ? `${row.to - row.from}px` : "";
     box.style.marginTop = row ? `${-row.from}px` : "";
     root.style.setProperty("--mha-taken", row ? `${stage.offsetHeight}px` : "0px");

@@ -1,6 +1,7 @@
 import { Drawer } from "livegrad/live/drawing.js";
 import { Ends } from "livegrad/live/ends.js";
 import { element } from "livegrad/live/element.js";
+import { Replay } from "livegrad/live/replay.js";
 import { Trainer } from "livegrad/live/training.js";
 import { below, button, control, sentence } from "livegrad/live/widget.js";
 import { linesOf } from "./exports.js";
@@ -12,7 +13,8 @@ import { opens } from "./state.js";
 // reads is another than before.
 
 const GROUPS = { model: "Model", data: "Data", training: "Training", picture: "Attention shown" };
-const PATIENCE = 6000; // a worker that is silent for so many milliseconds of a run is replaced
+const PATIENCE = 6000, // a worker that is silent for so many milliseconds of a run is replaced
+  WATCHED = 3; // in how many seconds the first run is shown
 
 // What a control does not offer beside the others stands in its menu all the same, with what it needs.
 function mark(select, { values: all, texts, entries }, choices, needs) {
@@ -188,6 +190,7 @@ export class PlotView {
   constructor(spec, figure, send) {
     Object.assign(this, { spec, figure, send, reads: ["values"] });
     Object.assign(this, { plot: null, train: null, drawing: null, ends: null, kind: "", asked: null });
+    this.replay = new Replay(WATCHED, (frame) => this.drawing.draw(frame));
   }
 
   begin(Plotly) {
@@ -200,9 +203,13 @@ export class PlotView {
   }
 
   hear(found) {
-    const { asked, spec } = this;
-    if (found.error) this.fail(found.error);
-    else this.drawing.draw({ ...found, looks: { ...spec.looks[asked.optimizer], ...told(asked) }, values: asked });
+    const { asked, spec, replay } = this;
+    if (found.error) {
+      this.fail(found.error);
+      return;
+    }
+    const looks = { ...spec.looks[asked.optimizer], ...told(asked) };
+    replay.hear({ ...found, looks, values: asked }, found.done ? found.steps.length : spec.records[asked.steps].length);
   }
 
   drawn(frame) {
@@ -218,6 +225,7 @@ export class PlotView {
     if (own !== before.own) train.tell({ ...spec, own });
     if (kindOf(values) !== this.kind) this.draws(kindOf(values));
     figure.runs(train.place);
+    if (this.asked) this.replay.end();
     this.asked = values;
     train.run(values);
   }
@@ -251,6 +259,7 @@ export class PlotView {
   }
 
   close() {
+    this.replay.end();
     this.figure.cancelAnnouncement();
     this.drawing?.close();
     this.train?.close();

@@ -4,7 +4,7 @@ import { copy } from "livegrad/live/export.js";
 import { hosted } from "livegrad/live/host.js";
 import { work } from "livegrad/live/training.js";
 import { Stage, button, opened, shared } from "livegrad/live/widget.js";
-import { EXPORTS, buttons, linesOf, sampleButtons, save } from "./exports.js";
+import { exportButtons, linesOf, sampleButtons, save } from "./exports.js";
 import { readFile } from "./files.js";
 import { linkOf, readLink } from "./links.js";
 import { laboratory } from "./runs.js";
@@ -167,6 +167,7 @@ function render({ model: given, el }) {
   );
   page.views = [experiments, ...shown, link, python, pictureView(spec, figure), summaryView(spec, figure), plot];
   el.append(figure.root);
+  sight.look();
   page.show({});
   const begun = (Plotly) => {
     plot.begin(Plotly);
@@ -185,14 +186,9 @@ function layOut(spec, { root, said }, [stage, first, last], saved, send) {
     note = noteView(),
     lines = linesView(spec);
   root.classList.add("mha-laboratory");
-  said.before(
-    element("div", { className: "mha-bench" }, stage, first, controls.root),
-    note.root,
-    last,
-    buttons("Save the run", EXPORTS, saved),
-    sampleButtons(),
-    lines.root,
-  );
+  const parts = [controls.root, last, exportButtons(saved), sampleButtons()],
+    side = element("div", { className: "mha-side" }, ...parts);
+  said.before(element("div", { className: "mha-bench" }, stage, first, side), note.root, lines.root);
   return [controls, note, lines];
 }
 
