@@ -136,7 +136,9 @@ function panelsOf(data, layout) {
 // or that is so short that the word would lie on the numbers of the axis.
 export function wordsOf({ left, top, size, places, ends }, letter) {
   const starts = ends.flatMap(({ begin: at, back }) =>
-      at ? [{ name: "start", x: at[0] + (back ? BESIDE : -BESIDE), at: at[1] + 4, anchor: back ? "start" : "end" }] : [],
+      at
+        ? [{ name: "start", x: at[0] + (back ? BESIDE : -BESIDE), at: at[1] + 4, anchor: back ? "start" : "end" }]
+        : [],
     ),
     told = ends.map((one) => {
       const number = one.hasNumber ? signed(digits(one.value)) : "",
