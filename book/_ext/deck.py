@@ -83,9 +83,20 @@ class Slide:
             f'<aside class="notes">{self.notes}</aside></section>'
         )
 
+    @property
+    def title(self):
+        """The heading of a slide, the name of its statement, or that of its live figure."""
+        found = BeautifulSoup(str(self.body), "html.parser")
+        title = found.select_one("h1, h2, .proof > .admonition-title")
+        if title is None:
+            return escape(found.iframe["title"])
+        for each in title.select(".mha-known"):
+            each.decompose()
+        return said(title)
+
 
 def slides(k, week, given):
-    """The slides of week ``k`` of a course (course.py), each as HTML.
+    """The slides of week ``k`` of a course (course.py).
 
     Raises ValueError naming the part that no page has.
     """
@@ -108,14 +119,15 @@ def slides(k, week, given):
     begins = 0
     for number, each in enumerate(shown, 1):
         if each.part:
-            each.notes = f"<p>{timed(number, each.minutes, begins)}</p>{each.notes}"
+            said = timed(number, each.minutes, begins)
+            each.notes = f'<p class="timed">{said}</p>{each.notes}'
             begins += each.minutes
         if each.kind == "guesses":
             each.notes += answers(each.name.split("/")[0], shown)
     titles = [*titles_of_sheet(week), *titles_of_drawn(week, given)]
     rows = "".join(f"<li>{escape(title)}</li>" for title in titles)
     shown.append(Slide(f"<h2>Sheet {week['week']}</h2><ul>{rows}</ul>", "sheet"))
-    return [each.html for each in shown]
+    return shown
 
 
 def timed(number, minutes, begins):

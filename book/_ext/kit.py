@@ -1,9 +1,9 @@
 """What a lecturer takes away: ``python book/_ext/kit.py`` writes, for each week of the course,
-slides, the sheet, its solutions and the quiz into the built book, ``_build/html/kit/week-N``, and
-beside it ``week-N.zip``, which holds all that they need. With ``--pdf`` slides, sheet and solutions
-are in it as PDF, too, named by the week, and it stands in ``_build/kit`` as well; with ``--notes`` also the slides
-with a page of notes behind each. ``--course my.yml`` makes the weeks of a course of one's own, as
-own_course.py describes it, in ``_build/kit/my``.
+slides, their notes, the sheet, its solutions and the quiz into the built book,
+``_build/html/kit/week-N``, and beside it ``week-N.zip``, which holds all that they need. With ``--pdf`` the pages are
+in it as PDF, too, named by the week, and it stands in ``_build/kit`` as well; with ``--notes`` also
+the slides with a page of notes behind each. ``--course my.yml`` makes the weeks of a course of one's
+own, as own_course.py describes it, in ``_build/kit/my``.
 
 A sheet ends with two problems whose numbers a seed draws (problems.py). Their solutions are in
 ``_build/kit`` alone: what stands among the pages of the book has none.
@@ -60,12 +60,26 @@ def head(title, styles, given):
 def slides(k, week, given):
     """The slides of week ``k`` as a page."""
     scripts = "\n".join(f'<script defer src="../../{script}"></script>' for script in SCRIPTS)
-    shown = "\n".join(deck.slides(k, week, given))
+    shown = "\n".join(each.html for each in given["slides"])
     top = head(f"Week {k}: {week['title']}", REVEAL + STYLES, given)
     return (
         f'{top}<body class="deck">{SAVED}<div class="reveal">'
         f'<div class="slides">\n{shown}\n</div></div>\n{scripts}</body></html>\n'
     )
+
+
+def notes(k, week, given):
+    """The notes of the slides of week ``k``, one after the other, as a page that prints."""
+    said = "".join(
+        f'<div class="note"><h3>{each.title}</h3>{each.notes}</div>'
+        for each in given["slides"]
+        if each.part
+    )
+    title = f"Week {k}: {week['title']}"
+    return paper(f"Notes of week {k}", f"<h2>{escape(title)}</h2><p>{NOTES}</p>{said}", given)
+
+
+NOTES = "What to say at each slide; the two slides at the beginning and the last one need no notes."
 
 
 def sheet(_, week, given):
@@ -307,8 +321,8 @@ WITHOUT_DRAWN = (
 )
 ABOUT = (
     "<p>Open the pages in any browser. They need no network, but the folder <code>files</code> beside "
-    "them. A PDF is its page, printed.</p><p>You may use and change slides, sheets and solutions, and "
-    "hand them on, if you name the source: "
+    "them. A browser prints the slides in landscape, one on a page, and all other pages upright.</p>"
+    "<p>You may use and change slides, sheets and solutions, and hand them on, if you name the source: "
     '<a href="https://creativecommons.org/licenses/by/4.0/" target="_blank">CC BY 4.0</a>.</p>'
 )
 DRAWN = "solutions-drawn"  # not among the pages of the book
@@ -316,6 +330,7 @@ READ_ME = "read-me"
 PAGES = {
     READ_ME: read_me,
     "slides": slides,
+    "notes": notes,
     "sheet": sheet,
     "solutions": solutions,
     DRAWN: solutions_drawn,
@@ -329,8 +344,10 @@ def write(given, target):
         for k, week in enumerate(given["weeks"], 1):
             folder = target / f"week-{k}"
             folder.mkdir(parents=True, exist_ok=True)
+            with_setter = given | {"setter": setter}
+            with_slides = with_setter | {"slides": deck.slides(k, week, with_setter)}
             for name, make in PAGES.items():
-                page = make(k, week, given | {"setter": setter})
+                page = make(k, week, with_slides)
                 (folder / f"{name}.html").write_text(page, "utf-8")
             (folder / "quiz.gift.txt").write_text(quiz.gift(week["week"]), "utf-8")
             (folder / "quiz-qti.zip").write_bytes(quiz.qti(week["week"]))
@@ -357,6 +374,7 @@ def collect(source, target=KIT):
 
 USES = {
     "slides": "the slides; S opens their notes",
+    "notes": "the notes alone, to print: what to say at each slide, and at which minute",
     "slides-with-notes": "the slides, and behind each a page with its notes",
     "sheet": "the exercise sheet, to hand out; it has room to write, and what its problems use",
     "solutions": "the solutions, with what earns each point; all but the points are in the book, for everyone",
@@ -367,13 +385,21 @@ USES = {
 
 
 def listed(folder, without=None):
-    """The files of a packed week, in the order in which they are used, each with its use."""
-    rows = ""
+    """The files of a packed week, in the order in which they are used, each with its use, below a
+    sentence that says whether PDFs are among them."""
+    printed, rows = WITH_PDFS if any(folder.glob("*.pdf")) else WITHOUT_PDFS, ""
     for use, said in USES.items():
         paths = [path for path in sorted(folder.iterdir()) if used_as(path) == use != without]
         links = ", ".join(f'<a href="{path.name}">{path.name}</a>' for path in paths)
         rows += f"<li>{links}: {said}</li>" if links else ""
-    return f"<ul>{rows}</ul>{WITHOUT_DRAWN.format(source()) if without == DRAWN else ''}"
+    return f"{printed}<ul>{rows}</ul>{WITHOUT_DRAWN.format(source()) if without == DRAWN else ''}"
+
+
+WITH_PDFS = "<p>Slides, notes, sheet and solutions are here as pages and as PDFs.</p>"
+WITHOUT_PDFS = (
+    "<p>There are no PDFs here. Print the pages from a browser, or run <code>make kit</code> in the "
+    "source of the book: it writes the PDFs if it finds Chromium.</p>"
+)
 
 
 def source():
@@ -407,7 +433,7 @@ def online(text):
 
 
 def print_all(folders, notes=False):
-    """Print slides, sheet and solutions of packed weeks as PDF beside them, where there is a
+    """Print slides, notes, sheet and solutions of packed weeks as PDF beside them, where there is a
     browser: the rest of a week needs none."""
     import chromium
     from playwright.sync_api import sync_playwright
@@ -424,7 +450,7 @@ def print_all(folders, notes=False):
             if notes:
                 name = f"{folder.name}-slides-with-notes"
                 print_slides(page, folder, name, "&showNotes=separate-page")
-            for name in ("sheet", "solutions", DRAWN):
+            for name in ("notes", "sheet", "solutions", DRAWN):
                 print_page(page, folder, name)
         browser.close()
 
@@ -437,7 +463,7 @@ def print_slides(page, folder, name, asked=""):
 
 
 def print_page(page, folder, name):
-    """Print a sheet or solutions of a packed week on A4, with the name of the week in the file's."""
+    """Print notes, a sheet or solutions of a packed week on A4, with the name of the week in the file's."""
     page.goto((folder / f"{name}.html").as_uri())
     page.pdf(
         path=folder / f"{folder.name}-{name}.pdf",

@@ -36,6 +36,17 @@ addEventListener("message", ({ data, source }) => {
   if (isOurs && data?.key) document.dispatchEvent(new KeyboardEvent("keydown", { ...data, bubbles: true }));
 });
 
+// Printed from the browser, every slide is a page (kit.css), and all that is built up on a screen is there.
+addEventListener("beforeprint", () => {
+  if (Reveal.isPrintView()) return;
+  document.documentElement.classList.add("on-paper", "print-pdf"); // without the second, reveal.js has styles for paper
+  document.querySelectorAll(".slides > section").forEach(fit);
+});
+addEventListener("afterprint", () => {
+  document.documentElement.classList.remove("on-paper", "print-pdf");
+  fit(Reveal.getCurrentSlide());
+});
+
 Reveal.on("ready", () => fit(Reveal.getCurrentSlide()));
 Reveal.on("slidechanged", ({ currentSlide }) => {
   fit(currentSlide);
@@ -66,6 +77,7 @@ Reveal.initialize({
   transition: "none",
   pdfMaxPagesPerSlide: 1,
   pdfSeparateFragments: false, // a theorem is built up on a screen alone
-  preloadIframes: true, // a live figure keeps its settings while the slides beside it are shown
+  preloadIframes: true, // a live figure keeps its settings while other slides are shown, and is there when they are printed
+  viewDistance: 99,
   plugins: [RevealNotes],
 });

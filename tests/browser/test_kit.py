@@ -695,6 +695,10 @@ def test_a_packed_week_opens_from_disk_with_all_that_it_needs(chromium, tmp_path
     beside = {path.name for path in (tmp_path / "week-2").iterdir() if path.is_file()}
     assert {*re.findall('<a href="([^"]+)">', read_me)} == beside - {"read-me.html"}
     assert "The solutions of the last two problems of the sheet are not here" in read_me
+    assert "There are no PDFs here" in read_me
+    (tmp_path / "week-2" / "week-2-notes.pdf").touch()
+    with_pdf = kit.listed(tmp_path / "week-2")
+    assert "are here as pages and as PDFs" in with_pdf and ">week-2-notes.pdf</a>" in with_pdf
     page.close()
 
 
@@ -719,6 +723,36 @@ def test_printed_slides_keep_their_margins_and_with_notes_have_a_page_of_them(ch
     assert re.search(
         r"slide 3\W+\d+ min\W+minute 0", "".join(sheet.extract_text() for sheet in both.pages[:8])
     )
+
+
+def test_a_browser_prints_each_slide_on_a_page_in_landscape_and_the_notes_upright(
+    chromium, tmp_path
+):
+    shutil.unpack_archive(BUILD / "kit" / "week-1.zip", tmp_path)
+    page = chromium.new_page(viewport={"width": 900, "height": 700})
+
+    def printed(name):
+        page.pdf(path=tmp_path / f"{name}.pdf", prefer_css_page_size=True)
+        return PdfReader(tmp_path / f"{name}.pdf").pages
+
+    page.goto((tmp_path / "week-1" / "slides.html").as_uri())
+    page.wait_for_function(READY)
+    count, shown = page.evaluate("Reveal.getTotalSlides()"), page.screenshot()
+    slides = printed("slides")
+    assert len(slides) == count
+    texts = [each.extract_text() for each in slides]
+    for number, (each, text) in enumerate(zip(slides, texts, strict=True), 1):
+        assert tuple(each.mediabox[2:]) == (960, 540), "points: 1280 by 720 pixels"
+        assert text.endswith(f"{number}") and "Speaker notes" not in text
+    assert "The first inequality is an equality" in texts[12], "what waits for a key is there"
+    page.wait_for_function("() => !document.documentElement.className.includes('on-paper')")
+    assert page.screenshot() == shown, "afterward the slides are as before"
+    page.goto((tmp_path / "week-1" / "notes.html").as_uri())
+    notes = printed("notes")
+    assert notes[0].mediabox.height > notes[0].mediabox.width
+    said = "".join(each.extract_text() for each in notes)
+    assert [int(k) for k in re.findall(r"slide (\d+) · \d+ min", said)] == [*range(3, count)]
+    page.close()
 
 
 def test_a_course_of_ones_own_has_its_name_its_slides_and_the_sheet_of_its_week(
