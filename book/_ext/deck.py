@@ -19,7 +19,9 @@ alone, and ``add`` has words for below what a slide shows, such as a proof. With
 name they stand above a statement, for what its symbols mean, and with ``/title`` they are the heading
 of a slide. For ``4/thm-1-training/proof`` they say, above that proof, what is proved, and for
 ``4/thm-1-training/proof-2`` on its second slide; else the whole statement stands there, if it leaves
-room, and if it is short on the slides behind.
+room, and if it is short on the slides behind. With ``/instead``, they stand in Markdown in place of
+what a section or a question says, which is then in the notes; a question has its picture, too.
+``4/thm-1-training/proof/instead`` is a numbered list, of the steps of that proof.
 ``if_late`` lists what can be skipped, a slide with its proof or ``4/thm-1-training/proof`` alone; the
 plan and the notes say so.
 
@@ -143,7 +145,8 @@ def of_part(part, week, setter):
     made = [each for name in part["slides"] for each in slide(name, part, setter)]
     words = part.get("add", {})
     for key in ("add", "if_late"):
-        proofs = {name for name in part.get(key, ()) if re.search(r"/proof(-\d+)?$", name)}
+        named = [name.removesuffix("/instead") for name in part.get(key, ())]
+        proofs = {name for name in named if re.search(r"/proof(-\d+)?$", name)}
         for name in proofs - {each.noted for each in made}:
             raise ValueError(
                 f"{key}, {name}: expected a proof with a slide of its own; leave this out"
@@ -153,7 +156,9 @@ def of_part(part, week, setter):
         page = each.name.split("/")[0]
         if each.kind == "question":
             own, behind = own_slide(page, names), names[names.index(each.name) + 1 :]
-            if own or page == chapters(week)[0]:
+            if f"{each.name}/instead" in words:
+                each.body += opening(page)
+            elif own or page == chapters(week)[0]:
                 each.body += setting(page, own is not None and behind[:1] == [own])
             else:
                 each.body += opening(page)
@@ -213,12 +218,17 @@ def written():
     return yaml.safe_load(NOTES.read_text("utf-8"))
 
 
-def note(name, setter):
-    """The written note of a slide as HTML with MathML; "" where there is none."""
+def rendered(words, setter):
+    """Markdown with TeX between dollars, and tables, as HTML."""
     markdown = MarkdownIt().use(
         dollarmath_plugin, renderer=lambda tex, how: setter.set(tex, how["display_mode"])
     )
-    found = BeautifulSoup(markdown.render(written().get(name, "")), "html.parser")
+    return markdown.enable("table").render(words)
+
+
+def note(name, setter):
+    """The written note of a slide as HTML with MathML; "" where there is none."""
+    found = BeautifulSoup(rendered(written().get(name, ""), setter), "html.parser")
     return "".join(f"<p>{said(each)}</p>" for each in found.find_all("p"))
 
 
@@ -250,6 +260,25 @@ def shared(minutes, shares):
     for k in up[: minutes - sum(found)]:
         found[k] += 1
     return found
+
+
+def in_place(body, kind, name, said_of, setter):
+    """A slide and its notes: with words of the course below its heading, if there are any, and its
+    own in the notes.
+
+    Raises ValueError for a slide that is neither a section nor a question.
+    """
+    words = said_of.get(f"{name}/instead")
+    if words is None:
+        return body, ""
+    if kind not in ("text", "question"):
+        raise ValueError(f"add, {name}/instead: expected a section or a question")
+    if kind == "question":
+        body += setting(name.split("/")[0], False)
+    found = BeautifulSoup(body, "html.parser")
+    own = [each for each in found.find_all(is_text) if not each.find_parent(class_="proof")]
+    notes = "".join(f"<p>{said(copy(each))}</p>" for each in own)
+    return f"{found.find(['h1', 'h2'])}{rendered(words, setter)}", notes
 
 
 def about(k, week, given):
@@ -302,17 +331,16 @@ def slide(name, part, setter=None):
     below."""
     page, label = name.split("/")
     file = built.file_of(page)
-    (body, kind), notes, more, behind = shown(page, label), "", [], []
+    (body, kind), more, behind = shown(page, label), [], []
     if kind == "text":
         body, *more = in_parts(body)
+    body, notes = in_place(body, kind, name, part.get("add", {}), setter)
     if kind in ("definition", "statement", "theorem"):
         notes = sources(page, label)
     if kind in ("statement", "theorem"):
         said = part.get("add", {})
         if name not in part.get("proofs_in_notes", ()):
-            claims = [said.get(f"{name}/{of_proof(k)}") for k in range(3)]
-            claims = [each and problems.html(each, setter) for each in claims]
-            below, behind = proved(page, label, body, claims)
+            below, behind = proved(page, label, body, said, setter)
             body += below
         elif "Proof." not in said.get(name, ""):
             notes += words(filter(None, [proof_of(element(page, label))]), file)
@@ -627,9 +655,12 @@ def proof_of(found):
     return after if after is not None and "dropdown" in after.get("class", ()) else None
 
 
-def proved(page, label, body, claims=()):
+def proved(page, label, body, said, setter):
     """What stands below a statement, its proof or nothing, and what on slides behind it: a proof
-    that has no room there, in steps, below what the course or the statement says is proved."""
+    that has no room there, in its own steps or in those that the course has, below what the course or
+    the statement says is proved."""
+    claims = [said.get(f"{page}/{label}/{of_proof(k)}") for k in range(3)]
+    steps = written_steps(f"{page}/{label}", said.get(f"{page}/{label}/proof/instead"), setter)
     file, found = built.file_of(page), element(page, label)
     proof = proof_of(found)
     if proof is None:
@@ -637,18 +668,35 @@ def proved(page, label, body, claims=()):
     parts = paragraphs(taken(proof, file, HERE))[1:]
     statement = BeautifulSoup(body, "html.parser")
     high, is_theorem = lines(parts), "theorem" in found["class"]
-    if not is_theorem and lines(statement.find_all(is_text)) + high <= ROOM + 2 * (high < 3):
+    if (
+        not steps
+        and not is_theorem
+        and lines(statement.find_all(is_text)) + high <= ROOM + 2 * (high < 3)
+    ):
         parts[0].insert(0, BeautifulSoup("<b>Proof.</b> ", "html.parser"))
         return f'<div class="short fragment">{"".join(map(str, parts))}</div>', []
     above = []
-    for said in claims or [None]:
-        if said:
-            above.append(BeautifulSoup(said, "html.parser").contents)
+    for claim in claims:
+        if claim:
+            above.append(BeautifulSoup(problems.html(claim, setter), "html.parser").contents)
         elif not above:
             above.append(claimed(found, file))
         else:
             above.append(above[-1] if lines(above[-1]) * SMALL <= BRIEF else [])
-    return "", in_steps(named(found), steps_of(list(sentences(parts))), above)
+    return "", in_steps(named(found), steps or steps_of([*sentences(parts)]), above)
+
+
+def written_steps(name, words, setter):
+    """The steps of a proof as the course has them; None where it has none.
+
+    Raises ValueError for words that are no numbered list.
+    """
+    if words is None:
+        return None
+    found = BeautifulSoup(rendered(words, setter), "html.parser").select("ol > li")
+    if not found:
+        raise ValueError(f"add, {name}/proof/instead: expected a numbered list, got {words!r}")
+    return [each.decode_contents() for each in found]
 
 
 def claimed(found, file):

@@ -143,14 +143,20 @@ def test_a_theorem_is_built_up_claim_by_claim_and_then_has_all_sentences_of_its_
     first, *claims = shown.select(".theorem-content > *")
     assert "fragment" not in first.get("class", ()) and len(claims) >= 2
     assert all("fragment" in each["class"] for each in claims)
-    outlines = behind(shown)
-    assert outlines[0].h2.get_text() == "Proof of Theorem 5.2"
+    _, *outlines = parsed("5/thm-collapse", {"part": "x"})
+    assert outlines[0].h2.get_text() == "Proof of Theorem 5.2 (Zero-initialization collapse)"
     steps = [step.get_text() for each in outlines for step in each.select(".steps > li")]
     assert steps[3].startswith("What the heads receive. Suppose that")
     assert "The two plotted numbers are" in steps[-1]
     for each in outlines:
         first, *others = each.select(".steps > li")
         assert "class" not in first.attrs and all(step["class"] == ["fragment"] for step in others)
+
+
+def parsed(name, part, setter=None):
+    """The slides of a name, each as parsed HTML."""
+    made = deck.slide(name, part, setter)
+    return [BeautifulSoup(each.body, "html.parser") for each in made]
 
 
 def behind(slide):
@@ -176,9 +182,11 @@ def test_above_a_proof_stands_all_that_it_proves_or_a_sentence_of_the_course():
     first, second = behind(slides_of(6)["14/thm-barrier"])
     assert len(first.select(".claim > ol > li")) == 3, "claims keep their numbers"
     assert second.select_one(".claim").get_text().startswith("Suppose"), "as the course says"
-    first, second = behind(slides_of(4)["5/thm-slow-attention"])
+    assert behind(slides_of(4)["5/thm-slow-attention"])[1].select(".claim"), "as the course says"
+    _, _, second = parsed("5/thm-slow-attention", {"part": "x"})
     assert not second.select(".claim") and "(How far attention" in second.h2.get_text(), "no room"
-    first, second = behind(slides_of(3)["4-further/lemma-bounded-iterates"])
+    name = "4-further/lemma-bounded-iterates"
+    _, first, second = parsed(name, {"part": "x", "add": {f"{name}/proof": "It stays near."}})
     assert str(first.select_one(".claim")) == str(second.select_one(".claim")), "a short one again"
 
 
@@ -241,11 +249,11 @@ def test_below_a_statement_that_is_no_theorem_its_proof_waits_for_a_key():
     shown = slides_of(2)["2/lemma-logistic"].select_one(".short.fragment")
     assert shown.get_text().startswith("Proof. Put")
     assert not slides_of(3)["3/def-ntk"].select(".short")
-    shown = slides_of(3)["4-further/lemma-descent"]
+    shown = slides_of(3)["4-further/lemma-regret"]
     said, proof = shown.select(".add > *")
     assert said.get_text().startswith("Constants that hold") and "class" not in said.attrs
     assert said.parent.find_next_sibling("div", class_="proof"), "it says what the symbols mean"
-    assert proof["class"] == ["short", "fragment"] and proof.get_text().startswith("Proof. Since")
+    assert proof["class"] == ["short", "fragment"] and proof.get_text().startswith("Proof. Let")
 
 
 def test_a_proof_without_room_below_its_statement_has_all_its_sentences_on_slides_behind_it():
@@ -257,10 +265,10 @@ def test_a_proof_without_room_below_its_statement_has_all_its_sentences_on_slide
     steps = [step.get_text() for each in (first, second) for step in each.select("li")]
     assert steps[0].startswith("Let ") and steps[-1].endswith("This is the first inequality.")
     assert second.ol["start"] == str(1 + len(first.select("li")))
-    for name in ("3/prop-ntk-margins", "4-further/lemma-descent"):  # proofs_in_notes
+    for name in ("3/prop-ntk-margins", "4-further/lemma-regret"):  # proofs_in_notes
         assert slides_of(3)[name].find_next_sibling("section")["class"] != ["outline"]
     assert "Proof" in notes_of(3, "3/prop-ntk-margins")
-    assert "Proof" not in notes_of(3, "4-further/lemma-descent"), "the slide has it"
+    assert "Proof" not in notes_of(3, "4-further/lemma-regret"), "the slide has it"
 
 
 def test_words_that_the_course_adds_stand_below_a_slide_in_place_of_those_before_it():
@@ -392,10 +400,11 @@ def test_a_question_has_the_picture_of_its_chapter_unless_another_slide_has_it()
         assert slides_of(k)[f"{name}/question"].select_one(".mha-idea svg"), name
     for k in WEEKS:
         first, *_ = [slide for slide in slides_of(k).values() if slide["class"] == ["question"]]
-        assert not first.select(".mha-idea, img"), "the title slide has it"
-    near = slides_of(3)["4/question"]
-    assert not near.select("img") and "The next slide shows four runs" in near.get_text()
-    assert near.find_next_sibling("section")["data-name"] == "4/figure-1"
+        has_words = f"{first['data-name']}/instead" in WEEKS[k]["lecture"][0].get("add", {})
+        assert bool(first.select(".mha-idea, img")) == has_words, "the title slide has it"
+    near = slides_of(2)["2/question"]
+    assert not near.select("img") and "next slide" in near.get_text()
+    assert near.find_next_sibling("section")["data-name"] == "2/figure-1"
 
 
 def test_a_note_on_a_slide_of_a_proof_or_of_a_section_is_for_that_slide(monkeypatch):
@@ -426,6 +435,26 @@ def test_a_title_of_the_course_is_the_heading_of_a_slide_and_words_above_need_a_
         part = {"part": "x", "minutes": 9, "slides": [name], "add": {f"{name}/{fault}": "y"}}
         with pytest.raises(ValueError, match=f"add, {name}/{fault}: expected a"):
             deck.of_part(part, {"lecture": [part], "live": []}, None)
+
+
+def test_words_in_place_of_a_section_or_a_question_leave_its_own_to_the_notes():
+    question = slides_of(3)["4/question"]
+    words, notes = question.p.find_next_sibling("p").get_text(), notes_of(3, "4/question")
+    assert words.startswith("Four runs start") and "for example near a saddle" in notes
+    with kit.mathematics.Setter() as setter:
+        part = {"part": "x", "add": {"4/why-so-many-heads/instead": "| | |\n|-|-|\n| $x$ | y |"}}
+        (slide,) = deck.slide("4/why-so-many-heads", part, setter)
+        shown = BeautifulSoup(slide.body, "html.parser")
+        assert shown.h2.get_text() == "Why so many heads?" and len(shown.select("td")) == 2
+        assert "realizability" in slide.notes and "realizability" not in slide.body
+        steps = "1. *One.* So\n\n   $$x=y$$\n\n2. Two."
+        part = {"part": "x", "add": {"5/thm-collapse/proof/instead": steps}}
+        _, proof = parsed("5/thm-collapse", part, setter)
+        assert [len(each.select("div.math")) for each in proof.select(".steps > li")] == [1, 0]
+        for name, refusal in (("5/thm-collapse/proof", "a numbered list"), ("1/idea", "a section")):
+            part = {"part": "x", "add": {f"{name}/instead": "Words."}}
+            with pytest.raises(ValueError, match=f"add, {name}/instead: expected {refusal}"):
+                deck.slide(name.removesuffix("/proof"), part, setter)
 
 
 def test_a_picture_stands_on_its_slide_below_the_name_of_its_statement():
