@@ -117,7 +117,7 @@ def slides(k, week, given):
         made = of_part(part, week, given.get("setter"))
         late.append([len(shown) + n for n, each in enumerate(made, 1) if each.optional])
         shown += made
-    shown[1].body = plan(week, late)
+    shown[1].body = plan(week, late) + key_to_marks(shown)
     begins = 0
     for number, each in enumerate(shown, 1):
         if each.part:
@@ -310,6 +310,26 @@ def plan(week, late):
     )
     pages = " · ".join(map(course.title, week["read"]))
     return f"<h2>{whole} minutes</h2><ol>{parts}</ol><p>Read before, except the live figures: {escape(pages)}</p>"
+
+
+# What stands in gray behind the name of a statement, as the ledger of the book explains it.
+MARKS = {
+    "paper": "stated in the paper",
+    "ours": "derived and proved in the book",
+    "recalled": "as we remember the paper",
+    "second-hand": "as another text reports the paper",
+    "ledger": "tested in the ledger of the book",
+}
+
+
+def key_to_marks(shown):
+    """What the marks of the statements on these slides mean."""
+    marks = BeautifulSoup("".join(str(each.body) for each in shown), "html.parser").select(
+        ".mha-known"
+    )
+    used = " ".join(each.get_text() for each in marks)
+    rows = "; ".join(f"<em>{mark}</em>, {said}" for mark, said in MARKS.items() if mark in used)
+    return f'<p class="known">Behind a statement: {rows}.</p>' if rows else ""
 
 
 def skipped(numbers):

@@ -329,6 +329,20 @@ def test_the_plan_names_the_slides_that_are_skipped_if_time_is_short_and_their_n
     assert [int(n) for n in re.findall(r"\d+", told)] == late != []
 
 
+def test_the_plan_says_what_the_marks_behind_statements_mean():
+    page = BeautifulSoup(
+        (BUILD / "kit" / "week-3" / "slides.html").read_text("utf-8"), "html.parser"
+    )
+    said = page.select_one(".plan .known").get_text()
+    assert [each.get_text() for each in page.select(".plan .known em")] == [
+        "ours",
+        "recalled",
+        "ledger",
+    ]
+    assert "recalled, as we remember the paper;" in said
+    assert deck.key_to_marks([deck.Slide("<h2>x</h2>", "idea")]) == ""
+
+
 def test_a_proof_is_skipped_without_its_statement():
     late = [each for each in behind(slides_of(1)["1/lemma-selection"]) if "skip this" in str(each)]
     assert len(late) == 1 and "skip this" not in notes_of(1, "1/lemma-selection")
