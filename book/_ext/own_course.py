@@ -92,7 +92,10 @@ def week_of(week, where):
 
 
 # What may stand behind the name of a slide (deck.py).
-BEHIND = {"add": re.compile(r"/(above|title|instead|proof(-[2-9]|/instead)?)$"), "if_late": re.compile("/proof$")}
+BEHIND = {
+    "add": re.compile(r"/(above|title|instead|proof(-[2-9]|/instead)?)$"),
+    "if_late": re.compile("/proof$"),
+}
 
 
 def require_part(part, where):
