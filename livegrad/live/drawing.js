@@ -56,11 +56,11 @@ export function namedAtEnds({ figure, draw, curves = [], guesses = [] }) {
   return new Set(found);
 }
 
-const APART_BY = 0.1; // of all heights of the lines
+const APART_BY = 0.1; // of all heights of the lines; those that plotly has packed are not read
 function areApart(lines) {
   const all = lines.flat().filter(Number.isFinite),
     span = (heights) => Math.max(...heights) - Math.min(...heights);
-  return span(lines.map((heights) => heights?.at(-1))) > APART_BY * span(all);
+  return span(lines.map((heights) => heights?.at?.(-1))) > APART_BY * span(all);
 }
 
 // What was recorded, put where the description says it is drawn; no result: the frame that Python drew. At the start the
