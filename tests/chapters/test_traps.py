@@ -151,6 +151,25 @@ def test_a_flat_well_is_a_well():
     assert holds(traps.wells, instance)
 
 
+@pytest.mark.parametrize(
+    ("keys", "values", "y", "c"),
+    [
+        # The minimum is some e⁻²⁴ from the key, at 1, where queries have steps of 1e-16.
+        ([1, 3], [[1], [2]], [2], 6),
+        ([29, 31], [[1], [2]], [2], 6),
+        # u·y = ‖u‖², and the other key pulls with e⁻⁵⁰: from the key the minimum is e⁻¹⁷ away.
+        ([0, 5], [[1, 0], [1, 1]], [1, 0.1], 2),
+        # So near that S_j there is 1 up to rounding.
+        ([0, 6], [[1, 0], [1, 1]], [1, 1e-5], 2),
+        # ‖o − y‖ is small beside ‖y‖, from which it is a difference.
+        ([0, 4], [[1, 2], [1, 1]], [0.998, 2.001], 2),
+    ],
+)
+def test_the_slope_of_a_well_is_rounding_wherever_it_lies(keys, values, y, c):
+    keys, values, y = np.array(keys, float)[:, None], np.array(values, float), np.array(y, float)
+    assert holds(traps.wells, well(d=1, keys=keys, values=values, y=y, kernel=Gaussian(c)))
+
+
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_wells_hold_for_any_number_of_keys(n):
     assert holds(traps.wells, well(n=n, seed=n))

@@ -77,41 +77,56 @@ class GaussianQuery(NamedTuple):
             errors[:, None] * away
         ).T @ away - 2 * b * errors.sum() * np.eye(len(q))
 
+    def rounding(self, q: Array) -> tuple[float, float]:
+        """How far at most, to first order in eps, ‖o − y‖ and ∇φ as computed are from those at the
+        real numbers next to q.
+
+        In units of eps, S_j is off by the part e_j = p(1 + c̄‖a_j‖²) + 2c̄‖a_j‖‖q‖ of itself and
+        a_j by ‖a_j‖ + ‖q‖: p = n + m + d + 1 is for the operations, ‖q‖ for q, which is itself
+        rounded.
+        """
+        (S, away, r), b = self.errors(q), self.kernel.c / len(q) ** 0.5
+        far, size = np.linalg.norm(away, axis=1), np.linalg.norm(q)
+        p = sum(away.shape + r.shape) + 1
+        e = p * (1 + b * far**2) + 2 * b * far * size
+        parts, rest = S * np.linalg.norm(self.values, axis=1), np.linalg.norm(r)
+        slope = rest * parts @ (e * far + far + size) + (parts @ far) * (parts @ e)
+        eps = namespace(q).eps(q)
+        return float(eps * (p * rest + parts @ e)), float(eps * 2 * b * slope)
+
+    def slope(self, q: Array) -> float:
+        """‖∇φ‖ in units of its ``rounding``: below 1 it is rounding."""
+        # 1e-300 keeps out 0/0, where all is exactly zero.
+        return float(np.linalg.norm(self.derivatives(q)[0]) / (self.rounding(q)[1] + 1e-300))
+
     def bottom(self, radius: float, steps: int = 300) -> tuple[np.ndarray, float]:
         """Where Newton steps from the first key end that go downhill and stay within ``radius``,
-        and the slope there.
-
-        The slope is over 10⁻⁸ times what the norms of the terms of ∇φ add up to: below 1 it is
-        rounding.
+        and the ``slope`` there.
         """
-        q, sizes = self.keys[0], np.linalg.norm(self.values, axis=1)
-        b = self.kernel.c / len(q) ** 0.5
+        q = self.keys[0]
         for _ in range(steps):
             slope, hessian = self.derivatives(q)
             bends, axes = np.linalg.eigh(hessian)
-            # Absolute eigenvalues, so that the step goes down where the loss curves down; the floor
-            # has the unit of the Hessian, c̄ ‖u‖².
-            step = axes @ ((axes.T @ slope) / np.maximum(abs(bends), 1e-12 * b * sizes.sum() ** 2))
+            along = axes.T @ slope
+            # Absolute eigenvalues, so that the step goes down where the loss curves down; along no
+            # axis it is longer than the radius.
+            step = axes @ (along / np.maximum(abs(bends), abs(along) / radius + 1e-300))
             better = next(
                 (one for k in range(60) if self._lower(one := q - step * 0.5**k, q, radius)), None
             )
             if better is None:
                 break
             q = better
-        S, away, r = self.errors(q)
-        far = np.linalg.norm(away, axis=1) + np.linalg.norm(q - self.keys[0])
-        most = 2 * b * np.linalg.norm(r) * (S * sizes) @ far
-        # 1e-300 keeps out 0/0, where the residual is exactly zero.
-        return q, float(np.linalg.norm(self.derivatives(q)[0]) / (1e-8 * most + 1e-300))
+        return q, self.slope(q)
 
     def _lower(self, one, q, radius):
         """Whether ``one`` lies within the radius, and below q, or beside it with less slope where
         rounding ends."""
         if np.linalg.norm(one - self.keys[0]) > radius:
             return False
-        new, old = self.off(one), self.off(q)
-        flatter = np.linalg.norm(self.derivatives(one)[0]) < np.linalg.norm(self.derivatives(q)[0])
-        return new < old * (1 - 1e-14) or (new <= old * (1 + 1e-14) and flatter)
+        new, old, slack = self.off(one), self.off(q), self.rounding(q)[0]
+        flatter = self.slope(one) < self.slope(q)
+        return new < old - slack or (new <= old + slack and flatter)
 
 
 def _projected(seed):

@@ -443,7 +443,7 @@ def wells(
 
     Its proof: ‖o − y‖ ≤ z + ε at the key, ≥ z − ε within g/2, ≥ ‖w u − y‖ − ε at g/2. w, ε are
     those of ``spare``; a key alone has every g, here that with w = e⁻⁴. The slope at q* is in units
-    of what rounding may leave. ``toward`` (r, d) are the directions that are tried.
+    of its rounding. ``toward`` (r, d) are the directions that are tried.
 
     Raises ValueError if a shape is wrong, or the theorem asks for more than y has. Source: this
     book.
