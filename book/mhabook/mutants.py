@@ -54,6 +54,7 @@ MEASURED = {
     "_moments_on_a_grid": "integrates over a grid",
     "_patterned": "asks for a hypothesis",
     "_require_tokens": "refuses an argument",
+    "_rounding": "says what rounding may leave",
     "best_scale": "searches for a minimum",
     "first_within": "runs gradient descent",
     "fitted": "asks for a hypothesis",

@@ -57,6 +57,40 @@ def test_rounding_is_that_of_the_numbers(dtype):
     )
 
 
+def larger(id, seed, by):
+    """A random instance of a row, with W^Q larger."""
+    instance = mhabook.ledger[id].random(seed)
+    layer = instance["layer"]
+    longer = AttentionLayer(by * layer.WQ, layer.WK, layer.WV, layer.WO, layer.kernel)
+    return instance | {"layer": longer}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("id", "seed", "by"),
+    [
+        ("prop-width", 37, 10),  # weights of 1e-231 at most, whose squares underflow
+        ("prop-query-force", 28, 3),  # softmax on one key each: of the gradient 6e-14 is left
+        ("prop-query-force", 45, 10),  # one query has no weight, others have some
+    ],
+)
+def test_rounding_is_that_of_the_terms_however_large_the_queries(id, seed, by):
+    assert mhabook.ledger[id].on(larger(id, seed, by))
+
+
+def test_queries_without_a_weight_are_refused():
+    for id, seed in (("prop-width", 25), ("prop-query-force", 1)):
+        with pytest.raises(ValueError, match="layer: expected a query near a key, but all weights"):
+            mhabook.ledger[id].on(larger(id, seed, 1e4))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_after_a_long_shift_the_statement_holds_and_the_other_shift_is_seen(seed):
+    row = mhabook.ledger["prop-shift"]
+    right, wrong = (one | {"by": 1500 * one["by"]} for one in (row.random(seed), row.broken(seed)))
+    assert row.on(right) and not row.on(wrong)
+
+
 @pytest.mark.parametrize(
     ("Q", "K", "message"),
     [

@@ -7,7 +7,7 @@ import numpy as np
 
 from livegrad.arrays import Array, namespace, require, require_same_dtype
 from mhabook.c01_model.instances import between
-from mhabook.ledger import Check, Instance, statement
+from mhabook.ledger import TINY, Check, Instance, statement
 from mhalib.attention import Gaussian, NormalizedGaussian, Softmax, gaussian, softmax
 from mhalib.data.sequences import SequenceDataset, random_sequences
 from mhalib.models.layer import AttentionLayer
@@ -275,20 +275,22 @@ def _two_heads():
     random=_one_head,
     broken=lambda seed: _one_head(seed, gaussian),
     breaks="attraction to keys from the query: from their mean instead",
-    false_claim=lambda layer, data: _force(layer, data, lambda Q, mean: mean),
+    false_claim=lambda layer, data: _force(layer, data, True),
     hypotheses=lambda layer, data: one_head(layer),
 )
 def query_force(layer: AttentionLayer, data: SequenceDataset) -> Check:
     """∇_{W^Q} f = Xᵀ F with F_k = (1/N) J_kᵀ r_k: softmax (1/√d) Σ_j S_kj e_kj (k_j − k̄_k),
     Gaussian (2c/√d) Σ_j S_kj e_kj (k_j − q_k), with the value errors e_kj = u_j·r_k/N.
 
-    lhs is the relative error, rhs 2¹⁹ eps, since the sums may cancel.  Source: this book.
+    lhs is the error in units of its rounding over eps, rhs ``room``.
+
+    Raises ValueError if all weights underflow.  Source: this book.
     """
-    return _force(layer, data, lambda Q, mean: mean if layer.kernel.normalized else Q)
+    return _force(layer, data, layer.kernel.normalized)
 
 
-def _force(layer, data, around):
-    """With the keys seen from ``around(queries, mean keys)``."""
+def _force(layer, data, from_mean):
+    """With the keys seen from their mean, or from the query."""
     X, R = data.X, layer(data.X) - data.y
     S = layer.weights(X)[:, 0]
     U = X @ layer.WV[0] @ layer.WO[0]
@@ -296,15 +298,33 @@ def _force(layer, data, around):
     K = X @ layer.WK[0]
     errors = S * (R @ U.mT) / len(X)
     # Rows of softmax sum to 1 already; the false claim asks for the mean under the Gaussian kernel.
-    mean = (S / S.sum(axis=2, keepdims=True)) @ K
-    force = _strength(layer) * (errors @ K - errors.sum(axis=2)[..., None] * around(Q, mean))
+    around = (S / S.sum(axis=2, keepdims=True)) @ K if from_mean else Q
+    force = _strength(layer) * (errors @ K - errors.sum(axis=2)[..., None] * around)
     want, found = layer.loss_and_grad(X, data.y)[1].WQ[0], (X.mT @ force).sum(axis=0)
-    return Check(
-        # One token under softmax has the gradient 0: the floor keeps out 0/0.
-        float(np.linalg.norm(found - want) / max(np.linalg.norm(want), 1e-12)),
-        room(want, 2**19),
-        "∇_{W^Q} f = Xᵀ F",
-    )
+    # TINY keeps out 0/0, where all tokens are zero.
+    off = abs(found - want).max() / (_rounding(layer, data)[1] + TINY)
+    return Check(float(off), room(want), "∇_{W^Q} f = Xᵀ F")
+
+
+def _rounding(layer, data):
+    """How far at most, to first order in eps and in units of it, outputs and the gradients in W^Q
+    and W^K as computed are from the real ones, but for a factor that counts operations.
+
+    A weight S_kj is off by the part 1 + (2c/√d) ‖x‖² (‖W^Q‖ + ‖W^K‖)² of itself, where x is the
+    longest token, and 2c is 1 for softmax. The terms of an output add up to Σ_j S_kj ‖u_j‖.
+    """
+    X, S = data.X, layer.weights(data.X)
+    # 0.9 stays clear of subnormal weights, which have few digits.
+    if S.max() < np.finfo(S.dtype).tiny ** 0.9:
+        raise ValueError(
+            "layer: expected a query near a key, but all weights underflow: take smaller W^Q and W^K"
+        )
+    U, longest = X[:, None] @ layer.WV @ layer.WO, np.linalg.norm(X, axis=2).max()
+    far = longest * (np.linalg.norm(layer.WQ) + np.linalg.norm(layer.WK))
+    part = 1 + _strength(layer) * far**2
+    terms = np.einsum("nhkj,nhj->nk", S, np.linalg.norm(U, axis=3))
+    forces = _strength(layer) * far * terms * (terms + np.linalg.norm(data.y, axis=2))
+    return float(part * terms.max()), float(part * longest * forces.sum() / len(X))
 
 
 @statement(
@@ -325,14 +345,25 @@ def _force(layer, data, around):
 def shift(Q: Array, K: Array, by: Array, kernel: Kernel, queries: bool) -> Check:
     """softmax: S(Q, K + 1bᵀ) = S(Q, K). Gaussian: S(Q + 1bᵀ, K + 1bᵀ) = S(Q, K).
 
-    lhs is the largest difference of the weights, rhs ``room``.  Source: this book.
+    lhs is the largest difference of the weights in units of their rounding over eps, rhs ``room``.
+    The unit is 1 + ‖q‖‖k‖/√d for softmax and 1 + (c/√d)(‖q‖ + ‖k‖)² for Gaussian, with the longest
+    q and k, shifted or not.  Source: this book.
     """
-    before, after = (
-        kernel(kernel.scores(q, k)) for q, k in ((Q, K), (Q + by if queries else Q, K + by))
-    )
+    pairs = (Q, K), (Q + by if queries else Q, K + by)
+    before, after = (kernel(kernel.scores(q, k)) for q, k in pairs)
+    most = max(_largest_terms(q, k, kernel) for q, k in pairs)
     return Check(
-        float(abs(after - before).max()), room(before), "S(Q, K + 1bᵀ) = S(Q, K), or both shifted"
+        float(abs(after - before).max()) / (1 + most),
+        room(before),
+        "S(Q, K + 1bᵀ) = S(Q, K), or both shifted",
     )
+
+
+def _largest_terms(Q, K, kernel):
+    """What the terms of a score add up to at most."""
+    q, k = (float((A * A).sum(axis=1).max()) ** 0.5 for A in (Q, K))
+    terms = kernel.c * (q + k) ** 2 if isinstance(kernel, Gaussian) else q * k
+    return terms / Q.shape[1] ** 0.5
 
 
 def _shifted(seed, kernel, queries):
@@ -495,10 +526,10 @@ def width(layer: AttentionLayer, data: SequenceDataset, lr: float) -> Check:
     """A step η under c is a step 2cη under c = ½, from √(2c) W^Q and √(2c) W^K, which is the same
     layer.
 
-    lhs is the relative distance of the two outputs, or of the two steps in W^Q and W^K, rhs
-    ``room``.
+    lhs is the distance of the two outputs, or of the two steps in W^Q and W^K, in units of its
+    rounding over eps, rhs ``room``.
 
-    Source: this book.
+    Raises ValueError if all weights underflow.  Source: this book.
     """
     return _wider(layer, data, lr, 2 * layer.kernel.c * lr)
 
@@ -510,14 +541,11 @@ def _wider(layer, data, lr, other):
     (_, slow), (_, fast) = (one.loss_and_grad(data.X, data.y) for one in (layer, same))
     # In √(2c) W a step of W is √(2c) times as long.
     steps = [(by * lr * getattr(slow, name), other * getattr(fast, name)) for name in ("WQ", "WK")]
-    off = sum(np.linalg.norm(a - b) for a, b in steps)
-    size = sum(np.linalg.norm(a) for a, _ in steps)
-    apart = np.linalg.norm(layer(data.X) - same(data.X)) / np.linalg.norm(layer(data.X))
-    return Check(
-        float(max(apart, off / max(size, 1e-12))),
-        room(layer.WQ),
-        "a step η under c is a step 2cη under ½",
-    )
+    output, slope = _rounding(layer, data)
+    # TINY keeps out 0/0, where all tokens are zero.
+    apart = abs(layer(data.X) - same(data.X)).max() / (output + TINY)
+    off = max(abs(a - b).max() for a, b in steps) / (by * lr * slope + TINY)
+    return Check(float(max(apart, off)), room(layer.WQ), "a step η under c is a step 2cη under ½")
 
 
 def _inside(seed):
