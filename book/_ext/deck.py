@@ -23,7 +23,7 @@ room, and if it is short on the slides behind. With ``/instead``, they stand in 
 what a section or a question says, which is then in the notes; a question has its picture, too.
 ``4/thm-1-training/proof/instead`` is a numbered list, of the steps of that proof.
 ``if_late`` lists what can be skipped, a slide with its proof or ``4/thm-1-training/proof`` alone; the
-plan and the notes say so.
+notes say so.
 
 The notes of a slide are its number, its minutes, and the minute of the lecture at which it begins,
 what to ask (``show`` of a live figure), what lecture_notes.yml says of it, and of a statement its
@@ -82,7 +82,7 @@ class Slide:
         return (
             f'<section class="{self.kind}" data-name="{self.name}"><p class="part">'
             f'{escape(self.part)}</p>{body}<p class="foot">{self.foot}</p>'
-            f'<aside class="notes">{self.notes}</aside></section>'
+            f'<aside class="notes">{in_mathml(self.notes)}</aside></section>'
         )
 
     @property
@@ -112,12 +112,11 @@ def slides(k, week, given):
         ),
         Slide("", "plan"),
     ]
-    late = []
     for part in week["lecture"]:
-        made = of_part(part, week, given.get("setter"))
-        late.append([len(shown) + n for n, each in enumerate(made, 1) if each.optional])
-        shown += made
-    shown[1].body = plan(week, late) + key_to_marks(shown)
+        shown += of_part(part, week, given.get("setter"))
+    shown[1].body = plan(week) + key_to_marks(shown)
+    late = [number for number, each in enumerate(shown, 1) if each.optional]
+    shown[1].notes = skipped(late) if late else ""
     begins = 0
     for number, each in enumerate(shown, 1):
         if each.part:
@@ -227,7 +226,7 @@ def rendered(words, setter):
 
 
 def note(name, setter):
-    """The written note of a slide as HTML with MathML; "" where there is none."""
+    """The written note of a slide as HTML; "" where there is none."""
     found = BeautifulSoup(rendered(written().get(name, ""), setter), "html.parser")
     return "".join(f"<p>{said(each)}</p>" for each in found.find_all("p"))
 
@@ -299,14 +298,13 @@ def chapters(week):
     return [name.split("/")[0] for name in names if name.endswith("/question")]
 
 
-def plan(week, late):
-    """The parts of a lecture, each with a bar as long as it takes and the numbers of the slides that
-    can be skipped, and what was to be read."""
+def plan(week):
+    """The parts of a lecture, each with a bar as long as it takes, and what was to be read."""
     whole = sum(part["minutes"] for part in week["lecture"])
     parts = "".join(
-        f"<li><b>{part['minutes']}′</b> {escape(part['part'])}{skipped(numbers)}"
+        f"<li><b>{part['minutes']}′</b> {escape(part['part'])}"
         f'<i style="width: {part["minutes"] / whole:.1%}"></i></li>'
-        for part, numbers in zip(week["lecture"], late, strict=True)
+        for part in week["lecture"]
     )
     pages = " · ".join(map(course.title, week["read"]))
     return f"<h2>{whole} minutes</h2><ol>{parts}</ol><p>Read before, except the live figures: {escape(pages)}</p>"
@@ -333,12 +331,10 @@ def key_to_marks(shown):
 
 
 def skipped(numbers):
-    """The slides of these numbers, as those that can be skipped; "" for none."""
-    if not numbers:
-        return ""
+    """Which slides can be skipped, for the notes of the plan."""
     *others, last = map(str, numbers)
     named = f"slides {', '.join(others)} and {last}" if others else f"slide {last}"
-    return f" <small>if late, skip {named}</small>"
+    return f"<p>If you are late, skip {named}.</p>"
 
 
 def called(given):
@@ -904,22 +900,30 @@ def paragraphs(part):
 
 
 def said(paragraph):
-    """A paragraph as the window of the notes shows it, which has no styles of the book: words, with
-    what is emphasized, and formulas in MathML, which browsers set by themselves."""
+    """A paragraph as notes have it: words, with what is emphasized, and formulas."""
     if is_formula(paragraph):
-        return str(paragraph.find("math"))
-    for formula in paragraph.select("mjx-container"):
-        formula.replace_with(formula.find("math"))
+        return str(paragraph.find("mjx-container"))
     if "admonition-title" in paragraph.get("class", ()):
         title = BeautifulSoup().new_tag("b")
         title.extend([*paragraph.contents])
         paragraph.append(title)
-    for each in paragraph.find_all(lambda tag: not (tag.name in KEPT or tag.find_parent("math"))):
+    for each in paragraph.find_all(
+        lambda tag: not (tag.name in KEPT or tag.find_parent("mjx-container"))
+    ):
         each.unwrap()
     return " ".join(paragraph.decode_contents().split())
 
 
-KEPT = ("math", "b", "em", "strong")
+KEPT = ("mjx-container", "b", "em", "strong")
+
+
+def in_mathml(notes):
+    """Notes for reveal.js's window, which has no styles of the book: with formulas in MathML, which
+    browsers set by themselves."""
+    found = BeautifulSoup(notes, "html.parser")
+    for formula in found.select("mjx-container"):
+        formula.replace_with(formula.find("math"))
+    return str(found)
 
 
 def picture(file, figure):

@@ -73,13 +73,13 @@ def notes(k, week, given):
     said = "".join(
         f'<div class="note"><h3>{each.title}</h3>{each.notes}</div>'
         for each in given["slides"]
-        if each.part
+        if each.notes and each.kind != "title"
     )
     title = f"Week {k}: {week['title']}"
     return paper(f"Notes of week {k}", f"<h2>{escape(title)}</h2><p>{NOTES}</p>{said}", given)
 
 
-NOTES = "What to say at each slide; the two slides at the beginning and the last one need no notes."
+NOTES = "What to say at each slide."
 
 
 def sheet(_, week, given):
