@@ -48,7 +48,7 @@ class Panel:
     - triangle: a query; diamond: a key, filled if it is the one in question
     - amber line: a weight of attention; amber square: the W of a head; blue bar: its U
     - small square: an entry of a matrix, filled above zero and hollow below
-    - star: what is to be found; thick green line: where it is, and dashed: the level of a target
+    - star: what is to be found; thick green line: where it is, and thin: the level of a target
     - tick across a path: where a run starts; cross: a trap, where it is held
     - dotted line with one side shaded: a bound, and where nothing can be
     - dashed line: the other one of two, such as what was, or the run without a sample
@@ -209,7 +209,7 @@ class Panel:
 
     def target(self, start: Point, end: Point) -> "Panel":
         """The level of a target."""
-        return self.line(start, end, color=FOUND, width=2, dash=DASHES)
+        return self.line(start, end, color=FOUND, width=2)
 
     def start(self, at: Point, towards: Point) -> "Panel":
         """Where a run starts: a tick across its way."""

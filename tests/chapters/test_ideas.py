@@ -366,7 +366,7 @@ def test_the_arrow_of_a_head_has_its_true_angle_and_length(together, apart):
         cosines = [(head * HIDDEN).sum() for head in heads] / sizes / (HIDDEN**2).sum() ** 0.5
         near([turn(arrow.way, (0, 1)) for arrow in arrows], np.degrees(np.arccos(cosines)), 0.2)
         near(lengths(arrows) / lengths(arrows).max(), sizes / sizes.max(), 0.005)
-        hidden = panel.one("line", dashed=True)
+        hidden = panel.one("line", color=FOUND)
         near([arrow.start for arrow in arrows], hidden.start)
         near(panel.one("star").start[0], hidden.end[0])
         counted = [words for words in panel.all("words") if words.text.endswith("one on another")]
@@ -763,7 +763,7 @@ def pinned(panel, keys, values, target):
     pins = [pairs(key, [0, value]) for key, value in zip(keys, values, strict=True)]
     near(view.read([pin.places for pin in panel.all("line", color=DECODER)]), pins, 0.01)
     near(view.read(panel.places("key")), pairs(keys, 0), 0.01)
-    near(view.read(panel.one("line", color=FOUND, dashed=True).places)[:, 1], target, 0.01)
+    near(view.read(panel.one("line", color=FOUND).places)[:, 1], target, 0.01)
     return view
 
 

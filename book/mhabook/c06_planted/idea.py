@@ -62,7 +62,7 @@ def directions(equal: Array, different: Array, hidden: Array) -> HTML:
     apart.words((130, 186), "a few come close")
     return picture(
         "equal-heads-find-it",
-        "Two panels. In each a dashed line leads upward to a star: the direction of the hidden head. "
+        "Two panels. In each a green line leads upward to a star: the direction of the hidden head. "
         "Left, eight arrows on top of one another, almost upward, are the heads that start "
         "identical. Right, eight arrows in different directions, two of them nearly upward and one "
         "downward, are the heads that start different.",

@@ -71,7 +71,7 @@ def lines_of_targets() -> HTML:
     right = _two(Panel("Rows nearly alike"), ALIKE).words((130, 185), f"fitted in {alike} steps")
     return picture(
         "lines-of-targets",
-        "Three panels, each the plane of two values; each target is a straight, dashed green "
+        "Three panels, each the plane of two values; each target is a straight green "
         "line on which it is reached. Left: three lines that form a triangle. Descent ends inside "
         "it, on none of the lines. Middle: two lines that cross at a wide angle, at a star. The "
         f"level lines of the loss around the star are nearly round, and descent converges in {apart} steps. Right: "

@@ -29,7 +29,7 @@ def pins() -> HTML:
     return picture(
         "two-tasks-on-a-line",
         "Two panels. Keys are diamonds on a line, and on each key is a blue pin as long as its "
-        "value; a dashed green line is the target. Left: keys −2, −1, 1 and 2 with the values 3, "
+        "value; a green line is the target. Left: keys −2, −1, 1 and 2 with the values 3, "
         "−2, 2 and 1, the target 2, and a query, a triangle at 0.3. Right: keys −2 and 2 with the "
         "values 1 and 2, the target 1.5, and a query at −1.",
         [_pins("B2"), _pins("B4")],
@@ -54,7 +54,7 @@ def between() -> HTML:
     return picture(
         "what-lies-between",
         "Two panels with keys and values as pins on a line, the output at every query as a curve, "
-        "a dashed green line, the target, and below it the loss at every query. Left, softmax, an "
+        "a green line, the target, and below it the loss at every query. Left, softmax, an "
         "amber curve, values up and down: from its start, a triangle at 0.3, a query moves to the "
         "right and stops at a cross, on top of a low peak. To the left the curve first falls, at "
         "zero to the mean of all values, and "
