@@ -244,12 +244,11 @@ NOT_HERE = (
 def solutions_drawn(_, week, given):
     """The solutions of the problems of a sheet whose numbers are drawn."""
     k = week["week"]
+    drawn = problems.drawn(k, given["seed"])
     solved = "".join(
-        f'<div class="solution"><p class="admonition-title">{escape(title)}</p>'
-        f"{problems.html(problem.solution, given['setter'])}</div>{marks(problem.parts, given)}"
-        for title, problem in zip(
-            deck.titles_of_drawn(week, given), problems.drawn(k, given["seed"]), strict=True
-        )
+        f'<div class="solution">{titled(f"Exercise {number}", each.title, each.parts)}'
+        f"{problems.html(each.solution, given['setter'])}</div>{marks(each.parts, given)}"
+        for number, each in zip(numbers_of_drawn(week, drawn), drawn, strict=True)
     )
     body = f"<h2>Sheet {k}: solutions for the seed {given['seed']}</h2><p>{OTHER_WAYS}</p>{solved}"
     return paper(f"Solutions of sheet {k}, seed {given['seed']}", body, given)

@@ -380,7 +380,7 @@ def test_a_link_of_the_chapter_sets_the_laboratory_above_it(chromium, folder):
         first = summary(seen)
         seen.page.get_by_role("link", name="Set experiment 1.").click()
         summary(seen, before=first)
-        menu = seen.page.locator(".mha-laboratory select").first
+        menu = seen.page.locator(".mha-laboratory").get_by_label("experiment")
         assert menu.evaluate("menu => menu.selectedOptions[0].text").startswith("1 · ")
 
 

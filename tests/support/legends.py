@@ -14,8 +14,10 @@ def title_over(layout, trace):
     middle."""
     left, right = axis_of(layout, trace, "x")["domain"]
     top = axis_of(layout, trace, "y")["domain"][1]
+    # where both axes have one unit, a panel may end below its row
+    row = min(title["y"] for title in layout["annotations"] if title["y"] > top - 1e-9)
     above = [
-        title for title in layout["annotations"] if np.isclose(title["y"], top, rtol=0, atol=1e-9)
+        title for title in layout["annotations"] if np.isclose(title["y"], row, rtol=0, atol=1e-9)
     ]
 
     def off(title):
