@@ -371,7 +371,8 @@ WHY = {
     "prop-mean-error": "For ‖V‖ = 0.75 the check asks for a growth by ten, and it is by 25 or more.",
     "lemma-query-rate": "Where the pieces meet they have the same slope: a change a little above "
     "⅓ moves the rate by less than is allowed.",
-    "prop-flat-saddles": "For the 2 of 2s + s′ 1 would do on all instances that we know.",
+    "prop-flat-saddles": "For the 2 of 2s + s′ 1 would do on all instances that we know. Where the "
+    "bound is so nearly attained that eight roundings matter, its slack is rounding.",
     "thm-local-rate": "The worst instances that a search found allow a rate 2.71 times as large.",
     "prop-late-factor": "Where s_1 = s_2 a step has no derivative, but the check's central "
     "differences have the limit that is claimed; s_ℓ = 0 has no κ. The number of eigenvalues is "

@@ -89,8 +89,8 @@ def test_the_row_of_the_neighborhood_does_not_pin_its_constants(monkeypatch):
 def test_a_constant_that_is_a_twentieth_better_fails(id, name, by, monkeypatch):
     function = getattr(one_layer, name)
     monkeypatch.setattr(one_layer, name, lambda *given: by * np.array(function(*given)))
-    for make in mhabook.ledger[id].extremal:
-        assert not mhabook.ledger[id].on(make()).holds
+    row = mhabook.ledger[id]
+    assert not all(row.on(make()).holds for make in row.extremal)
 
 
 @pytest.mark.parametrize("kernel", one_layer.KERNELS, ids=["softmax", "gaussian"])

@@ -268,8 +268,8 @@ def _at_a_flat_saddle(s_left, s_kept, size, length=None):
         lambda: {"s_left": 0.01, "s_kept": 1.0, "size": 3.0},
         # u and v are neither nearly parallel nor nearly orthogonal.
         lambda: {"s_left": 1e-4, "s_kept": 1.0, "size": 1.2},
-        # The bound is attained up to what rounding may leave.
-        lambda: {"s_left": 1e-8, "s_kept": 1.0, "size": 1.2},
+        # The bound is nearly attained, and its digits are no rounding.
+        lambda: {"s_left": 1e-7, "s_kept": 1.0, "size": 1.2},
     ),
     slack=(0.01, 0.0002),
     broken=_not_flat,
