@@ -79,18 +79,18 @@ def test_the_row_of_the_neighborhood_does_not_pin_its_constants(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "id, name, by",
+    "id, name, by, attained",
     [
-        ("thm-values", "value_rate", 1.05),
-        ("thm-queries", "query_rate", 1.05),
-        ("lemma-kernel-moves", "kernel_moves", 0.95),
+        ("thm-values", "value_rate", 1.05, 3),
+        ("thm-queries", "query_rate", 1.05, 4),
+        ("lemma-kernel-moves", "kernel_moves", 0.95, 14),  # the others are for its other parts
     ],
 )
-def test_a_constant_that_is_a_twentieth_better_fails(id, name, by, monkeypatch):
+def test_a_constant_that_is_a_twentieth_better_fails(id, name, by, attained, monkeypatch):
     function = getattr(one_layer, name)
     monkeypatch.setattr(one_layer, name, lambda *given: by * np.array(function(*given)))
-    row = mhabook.ledger[id]
-    assert not all(row.on(make()).holds for make in row.extremal)
+    for make in mhabook.ledger[id].extremal[:attained]:
+        assert not mhabook.ledger[id].on(make()).holds
 
 
 @pytest.mark.parametrize("kernel", one_layer.KERNELS, ids=["softmax", "gaussian"])
