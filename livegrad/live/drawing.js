@@ -66,10 +66,8 @@ function areApart(lines) {
 // What was recorded, put where the description says it is drawn; no result: the frame that Python drew. At the start the
 // lines of the default settings would lie under those of the run; later the run before it, if there was another, is drawn
 // beside them.
-function fill(spec, result) {
-  const { figure, draw, guesses = [] } = spec,
-    atEnds = namedAtEnds(spec),
-    data = figure.data.map((trace, k) => ({ ...trace, ...(atEnds.has(k) && { showlegend: false }) }));
+function fill({ figure, draw, guesses = [] }, atEnds, result) {
+  const data = figure.data.map((trace, k) => ({ ...trace, ...(atEnds.has(k) && { showlegend: false }) }));
   for (const { trace, guess } of guesses) {
     const said = guessed(guess);
     Object.assign(data[trace], { visible: said !== null }, said);
@@ -357,7 +355,7 @@ export class Drawer {
   constructor(Plotly, box, spec, drawn, failed) {
     Object.assign(this, { Plotly, box, spec, drawn, failed, waiting: undefined, last: null });
     Object.assign(this, { busy: false, closed: false, layout: null, made: "", width: 0, room: 0 });
-    Object.assign(this, { shown: null, final: {}, outgrown: false, moving: null });
+    Object.assign(this, { shown: null, final: {}, outgrown: false, moving: null, atEnds: namedAtEnds(spec) });
     this.resizing = new ResizeObserver(() => {
       if (this.layout && box.clientWidth && (box.clientWidth !== this.width || this.roomNow() !== this.room))
         this.draw(this.last);
@@ -451,7 +449,7 @@ export class Drawer {
   async one(told) {
     await this.moving;
     const frame = this.withKept(told),
-      data = fill(this.spec, frame),
+      data = fill(this.spec, this.atEnds, frame),
       next = data.map((trace) => ({ ...trace })), // the whole figure gives traces a place in the legend
       moved = this.spec.whole || !frame ? null : movedOf(this.shown, data);
     this.outgrown ||= Boolean(moved) && this.outgrows(moved, data);

@@ -10,9 +10,8 @@ const [BROAD, FAINT] = [3, 2], // pixels, as frames.py draws what is measured no
   LETTER = 0.53; // how wide a letter is, in its height
 
 // What has an end or a point to show, as {trace, word, hasNumber, …}; `fill` adds the lines of the run before.
-export function endingOf(spec, data, curves) {
+export function endingOf(spec, data, curves, named = namedAtEnds(spec)) {
   const { draw, drag = [], figure } = spec,
-    named = namedAtEnds(spec),
     isMap = ({ yaxis }) => data.some((one) => one.type === "heatmap" && one.yaxis === yaxis),
     isPulled = (trace) => drag.some((one) => one.trace === trace),
     isSeen = ({ mode, marker, x }) => mode === "markers" && marker?.opacity !== 0 && x?.length <= FEW;
@@ -82,15 +81,15 @@ const made = (name, attributes, ...parts) => {
 // `place(frame)` is to be called then.
 export class Ends {
   constructor(box, spec) {
-    Object.assign(this, { box, spec, layer: made("g", { class: "mha-ends" }) });
+    Object.assign(this, { box, spec, named: namedAtEnds(spec), layer: made("g", { class: "mha-ends" }) });
   }
 
   place({ curves }) {
-    const { box, spec, layer } = this,
+    const { box, spec, named, layer } = this,
       { data, _fullLayout: layout } = box,
       letter = layout.font.size,
       panels = panelsOf(data, layout);
-    for (const ending of endingOf(spec, data, Object.keys(curves))) {
+    for (const ending of endingOf(spec, data, Object.keys(curves), named)) {
       const { trace, isPoint, isPath } = ending,
         { y, yaxis = "y", line, marker } = data[trace],
         { places, size, ends } = panels.get(yaxis),
