@@ -310,8 +310,9 @@ BEFORE = (
 FILES = "<!-- files -->"
 OWN_NUMBERS = (
     "<p>The numbers of the last two problems of the sheet are drawn from the seed {}. Anyone who has "
-    "the book can draw the same numbers, so choose a seed of your own. The page <em>Three routes</em> "
-    "of the book shows how, and how to leave out, reorder or change weeks and slides.</p>"
+    "the book and knows the seed can draw the same numbers. So choose one of your own, and keep it to "
+    "yourself. The page <em>Three routes</em> of the book shows how, and how to leave out, reorder or "
+    "change weeks and slides.</p>"
 )
 WITHOUT_DRAWN = (
     "<p>The solutions of the last two problems of the sheet are not here, because anyone can download "
