@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import marking
+import thumbnails
 import yaml
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -40,6 +41,11 @@ def course():
 def number(file):
     """The number of a chapter, as in its file name; "" for an opening page."""
     return (re.match(r"(\d\d)_", Path(file).name) or [""])[0].lstrip("0").rstrip("_")
+
+
+def name_of(file):
+    """The short name of a page: its number, or the first word of its file."""
+    return number(file) or Path(file).name.split("_")[0]
 
 
 def markdown_of(file):
@@ -120,11 +126,19 @@ def pages_of(found, folder):
 
 
 def contents(found, folder):
-    """The pages of a part: number, title, how long a first reading takes, and what is there."""
+    """The pages of a part, for the first page: picture, number, title, how long a first reading
+    takes, and what is there."""
+
+    def picture(file):
+        return thumbnails.images(thumbnails.IDEAS[name_of(file)][-1:], "../")
+
     return [
         line
         for file, page in pages_of(found, folder).items()
-        for line in (f"- {named(file)} · {minutes(file)} minutes\\", f"  {page['about']}")
+        for line in (
+            f"- {picture(file)}{named(file)} · {minutes(file)} minutes\\",
+            f"  {page['about']}",
+        )
     ]
 
 

@@ -1,42 +1,49 @@
-"""The map of the course: a box for every page, in rows by part.
+"""The map of the course: a box with a picture for every page, in rows by part.
 
-The directive ``course-map`` writes a grid of links, with fewer columns on a phone. A box says in words
-what its page needs. An arrow leads to it from the box beside it, or above it, that its page builds on.
+The directive ``course-map`` writes a grid of links, in a single column on a phone. A box says in words
+what its page needs. Arrows lead to it from the boxes that it touches and builds on.
 """
 
 from html import escape
-from pathlib import Path
+from typing import NamedTuple
 
 import course
+import thumbnails
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 DESK = {
-    "start": (("softmax", "descent", "tangent"),),
-    "multihead": (("1", "2", "3", "4"), (None, "5", "6", "7", "8")),
-    "preconditioning": (("9", "10", "11"),),
-    "kernels": (("12", "13", "14", "15", "16"),),
-    "laboratory": (("17",),),
+    "start": (("softmax", "descent", "descent", "tangent"),),
+    "multihead": (("1", "2", "3", "4"), ("1", "5", "6", "7"), ("8", "8", "8", "8")),
+    "preconditioning": (("9", "9", "10", "11"),),
+    "kernels": (("12", "12", "12", "12"), ("13", "14", "15", "16")),
+    "laboratory": (("17", "17", "17", "17"),),
 }
 PHONE = {
-    "start": (("softmax", "descent", "tangent"),),
-    "multihead": (("1", "2", "3"), ("4", "5", "6"), ("7", "8")),
-    "preconditioning": (("9", "10", "11"),),
-    "kernels": (("12", "13"), ("14", "15", "16")),
-    "laboratory": (("17",),),
+    part: tuple((name,) for name in dict.fromkeys(sum(rows, ()))) for part, rows in DESK.items()
 }
 LAYOUTS = {"desk": DESK, "phone": PHONE}
-"""The rows of each part, with the names of its pages and None where no box stands."""
+"""The rows of each part, with the names of its pages. A box is as large as its name stands there."""
 
 
-def name_of(file):
-    """The name of a page on the map: its number, or the first word of its file."""
-    return course.number(file) or Path(file).name.split("_")[0]
+class Seat(NamedTuple):
+    """The part, the lines and the columns where a box stands, the last ones left out."""
+
+    part: str
+    lines: range
+    columns: range
+
+    def area(self):
+        """As CSS has it, from 1 on."""
+        ends = (self.lines.start, self.columns.start, self.lines.stop, self.columns.stop)
+        return " / ".join(str(end + 1) for end in ends)
 
 
 def needs_of(pages):
     """Name → the names of the pages that its page needs."""
-    return {name_of(file): [*map(name_of, page["needs"])] for file, page in pages.items()}
+    return {
+        course.name_of(file): [*map(course.name_of, page["needs"])] for file, page in pages.items()
+    }
 
 
 def beneath(needs, name):
@@ -45,58 +52,86 @@ def beneath(needs, name):
 
 
 def seats(layout):
-    """Name → (part, row, column), from 1 on."""
-    return {
-        name: (part, j, i)
-        for part, rows in layout.items()
-        for j, row in enumerate(rows, 1)
-        for i, name in enumerate(row, 1)
-        if name
-    }
+    """Name → its seat, in the order of the book."""
+    found = {}
+    for part, rows in layout.items():
+        for line, row in enumerate(rows):
+            for column, name in enumerate(row):
+                first = found.get(name, Seat(part, range(line, line), range(column, column)))
+                lines, columns = (
+                    range(first.lines.start, line + 1),
+                    range(first.columns.start, column + 1),
+                )
+                found[name] = Seat(part, lines, columns)
+    return found
 
 
-def sides(layout, needs, name):
-    """Where a page has a neighbor in its part that it builds on: "beside" it, to the left, or "above"."""
-    places = seats(layout)
-    part, row, column = places[name]
-    neighbors = {"beside": (part, row, column - 1), "above": (part, row - 1, column)}
-    needed = {places[one] for one in needs[name]}
-    return [side for side, place in neighbors.items() if place in needed]
+def arrows(layout, needs, name):
+    """The arrows that lead to a box from those that it touches and builds on: their side, "beside"
+    it, to the left, or "above", and how far along this side they stand, as a share of it."""
+    places, found = seats(layout), []
+    part, lines, columns = places[name]
+    for there in (places[one] for one in needs[name] if places[one].part == part):
+        if there.columns.stop == columns.start and meet(lines, there.lines):
+            found.append(("beside", middle(lines, there.lines)))
+        if there.lines.stop == lines.start and meet(columns, there.columns):
+            found.append(("above", middle(columns, there.columns)))
+    return found
 
 
-def box(file, needs, address):
-    """A link with the name and the title of a page, how long a first reading takes and what it needs;
-    where it stands on a desk and on a phone, with the arrows that lead to it."""
-    name, seat, arrows = name_of(file), "", ""
+def meet(here, there):
+    """What two ranges have in common."""
+    return range(max(here.start, there.start), min(here.stop, there.stop))
+
+
+def middle(here, there):
+    """The middle of what two ranges have in common, as a share of the first."""
+    common = meet(here, there)
+    return ((common.start + common.stop) / 2 - here.start) / len(here)
+
+
+def box(file, needs, address, up):
+    """A link with the pictures, the name and the title of a page, how long a first reading takes and
+    what it needs; where it stands on a desk and on a phone, with the arrows that lead to it."""
+    name, areas, drawn = course.name_of(file), "", ""
     for kind, layout in LAYOUTS.items():
-        _, row, column = seats(layout)[name]
-        seat += f"--{kind}: {row} / {column}; "
-        arrows += "".join(f'<i class="{kind} {side}"></i>' for side in sides(layout, needs, name))
+        areas += f"--{kind}: {seats(layout)[name].area()}; "
+        drawn += "".join(
+            f'<i class="{kind} {side}" style="--along: {share:.1%}"></i>'
+            for side, share in arrows(layout, needs, name)
+        )
     words = [("title", course.title(file)), ("minutes", f"{course.minutes(file)} min")]
     if needs[name]:
         words.insert(1, ("needs", f"needs {', '.join(sorted(needs[name], key=[*needs].index))}"))
     said = " ".join(f'<span class="{kind}">{escape(text)}</span>' for kind, text in words)
-    return f'<a href="{escape(address)}" data-page="{name}" style="{seat}"><b>{name}</b> {said}{arrows}</a>'
+    here = seats(DESK)[name]
+    shape = "wide" if len(here.columns) > 2 else "tall" if len(here.lines) > 1 else "card"
+    return (
+        f'<a href="{escape(address)}" class="{shape}" data-page="{name}" style="{areas}">'
+        f'<span class="pictures">{thumbnails.images(thumbnails.IDEAS[name], up)}</span><b>{name}</b> {said}{drawn}</a>'
+    )
 
 
-def drawing(pages, address):
-    """The map as a grid of links for each part; ``address`` gives the link to a file.
+def drawing(pages, address, up=""):
+    """The map as a grid of links for each part; ``address`` gives the link to a file, and ``up``
+    leads to the first folder.
 
-    Raises ValueError that names pages without a seat, or seats without a page.
+    Raises ValueError that names pages without a seat or pictures, and the other way round.
     """
     needs = needs_of(pages)
-    for layout in LAYOUTS.values():
-        if other := needs.keys() ^ seats(layout).keys():
+    for words, given in (
+        ("a seat in course_map.py", seats(DESK)),
+        ("pictures in thumbnails.py", thumbnails.IDEAS),
+    ):
+        if other := needs.keys() ^ given.keys():
             raise ValueError(
-                "expected a seat for each page of course.yml in course_map.py, and no other: "
-                f"{sorted(other)}"
+                f"expected {words} for each page of course.yml, and no other: {sorted(other)}"
             )
     boxes = dict.fromkeys(DESK, "")
     for file in pages:
-        part, _, _ = seats(DESK)[name_of(file)]
-        boxes[part] += box(file, needs, address(file))
+        boxes[seats(DESK)[course.name_of(file)].part] += box(file, needs, address(file), up)
     parts = "".join(
-        f'<div class="part"><p>{escape(course.PARTS[part])}</p><div class="boxes">{own}</div></div>'
+        f'<div class="part {part}"><p>{escape(course.PARTS[part])}</p><div class="boxes">{own}</div></div>'
         for part, own in boxes.items()
     )
     lit = "".join(
@@ -118,7 +153,7 @@ class Map(SphinxDirective):
     def run(self):
         self.env.note_dependency(str(course.COURSE))
         up, pages = "../" * self.env.docname.count("/"), course.course()["pages"]
-        return [nodes.raw("", drawing(pages, lambda file: f"{up}{file}.html"), format="html")]
+        return [nodes.raw("", drawing(pages, lambda file: f"{up}{file}.html", up), format="html")]
 
 
 def setup(app):

@@ -21,7 +21,7 @@ STYLE = Path(__file__).with_name("edition.css")
 LEFT_OUT = (
     "script:not([type*=widget]), style:not(svg *), button, input, select, .headerlink, .mha-keys, "
     ".cell.tag_hide-cell, details.hide, .mha-to-figure, .mha-guesses, .mha-guessed, .mha-all-guesses, "
-    "noscript"
+    ".mha-thumbnail, noscript"
 )
 PICTURE = "svg[role=img]"
 WIDGET = "script[type='application/vnd.jupyter.widget-view+json']"

@@ -84,7 +84,7 @@ def prepare(
     """Make the article of a page ready for ``Markdown``; returns its formulas, each with whether it
     is displayed."""
     ask_in_cells(article)
-    for thing in article.select("script, style, .headerlink"):
+    for thing in article.select("script, style, .headerlink, .mha-thumbnail"):
         thing.decompose()
     marks = mark(article)
     formulas = [put_aside(formula, k) for k, formula in enumerate(article.select(".math"))]

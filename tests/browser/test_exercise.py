@@ -381,3 +381,32 @@ def test_every_box_of_the_map_leads_to_a_page_and_lights_all_that_leads_to_it(ne
 
     eventually(visit.page, only_what_leads_to_it_is_lit)
     visit.context.close()
+
+
+# How many pictures of the map a reader sees that have come, and how many arrows there are, and cross a box.
+MAP_SHOWS = """() => {
+  const seen = (kind) => [...document.querySelectorAll(`.course-map ${kind}`)].filter((one) => one.checkVisibility());
+  const boxes = seen("a").map((box) => box.getBoundingClientRect());
+  const crosses = (arrow) => {
+    const { left, right, top, bottom } = arrow.getBoundingClientRect();
+    return boxes.some((box) => left < box.right && right > box.left && top < box.bottom && bottom > box.top);
+  };
+  const come = seen("img").filter((image) => image.complete && image.naturalWidth > 0);
+  return [come.length, seen("i").length, seen("i").filter(crosses).length];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("width", "pictures", "arrows"), [(1280, 28, 16), (700, 28, 16), (390, 20, 8)]
+)
+def test_the_map_shows_its_pictures_and_no_arrow_crosses_a_box(new_visit, width, pictures, arrows):
+    visit = new_visit(MAP).open()
+    visit.page.set_viewport_size({"width": width, "height": 800})
+    for box in visit.page.locator(".course-map a").all():
+        box.scroll_into_view_if_needed()
+
+    def all_have_come():
+        assert visit.page.evaluate(MAP_SHOWS) == [pictures, arrows, 0]
+
+    eventually(visit.page, all_have_come)
+    visit.context.close()

@@ -272,8 +272,10 @@ def test_the_first_page_lists_every_page_of_the_course_with_its_title_and_its_mi
     rows = [row for folder in folders for row in course.contents(FOUND, folder)]
     assert re.findall(r"</(book/[\w/]+)>", "\n".join(rows)) == list(PAGES)
     long = "book/multihead/05_more_heads_slower_or_faster"
-    row = f"- {{doc}}`Chapter 5 · One head, two step sizes </{long}>` · {course.minutes(long)} minutes\\"
-    assert rows[rows.index(row) + 1] == "  " + PAGES[long]["about"]
+    words = f"{{doc}}`Chapter 5 · One head, two step sizes </{long}>` · {course.minutes(long)} minutes\\"
+    (place,) = [k for k, row in enumerate(rows) if row.endswith(f">{words}")]
+    assert rows[place].count('<img class="mha-thumbnail') == 2  # one for light pages, one for dark
+    assert rows[place + 1] == "  " + PAGES[long]["about"]
 
 
 def test_a_week_says_what_to_read_and_what_to_look_into():
