@@ -112,6 +112,7 @@ def copy_texts(static):
 def unknown(static):
     """List the files of a built _static that are neither this book's nor of a listed work."""
     patterns = [pattern for work in works() for pattern in (*work.files, work.text)]
+    patterns.append("ideas/*.svg")  # the book's own drawings, by thumbnails.py
     ours = {
         path.relative_to(STATIC).as_posix()
         for path in STATIC.rglob("*")
