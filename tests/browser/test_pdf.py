@@ -98,6 +98,11 @@ def test_a_drawing_keeps_its_style_and_other_style_is_gone():
     assert "<style>rect" in made.html and "red" not in made.html
 
 
+def test_small_pictures_beside_links_are_gone():
+    made = of('<p><img class="mha-thumbnail" src="a.svg" alt=""><a href="#b">B</a></p>')
+    assert made.figures == () and "<img" not in made.html
+
+
 def test_dropdowns_are_open_and_buttons_are_gone():
     made = of(
         '<div class="admonition dropdown toggle-hidden"><p>proof</p></div><details><p>more</p></details>'

@@ -310,7 +310,7 @@ def test_outputs_are_compared():
 
 
 BOXES = r"""<article><section id="a"><span id="t"></span><h1>1. A title</h1>
-<p>Let <span class="math" data-tex="x|y"></span>.</p>
+<p><img alt="" class="mha-thumbnail" src="a.svg"/>Let <span class="math" data-tex="x|y"></span>.</p>
 <div class="proof lemma admonition" id="l">
 <p class="admonition-title"><span>Lemma 1.1 </span> (Of <span class="math" data-tex="H"></span>)</p>
 <section><div class="math" data-tex="a\\
