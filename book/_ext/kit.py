@@ -99,7 +99,7 @@ def sheet(_, week, given):
             BeautifulSoup(titled(number, called, marking.parts(label)), "html.parser")
         )
     numbers = numbers_of_drawn(week, drawn)
-    stated.p.append(f" {how_long(week, stated, drawn)}")
+    stated.p.append(f" {how_long(week, stated, drawn)} {software(week)}")
     alone.replace_with(
         BeautifulSoup(f"<p>{ALONE_TOO.format(' and '.join(numbers))}</p>", "html.parser")
     )
@@ -115,7 +115,7 @@ def sheet(_, week, given):
         leave_room(place, parts, marking.said()["room"][k])
     used = BeautifulSoup(facts(k, given), "html.parser")
     lead_to(used, page, used)
-    line = HANDED_IN.format(points=sum(map(marking.points, counts)))
+    line = HANDED_IN.format(points=sum(map(marking.points, counts)), chosen=of_choice(week, drawn))
     return paper(f"Sheet {k}", f"{line}{page}{used}", given)
 
 
@@ -126,21 +126,39 @@ def how_long(week, stated, drawn):
     numbers = [*(link.get_text().split()[-1] for link in links), *own]
     labels, chosen = course.problems(week), marking.said()["choose"][week["week"]]
     picked = [number for number, label in zip(numbers, labels, strict=True) if label in chosen]
-    counted = [each.parts for each in drawn]
-    some, every = (
-        marking.MINUTES * sum(map(marking.points, [*map(marking.parts, those), *counted]))
-        for those in (chosen, labels)
-    )
+    every = sum(map(marking.points, [*map(marking.parts, labels), *(each.parts for each in drawn)]))
+    every, some = (marking.MINUTES * points for points in (every, of_choice(week, drawn)))
     *first, last = [*picked, *numbers_of_drawn(week, drawn)]
     return HOW_LONG.format(every=every, some=some, first=", ".join(first), last=last)
 
 
+def of_choice(week, drawn):
+    """The points of the problems that a class with less time does."""
+    chosen = map(marking.parts, marking.said()["choose"][week["week"]])
+    return sum(map(marking.points, [*chosen, *(each.parts for each in drawn)]))
+
+
+def software(week):
+    """What the parts with Python need, if a sheet has some."""
+    of_chapters, own = (
+        any(part.needs == "Python" for label in labels for part in marking.parts(label))
+        for labels in (week["sheet"], week["own"])
+    )
+    return IN_A_NOTEBOOK * of_chapters + WITH_NUMPY * own
+
+
+IN_A_NOTEBOOK = (
+    "For a part with Python, open the notebook of its chapter in Colab or JupyterLab, run its cells, and "
+    "add yours below them. The notebook says what to install. No part computes for more than a minute."
+)
+WITH_NUMPY = "The part with Python needs only NumPy, and computes for less than a second."
 HOW_LONG = (
     "All problems together take about {every} minutes. For {some} minutes, choose Exercises {first}, "
     "and {last}."
 )
 HANDED_IN = (
-    '<p class="handed-in"><span>Name</span><span>Date</span><span>Points, of {points}</span></p>'
+    '<p class="handed-in"><span>Name</span><span>Date</span>'
+    "<span>Points, of {points}, or of {chosen} for the choice</span></p>"
 )
 
 
@@ -164,7 +182,7 @@ PART = re.compile(r"\(([a-z])\) ")  # as a paragraph begins
 
 def leave_room(place, parts, millimeters):
     """Say what each part of a problem counts, and leave room below one that is solved by hand: so
-    many millimeters for each point.
+    many millimeters for each point, and half as many again where something is to be shown.
 
     Raises ValueError where the problem has other parts.
     """
@@ -173,14 +191,17 @@ def leave_room(place, parts, millimeters):
     if names != [part.name for part in parts]:
         expected = ", ".join(part.name for part in parts)
         raise ValueError(f"{place.p.get_text()}: expected the parts {expected}, got {names}")
+    all_shown = "Show the following" in place.get_text()
     for first, part in zip(begun, parts, strict=True):
+        shown = all_shown or "Show" in first.get_text()
         box = first.wrap(BeautifulSoup().new_tag("div", attrs={"class": "asked"}))
         while box.next_sibling and not any(box.next_sibling is each for each in begun):
             box.append(box.next_sibling)
         needs = f", with {part.needs}" if part.needs else ""
         counted = f'<span class="earns">{marking.counted(part.points)}{needs} </span>'
         first.insert(0, BeautifulSoup(counted, "html.parser"))  # floats beside the first line
-        height = "" if part.needs else f' style="height: {part.points * millimeters}mm"'
+        room = part.points * millimeters * (1.5 if shown else 1)
+        height = "" if part.needs else f' style="height: {room:g}mm"'
         box.append(BeautifulSoup(f'<div class="room"{height}></div>', "html.parser"))
     first = begun[0].parent
     while first.previous_sibling:  # what all parts have in common does not stand alone on a page
@@ -218,7 +239,7 @@ def solutions(_, week, given):
     k = week["week"]
     pages = [*course.course()["pages"], course.SHEETS]
     solved = "".join(
-        solution(label, file) + marks(marking.parts(label), given)
+        solution(label, file) + marks(marking.parts(label), marking.error(label), given)
         for label in course.problems(week)
         for file in pages
         if course.stated_in(file, label)
@@ -234,7 +255,7 @@ def numbers_of_drawn(week, drawn):
     return [f"S{week['week']}.{n}" for n, _ in deck.numbered(week, drawn)]
 
 
-OTHER_WAYS = "Another correct way earns the same points."
+OTHER_WAYS = "Another correct way earns the same points. What follows correctly from an earlier error loses none."
 NOT_HERE = (
     "The numbers of Exercises {} are drawn: <code>make kit</code> writes their solutions, to "
     "<code>solutions-drawn.html</code>."
@@ -247,15 +268,15 @@ def solutions_drawn(_, week, given):
     drawn = problems.drawn(k, given["seed"])
     solved = "".join(
         f'<div class="solution">{titled(f"Exercise {number}", each.title, each.parts)}'
-        f"{problems.html(each.solution, given['setter'])}</div>{marks(each.parts, given)}"
+        f"{problems.html(each.solution, given['setter'])}</div>{marks(each.parts, each.error, given)}"
         for number, each in zip(numbers_of_drawn(week, drawn), drawn, strict=True)
     )
     body = f"<h2>Sheet {k}: solutions for the seed {given['seed']}</h2><p>{OTHER_WAYS}</p>{solved}"
     return paper(f"Solutions of sheet {k}, seed {given['seed']}", body, given)
 
 
-def marks(parts, given):
-    """What earns the points of a problem, as a table."""
+def marks(parts, error, given):
+    """What earns the points of a problem, as a table, and an error that many make."""
     rows = "".join(
         f"<tr><th>{f'({part.name})' if not k else ''}</th><td>{points}</td>"
         f"<td>{problems.html(earned, given['setter'])}</td></tr>"
@@ -263,7 +284,11 @@ def marks(parts, given):
         for k, (points, earned) in enumerate(part.earns)
     )
     total = marking.counted(marking.points(parts))
-    return f'<table class="marks"><caption>{total}</caption>{rows}</table>'
+    often = problems.html(f"Typical error. {error}", given["setter"])
+    return (
+        f'<table class="marks"><caption>{total}</caption>{rows}'
+        f'<tr><td colspan="3">{often}</td></tr></table>'
+    )
 
 
 def solution(label, file):
@@ -309,10 +334,12 @@ BEFORE = (
 )
 FILES = "<!-- files -->"
 OWN_NUMBERS = (
-    "<p>The numbers of the last two problems of the sheet are drawn from the seed {}. Anyone who has "
-    "the book and knows the seed can draw the same numbers. So choose one of your own, and keep it to "
-    "yourself. The page <em>Three routes</em> of the book shows how, and how to leave out, reorder or "
-    "change weeks and slides.</p>"
+    "<p>The solutions of the problems of the sheet stand in the book, for everyone, but for the last "
+    "two: their numbers are drawn from the seed {}, and no web page shows what they lead to. So grade "
+    "these two. Anyone who has the book and knows the seed can draw the same numbers. So choose a seed of "
+    "your own, as a line <code>seed: 7</code> in a file that lists your weeks, run <code>make kit "
+    "COURSE=my.yml</code>, and keep the seed to yourself. The page <em>Three routes</em> of the book has "
+    "such a file, and shows how to leave out, reorder or change weeks and slides.</p>"
 )
 WITHOUT_DRAWN = (
     "<p>The solutions of the last two problems of the sheet are not here, because anyone can download "
@@ -377,7 +404,8 @@ USES = {
     "notes": "the notes alone, to print: what to say at each slide, and at which minute",
     "slides-with-notes": "the slides, and behind each a page with its notes",
     "sheet": "the exercise sheet, to hand out; it has room to write, and what its problems use",
-    "solutions": "the solutions, with what earns each point; all but the points are in the book, for everyone",
+    "solutions": "the solutions, with what earns each point and a typical error of each problem; the solutions "
+    "themselves are in the book, for everyone",
     DRAWN: "the solutions of the two problems whose numbers are drawn; the book does not have them",
     "quiz.gift": "the quiz for Moodle, to import as GIFT",
     "quiz-qti": "the quiz for other platforms, as QTI 2.1",

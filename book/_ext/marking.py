@@ -27,7 +27,7 @@ class Part:
 @cache
 def said():
     """``choose``: week → labels for less time; ``facts``: week → what stands below its problems;
-    ``marks``: label → parts."""
+    ``marks``: label → parts; ``errors``: label → an error that many make."""
     return yaml.safe_load(SHEETS.read_text("utf-8"))
 
 
@@ -40,6 +40,17 @@ def parts(label):
     if label not in marks:
         raise ValueError(f"{label}: expected what its parts count among the marks of {SHEETS.name}")
     return [part(name, earns) for name, earns in marks[label].items()]
+
+
+def error(label):
+    """An error that many make in an exercise of the book, with what it still earns.
+
+    Raises ValueError for an exercise that has none.
+    """
+    errors = said()["errors"]
+    if label not in errors:
+        raise ValueError(f"{label}: expected a typical error among the errors of {SHEETS.name}")
+    return errors[label]
 
 
 def part(name, earns):

@@ -8,6 +8,7 @@ a part begin with "(a) ". Each part is worth what its ``parts`` say (marking.py)
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from html import escape
 
 import marking
@@ -23,7 +24,8 @@ from mhalib.whitening import Whitening
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem with its solution; what was drawn, and what is to be found."""
+    """A problem with its solution; what was drawn, and what is to be found; what its parts count, and
+    an error that many make, with what it still earns."""
 
     title: str
     ask: str
@@ -31,6 +33,7 @@ class Problem:
     given: dict
     found: dict
     parts: list
+    error: str
 
 
 def counted(**earns):
@@ -70,6 +73,14 @@ def weights_of(xs):
     return numbers(xs, digits=next(fits, 4))
 
 
+def fraction(x):
+    """A rational number as TeX."""
+    exact = Fraction(float(x)).limit_denominator(1000)
+    above, below = abs(exact.numerator), exact.denominator
+    said = str(above) if below == 1 else rf"\frac{{{above}}}{{{below}}}"
+    return f"{{-{said}}}" if exact < 0 else said
+
+
 def row(xs):
     return f"({numbers(xs)})"
 
@@ -84,31 +95,36 @@ def matrix(rows):
 
 
 def weights(rng):
-    scores = np.zeros(3)
-    while len({*scores}) < 3 or np.ptp(scores) > 3:
+    products = np.zeros(3)
+    while len({*products}) < 3 or np.ptp(products) > 3:
         X = rng.integers(-1, 3, (3, 2)).astype(float)
-        scores = X @ X[0]
-    model = mha.MultiHeadAttention(np.eye(2)[None], np.zeros((1, 3, 2)))
+        products = X @ X[0]
+    model = mha.MultiHeadAttention(np.log(2) * np.eye(2)[None], np.zeros((1, 3, 2)))
     A = model.attention(X[None])[0, 0, 0]
+    parts = 2 ** (products - products.min())
     tokens = ",\\ ".join(f"x_{j}={row(x)}^\\top" for j, x in enumerate(X, 1))
-    powers = ",\\ ".join(f"e^{{{number(s)}}}={number(np.exp(s))}" for s in scores)
+    powers = ",\\ ".join(f"2^{{{number(product)}}}" for product in products)
+    shares = ",\\ ".join(map(fraction, A))
+    average = ",\\ ".join(map(fraction, A @ X))
     return Problem(
         "The weights of three tokens",
-        f"A head with $W=I$ has the tokens ${tokens}$.\n\n"
+        f"A head with $W=(\\log2)\\,I$ has the tokens ${tokens}$.\n\n"
         "(a) Compute the scores that the first token gives to all three, and their attention weights, "
-        "to two decimals.\n\n"
+        "as fractions.\n\n"
         "(b) Compute the weighted average that attention returns for the first token.\n\n"
         "(c) What must be added to the third score to double the ratio of the third weight to the "
         "first?",
-        f"(a) The scores are $x_1^\\top x_j$, that is ${numbers(scores)}$. Their exponentials are "
-        f"${powers}$, with the sum ${number(np.exp(scores).sum())}$. So the weights are "
-        f"${weights_of(A)}$.\n\n"
-        f"(b) The average is $\\sum_js_jx_j={row(A @ X)}^\\top$.\n\n"
+        f"(a) The scores are $(\\log2)\\,x_1^\\top x_j$, with $x_1^\\top x_j={numbers(products)}$. Their "
+        f"exponentials are ${powers}$, in the proportions ${numbers(parts, ':')}$. So the weights are "
+        f"${shares}$.\n\n"
+        f"(b) The average is $\\sum_js_jx_j=({average})^\\top$.\n\n"
         "(c) The ratio of two weights is $e$ to the difference of their scores, so it doubles when "
-        "$\\log2\\approx0.69$ is added.",
+        "$\\log2$ is added.",
         {"X": X},
         {"weights": A, "output": A @ X},
         counted(a=["the scores", "the weights"], b=["the average"], c=["$\\log2$"]),
+        "In (a), the scores are divided by their sum, not their exponentials: 1 of 2 points, and (b) is "
+        "marked as it follows.",
     )
 
 
@@ -155,6 +171,8 @@ def first_step(rng):
             b=["both logits"],
             c=["the sign of each logit is compared with its label"],
         ),
+        "In (a), the mean over the two samples is forgotten, so that the decoder is twice as large: 1 of "
+        "2 points, and (b) and (c) are marked as they follow.",
     )
 
 
@@ -190,6 +208,7 @@ def step_size(rng):
             b=["both factors"],
             c=["the step size with its factor"],
         ),
+        "In (a), the limit is $1/\\lambda_{\\max}$, where the factor is 0 and not $-1$: 1 of 2 points.",
     )
 
 
@@ -214,6 +233,7 @@ def heads_for_hessian(rng):
         {"T": T, "R": R, "u": u, "most": most},
         {"B": B, "heads": heads},
         counted(a=["$r$ and the square root", "$B$"], b=["the number of heads"], c=["64"]),
+        "The square is forgotten in (b) and (c): no point for (b), and 1 for (c), where 8 follows from it.",
     )
 
 
@@ -253,6 +273,8 @@ def margin(rng):
             b=["the direction", "the margin"],
             c=["the factor $1/\\sqrt T$"],
         ),
+        "In (b), the margin is the whole distance of the two points, not half of it: 1 of 2 points, and "
+        "(c) is marked as it follows.",
     )
 
 
@@ -284,6 +306,8 @@ def training(rng):
             b=["the smallest of the three limits"],
             c=["the bound, with all three terms"],
         ),
+        "In (a), the condition on $\\sqrt H$ is read as one on $H$: no point for (a); (b) and (c) do not "
+        "depend on it.",
     )
 
 
@@ -326,6 +350,8 @@ def two_step_sizes(rng):
             c=["both step sizes"],
             d=["the second case"],
         ),
+        "In (b), only one of the two step sizes is multiplied by $\\sqrt H$: no point for (b), and (d) is "
+        "marked as it follows.",
     )
 
 
@@ -357,6 +383,7 @@ def left_out(rng):
             a=["the sum of the losses of sample $i$", "the bound"],
             b=["the factor $3\\eta G^2/n$, and the sum of the training losses"],
         ),
+        "In (a), the training losses are added, not those of sample $i$: 1 of 2 points.",
     )
 
 
@@ -403,12 +430,15 @@ def whitened_step(rng):
                 "the preconditioned step, and why not the other",
             ],
         ),
+        "In (a), the gradient is multiplied by $\\hat\\Sigma^{-1/2}$, not by $\\hat\\Sigma^{-1}$: 1 of 2 "
+        "points, and (b) is marked as it follows.",
     )
 
 
 def tilted(rng):
-    variances = rng.choice([0.25, 1.0, 4.0], 2, replace=False)
-    b = rng.choice([-1.0, -0.5, 0.5, 1.0], 2)
+    pairs = np.array([(1, 1), (4, 0.5), (0.25, 2), (2, 1), (0.5, 2)])  # variance, b: τ² is whole
+    variances, b = rng.choice(pairs, 2, replace=False).T
+    b = b * rng.choice([-1, 1], 2)
     n = int(rng.choice([1000, 2000, 5000]))
     mean, square = variances * b, variances @ b**2
     count = n * np.exp(-square)
@@ -419,16 +449,18 @@ def tilted(rng):
         "(a) Toward which vector does the weighted average of the tokens tend as their number "
         "grows?\n\n"
         f"(b) What is the effective number of tokens, about, if there are ${n}$?\n\n"
-        "(c) How does that number change if the query doubles?",
+        "(c) By what factor does that number change if the query is halved?",
         f"(a) The average tends to $\\Sigma b={row(mean)}^\\top$.\n\n"
-        f"(b) The variance of a score is $\\tau^2=b^\\top\\Sigma b={number(square, 4)}$. "
-        f"The effective number is about $n\\,e^{{-\\tau^2}}={n}\\cdot{number(np.exp(-square), 4)}$, "
-        f"that is ${number(count, 1)}$.\n\n"
-        "(c) If the query doubles, $\\tau^2$ is four times as large, and the number falls by the factor "
-        f"$e^{{3\\tau^2}}={number(np.exp(3 * square), 1)}$.",
+        f"(b) The variance of a score is $\\tau^2=b^\\top\\Sigma b={number(square)}$. "
+        f"The effective number is about $n\\,e^{{-\\tau^2}}={n}\\,e^{{-{number(square)}}}$, "
+        f"that is about ${count:.0f}$.\n\n"
+        "(c) If the query is halved, $\\tau^2$ is a quarter as large, and the number grows by the factor "
+        f"$e^{{\\frac34\\tau^2}}$, that is ${number(np.exp(0.75 * square), 1)}$.",
         {"variances": variances, "b": b, "n": n},
         {"mean": mean, "count": count},
-        counted(a=["$\\Sigma b$"], b=["the variance, and the number"], c=["$\\tau^2$ times four"]),
+        counted(a=["$\\Sigma b$"], b=["the variance, and the number"], c=["the factor"]),
+        "In (c), $\\tau^2$ is halved with the query: no point for (c). In (b), $\\|b\\|^2$ in place of "
+        "$b^\\top\\Sigma b$: no point, and (c) is marked as it follows.",
     )
 
 
@@ -464,6 +496,8 @@ def two_kernels(rng):
             b=["both keys"],
             c=["no, with the reason"],
         ),
+        "In (a), the Gaussian weights are divided by their sum: 1 of 2 points. The answer to (b) is the "
+        "same.",
     )
 
 
@@ -521,6 +555,8 @@ def barrier(rng):
             ],
             d=["both hypotheses are checked"],
         ),
+        "In (a), the means begin with the smallest key: no point for (a), and the other parts are marked "
+        "as they follow.",
     )
 
 

@@ -670,11 +670,10 @@ def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_the
     listed = [marking.points(marking.parts(label)) for label in course.problems(WEEKS[k])]
     counted = [table.caption.get_text() for table in solved.select(".solution + table.marks")]
     assert counted == [marking.counted(points) for points in listed]
-    line = [each.get_text() for each in sheet.select(".handed-in span")]
-    assert line == ["Name", "Date", f"Points, of {sum(map(int, told))}"]
+    intro = sheet.section.p.get_text()
     every, some, chosen = re.search(
-        r"together take about (\d+) minutes\. For (\d+) minutes, choose Exercises (.+)\.$",
-        sheet.section.p.get_text(),
+        r"together take about (\d+) minutes\. For (\d+) minutes, choose Exercises (.+?)\. ",
+        intro + " ",
     ).groups()
     assert int(every) == sum(map(int, re.findall(r"about (\d+) minutes, ", titles)))
     minutes = dict(re.findall(r"Exercise ([\w.]+) [^\d]*?about (\d+) minutes, ", titles))
@@ -684,6 +683,26 @@ def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_the
     )
     assert all(len(each.get_text()) > 80 for each in solved.select(".solution"))
     assert "mhabook.say" not in solved.get_text()
+
+
+@pytest.mark.parametrize("k", WEEKS)
+def test_a_sheet_has_a_line_for_points_and_says_what_its_python_needs_and_solutions_name_errors(k):
+    sheet, solved = (
+        BeautifulSoup(
+            (BUILD / "kit" / f"week-{k}" / f"{name}.html").read_text("utf-8"), "html.parser"
+        )
+        for name in ("sheet", "solutions")
+    )
+    intro = sheet.section.p.get_text()
+    every, some = re.search(r"about (\d+) minutes\. For (\d+) minutes", intro).groups()
+    line = [each.get_text() for each in sheet.select(".handed-in span")]
+    of, chosen = (int(minutes) // marking.MINUTES for minutes in (every, some))
+    assert line == ["Name", "Date", f"Points, of {of}, or of {chosen} for the choice"]
+    for name, said in (("sheet", "in Colab or JupyterLab"), ("own", "needs only NumPy")):
+        parts = [part for label in WEEKS[k][name] for part in marking.parts(label)]
+        assert (said in intro) == any(part.needs == "Python" for part in parts)
+    errors = [table.select("td")[-1].get_text() for table in solved.select("table.marks")]
+    assert all(each.startswith("Typical error. ") for each in errors), errors
 
 
 @pytest.mark.parametrize("k", WEEKS)
@@ -697,18 +716,26 @@ def test_a_sheet_has_what_its_problems_refer_to_and_room_for_those_by_hand(k):
     millimeters = marking.said()["room"][k]
     for part in sheet.select(".asked"):
         points, _, needs = part.select_one(".earns").get_text().partition(", with ")
-        height = "" if needs else f"height: {int(points.split()[0]) * millimeters}mm"
-        assert part.select_one(".room").get("style", "") == height
+        problem = part.find_parent(["li", "div"]).get_text()
+        shown = "Show" in part.get_text() or "Show the following" in problem
+        room = int(points.split()[0]) * millimeters * (1.5 if shown else 1)
+        assert part.select_one(".room").get("style", "") == ("" if needs else f"height: {room:g}mm")
 
 
 @pytest.mark.parametrize("k", WEEKS)
-def test_the_problems_of_a_sheet_print_on_four_pages_at_most(chromium, tmp_path, k):
+def test_the_problems_of_a_sheet_print_on_five_pages_at_most_and_none_on_two(chromium, tmp_path, k):
     shutil.unpack_archive(BUILD / "kit" / f"week-{k}.zip", tmp_path)
     page = chromium.new_page()
     kit.print_page(page, tmp_path / f"week-{k}", "sheet")
     page.close()
     pages = PdfReader(tmp_path / f"week-{k}" / f"week-{k}-sheet.pdf").pages
-    assert 4 <= len(pages) <= 5  # the statements have the last one
+    assert 4 <= len(pages) <= 6  # the statements have the last one
+    texts = [page.extract_text() for page in pages]
+    assert "What the problems use" in texts[-1] and "What the problems use" not in "".join(
+        texts[:-1]
+    )
+    begun = [re.findall(r"(?m)^\(([a-z])\)", text) for text in texts[:-1]]
+    assert all(letters[0] == "a" for letters in begun), "a problem begins each page"
     assert f"Sheet {k} · How Attention Learns · page 1 of {len(pages)}" in pages[0].extract_text()
 
 

@@ -318,7 +318,7 @@ def by_hand_samples(norm):
     "solution-by-hand",
     says=(
         "=0.707$ and",
-        "=0.088$. In general",
+        "=0.088$.",
         "Here this ratio is $S^3/8$, which is 1 at $S=2$ and larger for larger $S$",
     ),
 )

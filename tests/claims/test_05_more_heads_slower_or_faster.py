@@ -19,7 +19,7 @@ UNQUOTED = {
         "prove-wait",
         "below-short: While",
         "below-decay",
-        "solution-short-end: Since",
+        "solution-short-end: (c) Since",
         "seen: - Heads that start",
         "seen: - For heads from zero",
     ),
@@ -249,7 +249,7 @@ def test_from_a_random_start_one_head_gives_most_of_its_weight_and_some_hardly_l
 
 @page.after(
     "solution-short",
-    says="at steps 3, 4, 10, and 30, this is 3, 6, 45, and 435 times its value at step 2",
+    says="At steps 3, 4, 10, and 30, this is 3, 6, 45, and 435 times its value at step 2",
 )
 def test_the_sums_grow_as_the_norms_of_W_do_while_nothing_is_learned(growth, marks, said):
     steps, times, (second,) = np.split(np.array(said), [4, 8])

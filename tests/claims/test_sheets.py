@@ -15,16 +15,18 @@ FOUND = course.course()
 WEEKS = FOUND["weeks"]
 UNQUOTED = {
     "what is proved": (
-        "solution-price-start: is proportional",
-        "solution-error-start: The accuracy",
-        "solution-effective-start: The reason",
+        "solution-price-start: (a) is proportional",
+        "solution-error-start: (a) The accuracy",
+        "solution-effective-start: (d) The reason",
         "solution-halfway-start: Under softmax",
         "solution-halfway-start: Under the Gaussian kernel",
-        "solution-halfway-start: By",
+        "solution-halfway-start: From 5",
+        "solution-halfway-start: From 6",
+        "solution-copies-start: The signs",
     ),
     "what another page shows": (
         "solution-quadratic-start: This threshold",
-        "solution-effective-start: In the live figure",
+        "solution-effective-start: (c) In the live figure",
     ),
     "what a class has to find out": ("title: Your class",),
 }
@@ -79,21 +81,11 @@ def test_of_nineteen_tokens_the_last_has_a_tenth_of_the_weight(j, weights, said)
     assert mha.softmax(np.log(j[:-1]))[-1] > 0.1
 
 
-@page.after(
-    "solution-copies",
-    says=(
-        "The eight heads remain identical",
-        "with respect to the eight $W_h$, so each $W_h$ receives an eighth of it",
-        "each $U_h$ receives an eighth of",
-    ),
-)
-def test_each_of_eight_heads_receives_an_eighth(data, eight, one, said):
-    heads, again, of_W, of_U = said
-    many, single = (model.loss_and_grad(data.X, data.y)[1] for model in (eight, one))
-    assert len(many.W) == heads == again
-    for W, U in zip(many.W, many.U, strict=True):
-        np.testing.assert_allclose(W, of_W * single.W[0], rtol=1e-9, atol=1e-15)
-        np.testing.assert_allclose(U, of_U * heads**0.5 * single.U[0], rtol=1e-9, atol=1e-15)
+@page.after("solution-copies", says="has the standard deviation $|\\varphi|$ for every number")
+def test_heads_with_random_signs_have_logits_of_the_size_of_one(data, eight, one, logits):
+    np.testing.assert_allclose(eight(data.X), one(data.X), rtol=1e-9)
+    mean, spread = (found(axis=0) / abs(one(data.X)) for found in (logits.mean, logits.std))
+    assert abs(mean).max() < 5 / len(logits) ** 0.5 and abs(spread - 1).max() < 0.05
 
 
 @page.after("solution-quadratic", says="The loss decreases as long as")
@@ -150,7 +142,7 @@ def test_samples_without_a_large_score_have_more_effective_tokens(draws, counted
 @page.after(
     "solution-halfway",
     says=(
-        "which is $\\frac12$ at $q=0$ and rises toward 1",
+        "the output is $\\frac12$ at $q=0$, and it rises toward 1",
         "it is $\\frac12$ at $q=k\\pm\\sqrt{2\\log2}$, is 1 only at the key $k$, and falls to zero",
     ),
 )
@@ -161,6 +153,25 @@ def test_where_the_outputs_are_one_half(q, soft, gauss, said):
     assert (np.diff(soft) > 0).all() and (soft < one).all()
     np.testing.assert_allclose(gauss[1], peak)
     assert gauss[[0, 2]].max() < peak
+
+
+@page.after(
+    "solution-halfway",
+    says=(
+        "| start | 3 | 5 | 6 | 8 |",
+        "| softmax, $1-o\\approx e^{-2q}$ | $2\\cdot10^{-3}$ | $5\\cdot10^{-5}$ | $6\\cdot10^{-6}$ | "
+        "$1\\cdot10^{-7}$ |",
+        "| Gaussian, $1-o=1-e^{-(q-1)^2/2}$ | $0.9$ | $1$ | $1$ | $1$ |",
+        "| Gaussian, length of the first step | $0.2$ | $1\\cdot10^{-3}$ | $2\\cdot10^{-5}$ | "
+        "$2\\cdot10^{-10}$ |",
+    ),
+)
+def test_distances_and_first_steps_to_one_digit(apart, first, said):
+    soft, gauss, steps = said[5:9], said[-8:-4], said[-4:]
+    powers = [[1e-3, 1e-5, 1e-6, 1e-7], [1, 1, 1, 1], [1, 1e-3, 1e-5, 1e-10]]
+    for found, digits, power in zip((*apart, first), (soft, gauss, steps), powers, strict=True):
+        one_digit = [float(f"{x:.0e}") for x in found]
+        np.testing.assert_allclose(one_digit, np.multiply(digits, power))
 
 
 @page.after(

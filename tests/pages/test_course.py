@@ -157,16 +157,47 @@ def test_a_class_with_ninety_minutes_chooses_problems_of_its_sheet_in_their_orde
     assert 80 <= marking.MINUTES * points <= 90
 
 
+def stated(label):
+    """The text of an exercise of a sheet, and that of its solution."""
+    (file,) = [file for file in [*PAGES, course.SHEETS] if course.stated_in(file, label)]
+    solved = re.search(
+        rf"(?s)(`{{4,}})\{{solution(-start)?\}} {label}\n(.*?)\n\1(?:\n|$)(.*)",
+        course.markdown_of(file),
+    )
+    begun = solved[4].split("{solution-end}")[0] if solved[2] else ""
+    return course.stated_in(file, label)[3], solved[3] + begun
+
+
 def test_every_part_of_a_problem_counts_something_and_no_other_exercise_has_marks():
     asked = [label for week in WEEKS for label in course.problems(week)]
-    assert [*marking.said()["marks"]] == asked
+    assert [*marking.said()["marks"]] == asked == [*marking.said()["errors"]]
     for label in asked:
-        (text,) = [
-            said[3] for file in [*PAGES, course.SHEETS] if (said := course.stated_in(file, label))
-        ]
-        names = re.findall(r"(?m)^\(([a-z])\) ", text)
-        assert names == [part.name for part in marking.parts(label)], label
+        text, solution = stated(label)
+        names, solved = (re.findall(r"(?m)^\(([a-z])\) ", said) for said in (text, solution))
+        assert names == [part.name for part in marking.parts(label)] == solved, label
         assert names == [*"abcdef"[: len(names)]] and len(names) > 1, label
+
+
+def test_a_solution_rests_on_what_its_sheet_has():
+    for week in WEEKS:
+        facts = {said.split("/")[-1] for said in marking.said()["facts"][week["week"]]}
+        for label in course.problems(week):
+            used = re.findall(r"\{prf:ref\}`([\w-]+)`", stated(label)[1])
+            assert {*used} <= facts, label
+
+
+def test_an_error_says_in_which_part_it_is_and_what_it_still_earns():
+    for label, error in marking.said()["errors"].items():
+        names = {part.name for part in marking.parts(label)}
+        told = re.findall(r"\((\w)\)", error)
+        assert told and {*told} <= names, label
+        assert re.search(r"no point|\d of \d points", error), label
+        most = max(part.points for part in marking.parts(label))
+        assert all(
+            int(some) < int(of) <= most for some, of in re.findall(r"(\d) of (\d) points", error)
+        )
+    with pytest.raises(ValueError, match=r"ex-0: expected a typical error .* sheets.yml"):
+        marking.error("ex-0")
 
 
 def test_a_part_needs_python_where_the_page_of_sheets_says_so():

@@ -2,6 +2,7 @@
 is what their solutions say, in words and numbers."""
 
 import re
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -56,11 +57,13 @@ def test_a_solution_has_the_parts_that_are_asked_for_and_counted(week):
         asked, solved = (re.findall(r"(?m)^\((\w)\) ", said) for said in (each.ask, each.solution))
         assert asked == solved == [part.name for part in each.parts]
         assert 3 <= sum(part.points for part in each.parts) <= 5
+        assert re.search(r"\bno point\b|\b1 of 2 points\b", each.error)
+        assert set(re.findall(r"\((\w)\)", each.error)) <= {*asked}
 
 
 def test_weights_of_three_tokens():
     for given, found in of("weights"):
-        powers = [np.exp(x @ given["X"][0]) for x in given["X"]]
+        powers = [2 ** (x @ given["X"][0]) for x in given["X"]]
         close(found["weights"], np.array(powers) / sum(powers))
         close(
             found["output"],
@@ -68,11 +71,16 @@ def test_weights_of_three_tokens():
         )
 
 
-@pytest.mark.parametrize(("week", "place", "words"), [(1, 0, "weights are"), (6, 0, "weights ")])
-def test_weights_as_a_solution_says_them_add_up_to_one(week, place, words):
-    for pair in both(week):
-        said = re.search(rf"the {words} ?\$([^$]+)\$", pair[place].solution)[1]
-        assert abs(sum(map(float, said.split(",\\ "))) - 1) < 1e-9, said
+def test_weights_as_a_solution_says_them_add_up_to_one():
+    for (first, _), (last, _) in zip(both(1), both(6), strict=True):
+        fractions = re.search(r"the weights are \$([^$]+)\$", first.solution)[1]
+        said = [
+            Fraction(int(a), int(b)) for a, b in re.findall(r"frac\{(\d+)\}\{(\d+)\}", fractions)
+        ]
+        assert len(said) == 3 and sum(said) == 1, fractions
+        close([float(each) for each in said], first.found["weights"])
+        decimals = re.search(r"the weights \$([^$]+)\$", last.solution)[1]
+        assert abs(sum(map(float, decimals.split(",\\ "))) - 1) < 1e-9, decimals
 
 
 def test_a_sample_on_the_wrong_side_is_named_with_its_logit():
@@ -85,6 +93,11 @@ def test_a_sample_on_the_wrong_side_is_named_with_its_logit():
 def test_a_number_is_exact_where_three_decimals_are():
     said = [problems.number(x) for x in (0.125, -0.375, 0.5, 1 / 3, 1.53125)]
     assert said == ["0.125", "{-0.375}", "0.5", "0.33", "1.53"]
+
+
+def test_a_rational_number_is_a_fraction_unless_it_is_whole():
+    said = [problems.fraction(x) for x in (8 / 13, -1.5, 2, -0.0)]
+    assert said == [r"\frac{8}{13}", r"{-\frac{3}{2}}", "2", "0"]
 
 
 def test_first_step_of_a_decoder():
@@ -193,7 +206,9 @@ def test_a_tilted_mean_and_its_effective_tokens():
         mean = weights @ x / weights.sum()
         assert abs(mean - found["mean"]).max() < 0.25, "of a sample, and heavy-tailed"
         close(found["mean"], given["variances"] * given["b"])
-        close(found["count"], given["n"] / np.exp((given["b"] ** 2 * given["variances"]).sum()))
+        square = (given["b"] ** 2 * given["variances"]).sum()
+        assert square in (2, 3, 4), "its exponential is looked up"
+        close(found["count"], given["n"] / np.exp(square))
 
 
 def test_two_kernels_at_three_keys():
