@@ -1,9 +1,10 @@
 """What the answers of the opening pages and of the sheets' own problems equal."""
 
 import numpy as np
+from scipy.stats import binom
 
 import mhalib as mha
-from answers.multihead import equal_heads_step, price
+from answers.multihead import price
 from answers.numerics import NUMERIC, at_largest, best_step, gaussian_mean, root, slope
 from mhabook.c03_first_step.max_margin import max_margin
 from mhabook.c04_convergence import chain
@@ -107,6 +108,13 @@ def copies_of_one(H, phi):
     ]
 
 
+def spread_of_signs(H, phi):
+    """The standard deviation of the logit of H heads with random signs, of which k are +."""
+    k = np.arange(H + 1)
+    logits = copies_of_one(H, phi) * (2 * k - H) / H
+    return (binom.pmf(k, H, 0.5) @ logits**2) ** 0.5
+
+
 def quadratic(eta, lambda_, K):
     x = 1.0
     for _ in range(K):
@@ -188,8 +196,7 @@ TRUTH = {
     "ex-sheet-copies": [
         copies_of_one,
         lambda H: 1 / copies_of_one(H, 1.0),
-        (lambda eta: eta * equal_heads_step(8, 0.5, True), 1e-9),
-        (lambda eta: eta * equal_heads_step(8, 0.5, False), 1e-9),
+        (spread_of_signs, 1e-9),
     ],
     "ex-sheet-quadratic": [quadratic, lambda lambda_: 2 / lambda_],
     "ex-sheet-price": [
