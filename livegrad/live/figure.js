@@ -1,4 +1,5 @@
 import { followed } from "./address.js";
+import { Cursor } from "./cursor.js";
 import { Drawer, Handles } from "./drawing.js";
 import { element } from "./element.js";
 import { Ends } from "./ends.js";
@@ -48,6 +49,12 @@ class View {
       (next) => this.moved(next),
     );
     this.ends = new Ends(figure.box, spec);
+    this.cursor = new Cursor(
+      figure,
+      spec,
+      (frame) => this.drawing.draw(frame),
+      () => this.again(),
+    );
     this.kept = shared(
       model,
       () => this.values,
@@ -127,15 +134,25 @@ class View {
   }
 
   go() {
+    if (this.isAgain) this.train.tell(this.spec);
+    this.isAgain = false;
     this.figure.runs(this.train.place);
     this.asked = this.values;
     this.train.run(this.values);
+  }
+
+  // The same run once more, with what is measured last at each of its steps.
+  again() {
+    this.isAgain = true;
+    this.train.tell({ ...this.spec, watched: 1 });
+    this.train.run(this.asked);
   }
 
   hear(result) {
     const isDefault = this.isDefault(this.asked),
       frame = { ...result, values: this.asked, before: isDefault ? null : this.before, isDefault };
     if (result.error) this.fail(result.error);
+    else if (this.isAgain) this.cursor.know(result.finals);
     else this.replay.hear(frame);
   }
 
@@ -144,10 +161,12 @@ class View {
     const { figure, spec, values, touched } = this;
     this.grips.place();
     this.ends.place(frame);
+    this.cursor.place();
     figure.drew(frame);
     if (!frame.done || frame.values !== values) return; // a newer run is on its way
     this.settled = frame;
     figure.finish("done", sentence(spec, values, frame) + below(spec, frame), touched);
+    this.cursor.settle(frame);
   }
 
   fail(reason) {
@@ -166,6 +185,7 @@ class View {
     this.values = next;
     this.touched = true;
     this.replay.end();
+    this.cursor.settle(null);
     this.figure.moved();
     this.setAll();
     if (this.train) this.go();
@@ -207,6 +227,7 @@ class View {
     this.replay.end();
     this.figure.cancelAnnouncement();
     this.kept.close();
+    this.cursor.close();
     this.drawing?.close();
     this.train?.close();
     window.Plotly?.purge(this.figure.box);

@@ -84,7 +84,9 @@ class FigureSpec:
     controls, fixed : what the reader can change, and the other values that the run reads
     record : the recorded steps; the last of them ends the run. Where a control decides, as with
         ``data``: {"by": its name, "choices": {value: steps}}
-    curves, final : names of what is measured at every recorded step, and of the last model alone
+    curves, final : names of what is measured at every recorded step, and of the last model alone;
+        where a reader points at a step in a panel over ``"steps"``, of the model of that step: the
+        page trains once more then, and keeps them
     frame : the plotly figure, styled but without the numbers that are drawn. Each trace says in its
         ``meta`` what it shows, part → name, ``{"x": "steps", "y": "loss"}``, and beside that
 

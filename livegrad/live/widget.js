@@ -154,9 +154,9 @@ const WAITING = "Waiting for plotly.js, which a running kernel sends as soon as 
 // What every live figure shows: {root, box, picture, …}, a picture in whose `box` plotly draws, and a sentence below.
 export class Stage {
   constructor(title, alt) {
-    this.box = element("div", { className: "mha-live-plot", "aria-hidden": "true" });
-    const described = { className: "mha-live-picture", role: "img", "aria-label": `At the start: ${alt}` };
-    this.picture = element("div", described, this.box);
+    const described = { className: "mha-live-plot", role: "img", "aria-label": `At the start: ${alt}` };
+    this.box = element("div", described);
+    this.picture = element("div", { className: "mha-live-picture" }, this.box);
     this.summary = element("p", { className: "mha-live-summary" });
     this.said = element("p", { className: "mha-said", role: "status" }); // what a screen reader says of it
     const caption = element("p", { className: "mha-live-title", textContent: title });
@@ -201,7 +201,7 @@ export class Stage {
 
   moved() {
     clearTimeout(this.saying);
-    this.picture.setAttribute("aria-label", "Drawn for the current values. The result is below.");
+    this.box.setAttribute("aria-label", "Drawn for the current values. The result is below.");
   }
 
   drew({ job, done }) {

@@ -96,7 +96,7 @@ def test_the_picture_is_described_by_its_own_panels(lab):
     for model in ("single attention layer", "attention regression", "multi-head classifier"):
         lab.choose("model", model)
         titles = lab.root.locator(".annotation-text").all_text_contents()
-        words = lab.root.locator(".mha-live-picture").get_attribute("aria-label")
+        words = lab.root.locator(".mha-live-plot").get_attribute("aria-label")
         assert len(titles) == 6 and not [title for title in titles if title not in words]
 
 

@@ -270,15 +270,15 @@ def test_a_page_that_may_not_change_its_address_works_on(lab):
 SPOKEN = {
     "laboratory": [
         ".mha-live[role=group][aria-label]",
-        ".mha-live-picture[role=img][aria-label]",
-        ".mha-live-plot[aria-hidden=true]",
+        ".mha-live-plot[role=img][aria-label]",
+        ".mha-steps[role=slider][aria-label]",
         ".mha-value[aria-hidden=true]",
         ".mha-said[role=status]",
         ".mha-note[role=alert]",
     ],
     "figure": [
         ".mha-live[role=group][aria-label]",
-        ".mha-live-picture[role=img][aria-label]",
+        ".mha-live-plot[role=img][aria-label]",
         ".mha-said[role=status]",
     ],
     "exercise": [".mha-exercise[role=group][aria-label]", ".mha-verdict[role=status]"],
@@ -296,7 +296,7 @@ def test_a_browser_without_aria_as_properties_hears_all(open_widget, kind):
     assert not [selector for selector in SPOKEN[kind] if not page.locator(selector).count()]
     if kind != "exercise":
         page.wait_for_function(FINISHED)
-        before = page.locator(".mha-live-picture").get_attribute("aria-label")
+        before = page.locator(".mha-live-plot").get_attribute("aria-label")
         slider = page.locator("input[type=range]:visible").last
         slider.press("End" if slider.input_value() == "0" else "Home")
-        assert page.locator(".mha-live-picture").get_attribute("aria-label") != before
+        assert page.locator(".mha-live-plot").get_attribute("aria-label") != before

@@ -317,7 +317,7 @@ def test_a_button_sets_a_telling_case_and_says_that_it_is_set(mounted):
     mounted.wait_for_function(FINISHED)
     assert mounted.evaluate(pressed) == ["false", "true"]
     assert "η = 10:" in mounted.locator(".mha-live-summary").text_content()
-    mounted.get_by_role("slider").press("ArrowLeft")
+    mounted.get_by_role("slider", name="step size η").press("ArrowLeft")
     assert mounted.evaluate(pressed) == ["true", "false"]
 
 

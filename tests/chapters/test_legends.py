@@ -122,7 +122,7 @@ def finding(made, path, first, zeta, sigma, lr, sample):
             },
             path.steps,
         ),
-        "final attention weights": Panel(
+        "attention weights": Panel(
             "attended token",
             "attending token",
             {"heatmap": weights},
@@ -601,7 +601,7 @@ def planted(made, path, first, H, scale, n, lr):
             },
             path.steps,
         ),
-        "final cosine of each head": Panel("head", "", {"head": (range(1, H + 1), heads)}),
+        "cosine of each head": Panel("head", "", {"head": (range(1, H + 1), heads)}),
     }, [
         ("Heads: {}. With initialization scale {}, {} samples, and step size {},", H, scale, n, lr),
         ("training accuracy is {}, the test accuracy {}", right[-1], fresh[-1]),

@@ -128,7 +128,7 @@ def finding(
 
 
 def _frame(T, steps):
-    frame = panels("fractions, step by step", "final attention weights")
+    frame = panels("fractions, step by step", "attention weights")
     line(frame, "training accuracy", 1, shows="accuracy", color=INK)
     line(frame, "test accuracy", 1, shows="test_accuracy", color=INK, dash="dash")
     line(frame, "weight, initial settings", 1, shows="attention_score", once=True)

@@ -130,7 +130,7 @@ def _teacher_of(data):
 
 
 def _frame(steps, heads):
-    frame = panels("step by step", "final cosine of each head")
+    frame = panels("step by step", "cosine of each head")
     line(frame, "alignment of W, initial settings", 1, shows="align_W", once=True)
     line(frame, "training accuracy", 1, shows="accuracy")
     line(frame, "test accuracy", 1, shows="test_accuracy", dash="dash")

@@ -1,3 +1,4 @@
+import { Cursor } from "livegrad/live/cursor.js";
 import { Drawer } from "livegrad/live/drawing.js";
 import { Ends } from "livegrad/live/ends.js";
 import { element } from "livegrad/live/element.js";
@@ -168,7 +169,7 @@ export function pictureView(spec, figure) {
     show({ values, by }) {
       if (by) figure.moved();
       if (by || !opens(spec, values))
-        figure.picture.setAttribute("aria-label", `${spec.drawn[kindOf(values)].alt} The result is below.`);
+        figure.box.setAttribute("aria-label", `${spec.drawn[kindOf(values)].alt} The result is below.`);
     },
   };
 }
@@ -189,7 +190,7 @@ export function summaryView({ controls, drawn, stopped }, figure) {
 export class PlotView {
   constructor(spec, figure, send) {
     Object.assign(this, { spec, figure, send, reads: ["values"] });
-    Object.assign(this, { plot: null, train: null, drawing: null, ends: null, kind: "", asked: null });
+    Object.assign(this, { plot: null, train: null, drawing: null, ends: null, cursor: null, kind: "", asked: null });
     this.replay = new Replay(WATCHED, (frame) => this.drawing.draw(frame));
   }
 
@@ -214,9 +215,12 @@ export class PlotView {
 
   drawn(frame) {
     if (!frame) return;
+    const { figure, cursor } = this;
     this.ends.place(frame);
-    this.figure.drew(frame);
+    cursor.place();
+    figure.drew(frame);
     this.send({ is: "drawn", frame });
+    if (frame.done && frame.values === this.asked) cursor.settle(frame);
   }
 
   show({ values, own }, before) {
@@ -224,6 +228,7 @@ export class PlotView {
     if (!train) return;
     if (own !== before.own) train.tell({ ...spec, own });
     if (kindOf(values) !== this.kind) this.draws(kindOf(values));
+    this.cursor.settle(null);
     figure.runs(train.place);
     if (this.asked) this.replay.end();
     this.asked = values;
@@ -234,9 +239,11 @@ export class PlotView {
     const { plot, spec, figure } = this,
       drawn = { ...spec.drawn[kind], whole: true };
     this.drawing?.close();
+    this.cursor?.close();
     this.kind = kind;
     this.ends?.layer.remove();
     this.ends = new Ends(figure.box, drawn);
+    this.cursor = new Cursor(figure, drawn, (frame) => this.drawing.draw(frame));
     this.drawing = new Drawer(
       plot,
       figure.box,
@@ -261,6 +268,7 @@ export class PlotView {
   close() {
     this.replay.end();
     this.figure.cancelAnnouncement();
+    this.cursor?.close();
     this.drawing?.close();
     this.train?.close();
     window.Plotly?.purge(this.figure.box);

@@ -164,7 +164,7 @@ def _frame():
     _, below = frame.layout.annotations
     below.update(x=0, y=0.28)
     frame.add_annotation(
-        text="final weight",
+        text="weight",
         x=(FOOT + LONGEST / 2 + 0.5) / (end + 0.5),
         y=1,
         xref="paper",
