@@ -216,7 +216,7 @@ def dots(
     ]
     figure.add_scatter(x=pairs[0], y=pairs[1], mode="lines", line={"color": GRAY}, showlegend=False)
     figure.add_scatter(
-        x=values, y=at, mode="markers", marker={"color": INK, "size": 9}, showlegend=False
+        x=values, y=at, mode="markers", marker={"color": INK, "size": 7}, showlegend=False
     )
     figure.update_xaxes(title=xlabel, type="log")
     decades(figure)
@@ -325,8 +325,8 @@ def named(
     figure: go.Figure, *, x: float | None = None, y: float | None = None, without: str = ""
 ) -> go.Figure:
     """A figure of one panel, from zero upward, whose lines have their names beside them, ``without``
-    what all begin with, and no legend: above a line at x, or right of it where it falls to y. So no
-    line needs dashes."""
+    what all begin with, and no legend: above a dot on the line at x, or right of the line where it
+    falls to y. So no line needs dashes."""
     xs = np.concatenate([line.x for line in figure.data])
     least, most = xs.min(), xs.max()
     top = 1.12 * max(np.max(line.y) for line in figure.data)
@@ -344,10 +344,41 @@ def named(
             text=line.name.removeprefix(without),
             xanchor="center" if y is None else "left",
             yanchor="bottom",
+            yshift=2 if y is None else 0,
             font={"size": 12},
             showarrow=False,
         )
+    if y is None:
+        levels = [float(np.interp(x, line.x, line.y)) for line in figure.data]
+        for line, height in zip(figure.data, levels, strict=True):
+            marker = {"color": line.line.color, "size": 7}
+            figure.add_scatter(x=[x], y=[height], mode="markers", marker=marker, showlegend=False)
+        figure.layout.meta["alt"] += f" On each line is a dot at {x:g}."
     return figure
+
+
+def level(figure: go.Figure, y: float, name: str) -> go.Figure:
+    """A figure of ``named`` with a dotted line at the height y, and its name above the right end."""
+    (least, most), (_, top) = figure.layout.xaxis.range, figure.layout.yaxis.range
+    look = {"color": GRAY, "dash": "dot", "width": 1.5}
+    figure.add_scatter(x=[least, most], y=[y, y], mode="lines", line=look, showlegend=False)
+    figure.add_annotation(
+        x=1,
+        y=y / top,
+        xref="paper",
+        yref="paper",
+        text=name,
+        xanchor="right",
+        yanchor="bottom",
+        font={"size": 12},
+        showarrow=False,
+    )
+    figure.layout.meta["alt"] += f" A dotted line at {y:.2f}: {name}."
+    return figure
+
+
+GAP = 0.18
+"""The share of a row of an image that separates it from the next, where rows are apart."""
 
 
 def images(
@@ -355,13 +386,30 @@ def images(
     names: Sequence[str],
     title: str | None = None,
     alt: str | None = None,
+    *,
+    apart: bool = False,
 ) -> go.Figure:
-    """Small gray images (k, height, width) side by side, each under its name."""
+    """Small gray images (k, height, width) side by side, each under its name; ``apart`` leaves room
+    between their rows."""
     figure = make_subplots(rows=1, cols=len(X), subplot_titles=list(names), horizontal_spacing=0.02)
     # A heatmap counts its rows upward, an image downward.
     for k, image in enumerate(X):
+        rows = np.asarray(image, float)[::-1]
+        places = np.arange(len(rows), dtype=float)
+        if apart:  # a tile ends in the middle between two centers: none, and two for each row
+            blank = np.full_like(rows, np.nan)
+            tiles = np.stack([blank, rows, rows], axis=1).reshape(-1, rows.shape[1])
+            rows = np.concatenate([tiles, blank[:1]])
+            centers = np.add.outer(places, [GAP / 2, 1.5 * GAP, 1 - GAP / 2])
+            places = np.append(centers, len(places) + GAP / 2)
         figure.add_heatmap(
-            z=np.asarray(image)[::-1], colorscale="Greys", showscale=False, row=1, col=k + 1
+            x=list(range(rows.shape[1])),
+            y=places.tolist(),
+            z=rows,
+            colorscale="Greys",
+            showscale=False,
+            row=1,
+            col=k + 1,
         )
     figure.update_xaxes(showticklabels=False, constrain="domain", showgrid=False, zeroline=False)
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False)

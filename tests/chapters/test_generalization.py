@@ -451,7 +451,7 @@ def test_names_stand_above_their_line_or_right_of_where_it_falls():
         figure = mhabook.plots.named(mha.plots.curves(x, lines, log_y=False), **place)
         top = figure.layout.yaxis.range[1]
         assert not any(line.showlegend for line in figure.data)
-        assert {line.line.dash for line in figure.data} == {"solid"}
+        assert {line.line.dash for line in figure.data if line.mode == "lines"} == {"solid"}
         return [(word.text, word.x * 10, word.y * top) for word in figure.layout.annotations]
 
     for found, wanted in (
@@ -461,3 +461,29 @@ def test_names_stand_above_their_line_or_right_of_where_it_falls():
         assert [word for word, *_ in found] == [word for word, *_ in wanted]
         places = [place for _, *place in found], [place for _, *place in wanted]
         np.testing.assert_allclose(*places, atol=1e-12)
+
+
+def test_dots_lie_on_named_lines_and_a_level_at_its_height():
+    x, lines = np.linspace(0, 10, 101), {"a": np.full(101, 2.0), "b": np.linspace(0, 1, 101)}
+    figure = mhabook.plots.named(mha.plots.curves(x, lines, log_y=False), x=5)
+    dots = [(*dot.x, *dot.y) for dot in figure.data if dot.mode == "markers"]
+    np.testing.assert_allclose(dots, [(5, 2), (5, 0.5)])
+    mhabook.plots.level(figure, 1.5, "the saddle")
+    line, word = figure.data[-1], figure.layout.annotations[-1]
+    assert (*line.x, *line.y) == (0, 10, 1.5, 1.5) and word.text == "the saddle"
+    assert word.y * figure.layout.yaxis.range[1] == pytest.approx(1.5)
+    assert figure.layout.meta["alt"].endswith(
+        "On each line is a dot at 5. A dotted line at 1.50: the saddle."
+    )
+
+
+def test_rows_of_an_image_that_are_apart_are_its_rows_with_nothing_between():
+    image = np.arange(6.0).reshape(3, 2)
+    (drawn,) = mhabook.plots.images([image], ["0"], apart=True).data
+    z, y = np.array(drawn.z, float), np.array(drawn.y)
+    empty = np.isnan(z).all(axis=1)
+    assert z[~empty].tolist() == image[::-1].repeat(2, axis=0).tolist()
+    ends = np.concatenate([[0], (y[1:] + y[:-1]) / 2])
+    below, above = ends[:-1][empty[:-1]], ends[1:][empty[:-1]]
+    np.testing.assert_allclose(below, range(3), atol=1e-12)
+    np.testing.assert_allclose(above - below, mhabook.plots.GAP)

@@ -175,8 +175,8 @@ def downward(made, path, first, H, lr, scale):
     bend, bound = downward_of(path), bounds_of(path)
     return {
         "negative curvature / loss": Panel(
-            "log loss",
-            "log",
+            "log loss, log scale: training goes to the left",
+            "log times the loss, log scale",
             {
                 "initial settings": [
                     (usual, bounds_of(first)),
@@ -627,7 +627,7 @@ def leaving_out(made, path, first, samples, sigma, lr, left):
     return {
         "distance, step by step": Panel(
             "log step",
-            "",
+            "distance of weights",
             {
                 "from zero, ÷ 10": traveled / 10,
                 "sum of its pushes": pushed,
@@ -635,7 +635,9 @@ def leaving_out(made, path, first, samples, sigma, lr, left):
             },
             at,
         ),
-        "losses, step by step": Panel("log step", "log", dict(zip(names, shown, strict=True)), at),
+        "losses, step by step": Panel(
+            "log step", "log loss, log scale", dict(zip(names, shown, strict=True)), at
+        ),
     }, [
         ("With {} samples, noise {}, and step size {},", samples, sigma, lr),
         ("at distance {} from its initialization and at distance {}", traveled[-1], distance[-1]),

@@ -104,9 +104,21 @@ def _downward_frame():
     for name, (shown, dash) in measures.items():
         line(frame, name, 1, shows=shown, over="loss", dash=dash)
     frame.data[-1].update(mode="lines+markers", marker={"color": INK, "size": 8})
-    frame.update_xaxes(title="loss", type="log", range=[-4, 1], dtick=1, exponentformat="power")
+    frame.update_xaxes(
+        title="loss, log scale: training goes to the left",
+        type="log",
+        range=[-4, 1],
+        dtick=1,
+        exponentformat="power",
+    )
     # One axis for both, so that the gap is the factor between them.
-    return frame.update_yaxes(type="log", dtick=1, exponentformat="power", range=[-1.75, 2.35])
+    return frame.update_yaxes(
+        title="times the loss, log scale",
+        type="log",
+        dtick=1,
+        exponentformat="power",
+        range=[-1.75, 2.35],
+    )
 
 
 def _random_run(data, values, record, seed):

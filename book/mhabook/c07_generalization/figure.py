@@ -145,8 +145,15 @@ def _left_out_frame(steps):
     for each in frame.data[-3:]:
         each.line.width = 1.5
     step_axis(frame, steps)
-    frame.update_yaxes(range=[0, 4.6], dtick=1, col=1)
-    return frame.update_yaxes(type="log", dtick=1, exponentformat="power", range=[-4, 1.5], col=2)
+    frame.update_yaxes(title="distance of weights", range=[0, 4.6], dtick=1, col=1)
+    return frame.update_yaxes(
+        title="loss, log scale",
+        type="log",
+        dtick=1,
+        exponentformat="power",
+        range=[-4, 1.5],
+        col=2,
+    )
 
 
 def generalization(
