@@ -1,8 +1,8 @@
 import { element } from "./element.js";
 import { digits, signed } from "./widget.js";
 
-// A step of a run that has ended: where a pointer stands in a panel over steps, or the arrow keys, with a line there, a dot
-// on every curve, and their numbers in words. What is measured of the last model is drawn as it was at that step.
+// A step of a run that has ended: where a pointer stands in a panel over steps, or the arrow keys, with a line there, a
+// dot on every curve, and their numbers in words. What is measured of the last model is drawn as it was at that step.
 
 const STRIDE = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
 const KEYS = { ...STRIDE, Home: -Infinity, End: Infinity };
@@ -117,8 +117,9 @@ export class Cursor {
     const { box, frame, over, panel, layer } = this;
     const told = over.flatMap(({ trace, y }) => {
       const { name, yaxis } = box.data[trace],
-        value = frame.curves[y]?.[k];
-      return yaxis === box.data[panel.trace].yaxis && Number.isFinite(value) ? [`${name} ${signed(digits(value))}`] : [];
+        value = frame.curves[y]?.[k],
+        isSaid = yaxis === box.data[panel.trace].yaxis && Number.isFinite(value);
+      return isSaid ? [`${name} ${signed(digits(value))}`] : [];
     });
     const words = [`Step ${frame.steps[k]} of ${frame.steps.at(-1)}`, told.join(", ")].filter(Boolean).join(": ") + ".";
     const values = { min: 0, max: frame.steps.length - 1, now: k, text: words };
@@ -130,8 +131,9 @@ export class Cursor {
   place() {
     const { layer, box, over, places, at } = this,
       panels = new Map(over.map(({ trace }) => [box.data[trace].yaxis, trace]));
-    const marks = () => [...[...panels.values()].map((trace) => this.line(trace)), ...places.map((one) => this.dot(one))];
-    layer.replaceChildren(...(at === null ? [] : marks().filter(Boolean)));
+    const lines = () => [...panels.values()].map((trace) => this.line(trace)),
+      dots = () => places.map((one) => this.dot(one));
+    layer.replaceChildren(...(at === null ? [] : [...lines(), ...dots()].filter(Boolean)));
   }
 
   line(trace) {
@@ -146,17 +148,15 @@ export class Cursor {
 
   // On a curve over steps or over another curve.
   dot({ trace, x, y, once }) {
-    const { frame, at, box } = this,
+    const { frame, at } = this,
       known = { ...frame.curves, steps: frame.steps };
     if (once || !(x in known && y in frame.curves)) return null;
-    const { line } = box.data[trace],
-      [across, up] = this.axes(trace),
-      style = `background: ${line?.color}`;
-    return this.mark("mha-step-dot", trace, [across.d2p(known[x][at]), up.d2p(known[y][at])], { style });
+    const [across, up] = this.axes(trace);
+    return this.mark("mha-step-dot", trace, [across.d2p(known[x][at]), up.d2p(known[y][at])]);
   }
 
   // In the panel of a trace; null where that does not reach.
-  mark(className, trace, [x, y], { style, ...told }) {
+  mark(className, trace, [x, y], { style = "", ...told } = {}) {
     const { offsetLeft, offsetTop } = this.box,
       [across, up] = this.axes(trace),
       at = `left: ${offsetLeft + across._offset + x}px; top: ${offsetTop + up._offset + y}px; ${style}`;

@@ -76,6 +76,7 @@ function fill({ figure, draw, guesses = [] }, atEnds, result) {
   const known = { steps: result.steps, ...result.curves, ...toldBy(result) };
   const before = [];
   for (const { trace, once, layout, ...parts } of draw) {
+    if (parts.x === "steps") data[trace].hoverinfo = "skip"; // cursor.js says what is there
     if (once && result.isDefault) data[trace].visible = false;
     if (once && result.before?.[parts.y]) before.push(earlier(data[trace], parts, result.before));
     if (once || layout) continue;
