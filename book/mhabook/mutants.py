@@ -349,7 +349,6 @@ WHY = {
     "fewer steps, too.",
     "thm-slow-attention": "The proof loses a factor of four or more, so its constants are not "
     "pinned.",
-    "prop-pull": "With the root mean square over heads and queries the bound is true as well.",
     "prop-equal-rows": "A change of Td + 2 by 0.04 is less than the standard errors. U = 0 has no "
     "cosine, and the check sets it to 0.",
     "lemma-expansion": "The bound is attained for κD² → 0 alone: only the ½ of ς is pinned, not "

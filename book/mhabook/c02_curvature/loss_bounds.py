@@ -128,6 +128,8 @@ def self_bounded_gradient(
         lambda: negative(equal_tokens(R=1e-6)),
         # Long tokens use half of B/√H, here of four samples and sixteen heads.
         lambda: negative(opposite_tokens(R=30.0, H=16), 4),
+        # So many short tokens that G = 1.5 is above 1, and so below its square.
+        lambda: equal_tokens(T=36, R=0.25, H=1),
     ),
     # For R = 1e-6 the term B/√H is 4R/√(TH) = 1.2e-6 of G²/4, and equal tokens do not use it.
     slack=(None, None, 2e-6),

@@ -76,6 +76,21 @@ def _pairs(S=2.0, gap=3.0, zeta=0.1, fewer=0):
     return {"model": model, "data": Dataset(X, y, relevant, half.truth)}
 
 
+def _by_turns(gap=3.0):
+    """Each of four samples twice, once with either label, of one relevant token and another one.
+    Only the query that is relevant attends, and of the two heads only the one that knows the other
+    token's pattern: no head, query or sample is like the mean of all."""
+    mixture = tokenized_mixture(n=4, T=2, d=4, M=2, S=1.0, sigma=0.0, zeta=0.5).truth
+    (mu, nu), y = (mixture.mu, mixture.nu), np.repeat([1.0, -1.0], 4)
+    relevant = np.tile([[True, False], [False, True]], (4, 1))
+    others, labels = np.tile(nu.repeat(2, axis=0), (2, 1)), mu[(y > 0).astype(int)]
+    X = np.where(relevant[..., None], labels[:, None], others[:, None])
+    # In a sample with ``blind`` as its other token both keys have the same score.
+    W = [gap * np.outer(mu.sum(axis=0), mu.sum(axis=0) + blind) for blind in nu[::-1]]
+    U = np.tile(mu[1] - mu[0], (2, 2, 1)) / 4
+    return {"model": MultiHeadAttention(np.stack(W), U), "data": Dataset(X, y, relevant, mixture)}
+
+
 def _against(seed):
     """Distracting tokens that show the pattern of the other label, as many as there are relevant
     ones."""
@@ -115,9 +130,10 @@ def _no_noise(data, **_):
     chapter=FURTHER,
     assumptions=f"{NO_NOISE}; relevant tokens are μ_y",
     random=_noise_free,
-    # In the second, samples differ in how much of their attention is relevant.
-    extremal=(_pairs, lambda: _pairs(zeta=0.3, fewer=2)),
-    slack=(1e-9, 1e-9),
+    # In the second, samples differ in how much of their attention is relevant; in the third, so do
+    # heads and queries.
+    extremal=(_pairs, lambda: _pairs(zeta=0.3, fewer=2), _by_turns),
+    slack=(1e-9, 1e-9, 1e-9),
     broken=_against,
     breaks=NO_NOISE,
     hypotheses=_no_noise,

@@ -181,6 +181,18 @@ def _copies(instance, n):
     return instance | {"data": from_arrays(X, y)}
 
 
+def _beside_a_surer_one(instance):
+    """An instance of one sample along e₁ with a second one along e₂, whose margin is larger by a
+    quarter: its loss is so much smaller that the mean is little more than half of the first."""
+
+    def read_both(model):
+        return MultiHeadAttention(model.W, np.stack([model.U[..., 0], 1.25 * model.U[..., 0]], -1))
+
+    X = np.concatenate([instance["data"].X, instance["data"].X[..., ::-1]])
+    models = {name: read_both(instance[name]) for name in ("start", "reference")}
+    return instance | models | {"data": from_arrays(X, np.ones(2))}
+
+
 def _alone(instance):
     return {name: value for name, value in instance.items() if name != "reference"}
 
@@ -211,8 +223,10 @@ def _close_runs(start, data, lr, steps, R=None):
     extremal=(
         lambda: _alone(starts.slope(12.0, 5.0, 5)),
         lambda: _copies(_alone(starts.slope(12.0, 5.0, 5)), 2),
+        # Samples of different loss, so that the loss of one is not the mean.
+        lambda: _alone(_beside_a_surer_one(starts.slope(12.0, 5.0, 5))),
     ),
-    slack=(4e-6, 4e-6),
+    slack=(4e-6, 4e-6, 4e-6),
     broken=lambda seed: (
         _alone(starts.slope(12.0, 5.0, 5, R=1e-4))
         | {"R": 1e-4 * (0.4 + 0.4 * np.random.default_rng([seed, 73]).random())}
@@ -263,8 +277,9 @@ def distance_of_runs(
     extremal=(
         lambda: starts.slope(12.0, 5.0, 5),
         lambda: _copies(starts.slope(12.0, 5.0, 5), 3),
+        lambda: _beside_a_surer_one(starts.slope(12.0, 5.0, 5)),
     ),
-    slack=(0.34, 0.34),
+    slack=(0.34, 0.34, 0.34),
     broken=lambda seed: _undecided(seed),
     breaks=STEP,
     hypotheses=chain.conditions,
