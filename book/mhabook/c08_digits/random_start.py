@@ -202,6 +202,14 @@ def _along_the_top(size=1e-4, **sizes):
     return instance | {"step": size / step.norm() * step}
 
 
+def _along_the_long_decoder():
+    """One decoder of eight is so long that the direction of its head's W is nearly the eigenvector."""
+    instance = one_reads(1e4, H=8, mean=3**-0.5)
+    W = np.zeros_like(instance["model"].W)
+    W[0, 0, 0] = 1e-4
+    return instance | {"step": MultiHeadAttention(W, np.zeros_like(instance["model"].U))}
+
+
 @statement(
     id="prop-first-order",
     title="With many heads the first order is enough",
@@ -216,6 +224,8 @@ def _along_the_top(size=1e-4, **sizes):
         # A step longer than 1 for short tokens, and a gradient that moves by more than 1.
         lambda: _along_the_top(100.0, R=1e-3),
         lambda: _along_the_top(1e-14, R=1e5),
+        # The third moment is 4/(3√3) of what B allows.
+        _along_the_long_decoder,
     ),
     slack=(0.0001, 0.0001, 0.0001, 0.0001),
     broken=lambda seed: short(seed, _along_the_top),

@@ -389,10 +389,10 @@ def _shifted(seed, kernel, queries):
     random=lambda seed: _one_head(seed, tokens=2),
     extremal=tuple(
         (lambda sizes=sizes, kernel=kernel: all_ranks(*sizes, kernel))
-        for sizes in ((4, 4, 3), (5, 5, 5))
+        for sizes in ((4, 4, 3), (5, 5, 5), (2, 3, 5), (3, 2, 5))
         for kernel in KERNELS
     ),
-    slack=(1e-9,) * 4,
+    slack=(1e-9,) * 8,
     broken=lambda seed: _wide(seed),
     breaks="softmax: the Gaussian kernel with its bound",
     false_claim=lambda layer, data: _ranks(layer, data, data.X.shape[1] - 1),

@@ -82,9 +82,13 @@ def _value_step(seed):
     assumptions="W^V alone moves; 0 < η ≤ 1/L; B has full row rank",
     by_proof="α > 0 exactly if B has full row rank, which requires HD ≥ Nn, and every W_h^O full column rank",
     random=_value_step,
-    # One curvature: α = L, and a step takes exactly (1 − ηα)² of the loss.
-    extremal=tuple((lambda share=share: _one_curvature(share)) for share in (0.01, 0.5, 0.9)),
-    slack=(1e-9, None, 1e-9),
+    # One curvature: α = L, and a step takes exactly (1 − ηα)² of the loss. In the last, the heads
+    # have different W^O.
+    extremal=(
+        *((lambda share=share: _one_curvature(share)) for share in (0.01, 0.5, 0.9)),
+        lambda: _one_head_reads(0.9),
+    ),
+    slack=(1e-9, None, 1e-9, 1e-9),
     # The loss is all in the token of curvature L, and 3/L makes it (1 − 3)² = 4 times as large.
     broken=lambda seed: _two_curvatures(seed, 3.0),
     breaks="η ≤ 1/L: 3/L",
@@ -111,6 +115,19 @@ def _one_curvature(share):
     """One sample of one token: B is a row, and the loss has one curvature."""
     layer, data = AttentionLayer.random(2, 1, 1), random_sequences(1, 1, 2, 1)
     return {"layer": layer, "data": data, "lr": share / value_smoothness(layer, data.X)}
+
+
+def _one_head_reads(share):
+    """Two tokens of opposite residuals. The second head averages the tokens, so that only the first
+    one, whose W^O is shorter, moves the outputs apart."""
+    X, first = np.eye(2)[None], np.stack([np.eye(2), 0 * np.eye(2)])
+    WO = np.array([[[1.0], [0.0]], [[3.0], [0.0]]])
+    layer, Y = AttentionLayer(first, first, 0 * first, WO), np.array([[[1.0], [-1.0]]])
+    return {
+        "layer": layer,
+        "data": SequenceDataset(X, Y),
+        "lr": share / value_smoothness(layer, X),
+    }
 
 
 def _two_curvatures(seed, share):
@@ -152,7 +169,13 @@ def _tied(seed):
     extremal=(
         # One token: S = 1 under softmax, and both sides are ‖x‖ = 5.
         lambda: {"layer": AttentionLayer.random(2, 2, 1, tied=True), "X": np.array([[[3.0, 4.0]]])},
+        # Two samples: B = diag(S_1, S_2), and the S_i have different σ_min.
+        lambda: {
+            "layer": AttentionLayer.random(4, 2, 1, tied=True),
+            "X": np.eye(4).reshape(2, 2, 4),
+        },
     ),
+    slack=(1e-9, 1e-9),
     broken=lambda seed: _one_query(seed),
     breaks="different queries: two tokens with one query",
     hypotheses=lambda layer, X: (

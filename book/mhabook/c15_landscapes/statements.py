@@ -326,13 +326,19 @@ def _constant_values(seed, kernel):
 
 
 def _one_token(N=1, n=1, d=1, H=1):
-    """Equal tokens and heads whose query runs away from its key's far side: every inequality of the
-    proof is one of numbers."""
-    X, first = np.ones((N, n, 1)), np.tile(np.eye(1, d), (H, 1, 1))
-    layer = AttentionLayer(0 * first, -first, first, first.mT, gaussian)
+    """Equal heads whose queries run away from their keys' far side, and those are equal, too: every
+    inequality of the proof is one of numbers. The values are 1, 2, and so on."""
+    X = np.stack([np.ones(N * n), 1.0 + np.arange(N * n)], axis=-1).reshape(N, n, 2)
+    first, second = (np.tile(np.eye(2)[:, k, None] * np.eye(1, d), (H, 1, 1)) for k in (0, 1))
+    layer = AttentionLayer(0 * first, -first, second, first.mT[..., :1], gaussian)
     # At t = 2 are q = −2 and k = −1, with δ = Δ = 1: their distance is exactly tδ − Δ.
     direction = (-1 * layer.with_arrays(WQ=first)).only(("WQ",))
-    return {"layer": layer, "data": SequenceDataset(X, 0 * X), "direction": direction, "t": 2.0}
+    return {
+        "layer": layer,
+        "data": SequenceDataset(X, 0 * X[..., :1]),
+        "direction": direction,
+        "t": 2.0,
+    }
 
 
 def _far_enough(layer, data, t, seed=0, direction=None):
