@@ -277,6 +277,17 @@ def parallel(steps: int, margin: float = -1.0, R: float = 1e-6, per_head: bool =
     return {"start": start, "direction": reading(1.0, R=R), "data": data, "steps": steps, "lr": lr}
 
 
+def unlike(steps: int, margin: float = -10.0, R: float = 1e-6) -> Instance:
+    """``parallel`` with a second sample, of logit 0, on which the direction has twice the slope."""
+    instance = parallel(steps, margin, R)
+    X, direction = instance["data"].X, instance["direction"]
+    U = direction.U + 2 * direction.U[..., ::-1]
+    return instance | {
+        "data": from_arrays(np.concatenate([X, X[..., ::-1]]), np.ones(2)),
+        "direction": MultiHeadAttention(direction.W, U),
+    }
+
+
 def bilinear(size: float, R: float = 1.5, T: int = 4) -> Instance:
     """Zero parameters, and a second model from which the logit's quadratic part at zero is seen at
     its largest."""

@@ -342,7 +342,8 @@ def _enough_heads(start, direction, data, steps, lr, per_head=False):
     chapter=FURTHER,
     assumptions=f"{HEADS}; D₀ = (B_Φ + ½ + log K)/γ",
     random=starts.learnable,
-    extremal=(lambda: starts.parallel(1000),),
+    # In the second, samples differ in their logits and slopes, of which the worst ones count.
+    extremal=(lambda: starts.parallel(1000), lambda: starts.unlike(1000)),
     # 1 − e^{−7/128} = 0.053: Φ is linear in the decoders, so curvature costs ``parallel`` nothing.
     slack=(0.054,),
     broken=starts.bent,
