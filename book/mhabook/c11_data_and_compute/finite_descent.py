@@ -43,6 +43,23 @@ def _alone(along_U, along_V, lr=1e-6, s=0.03, n=400):
     return {"x": x, "y": s * x, "M": np.array([[s]]), "U": U, "V": V, "lr": lr / s}
 
 
+def _unlike(share, s=1e-4, ratio=10.0):
+    """Two singular values far apart, a start off the optimum of the smaller one by a ``share`` of δ*
+    in U and in V, and tokens whose gap is nearly all of the smaller one, too."""
+    # Three values have the first five moments of N(0, 1), two values the first three.
+    x = np.array([[3**0.5 * a, b] for a in (1.0, 0, 0, 0, 0, -1.0) for b in (1.0, -1.0)])
+    M, U = np.diag([ratio * s, s]), np.diag([(ratio * s) ** 0.5, s**0.5 * (1 + RADIUS * share)])
+    return {
+        "x": x,
+        "y": x @ M,
+        "M": M,
+        "U": U,
+        "V": U,
+        "lr": LARGEST / (ratio * s),
+        "steps": 60,
+    }
+
+
 def _near_the_fit(seed, x=None):
     """Tokens near the quantiles of N(0, 1): with so few, the gap of drawn ones is often too large
     for the theorem."""
@@ -122,6 +139,9 @@ def _close(x, y, M, U, V, lr, steps=12):
         lambda: _alone(0.5**0.5, 0.5**0.5),
         # The gap moves a run from the optimum by several times the gap, as ŝ_min is small.
         lambda: _alone(0.0, 0.0, LARGEST),
+        # ŝ_max in the place of ŝ_min would be false, in the gap's part, and in the rate.
+        lambda: _unlike(0.0),
+        lambda: _unlike(0.5),
     ),
     slack=(None,),
     broken=_at_zero,
