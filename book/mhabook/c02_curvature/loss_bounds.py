@@ -266,6 +266,12 @@ def short_segment(
     return curvature
 
 
+def _uphill():
+    """Short equal tokens, of margin 1 at the first model and −1 at the second."""
+    (model, data) = confident(1.0).values()
+    return {"model": model, "other": -model, "data": data}
+
+
 @statement(
     id="cor-1-quasi-convexity",
     title="Local quasi-convexity",
@@ -274,10 +280,11 @@ def short_segment(
     chapter=FURTHER,
     assumptions=f"{TOKENS}; logistic loss; κD² < 8",
     random=_segment,
-    extremal=(lambda: valley(0.05), lambda: valley(1.0), ridge),
+    # In the last, the second end has the larger loss, and that is the largest of all.
+    extremal=(lambda: valley(0.05), lambda: valley(1.0), ridge, _uphill),
     # At margin 0 |ℓ′| is 0.72 of ℓ, which leaves 0.28 of κD²/8 = 6e-4 on the first valley. On
     # ``ridge`` e^x stands against 1/(1 − x), x = κD²/8 = 0.05: x²/2 = 0.00125.
-    slack=(0.0003, None, 0.002),
+    slack=(0.0003, None, 0.002, 1e-4),
     broken=lambda seed: short(seed, valley, distance=0.5),
     breaks=TOKENS,
     hypotheses=lambda model, other, data, R=None: (

@@ -139,7 +139,13 @@ def _stuck(seed):
     assumptions="p ≥ d; N has rank d; δ(Z) ≤ ¼√s_min; 0 < η ≤ 2/(13 s_max)",
     by_proof="with the largest η, the factor is below 1 − 1/(10κ)",
     random=_point,
-    extremal=(_slowest, inward, lambda: _point(33)),
+    extremal=(
+        _slowest,
+        inward,
+        lambda: _point(33),
+        # Off the optimum by imbalance alone, which a step along ∇L would leave as it is.
+        lambda: {"U": np.eye(1) * 1.1, "V": np.eye(1) / 1.1, "N": np.eye(1), "lr": LARGEST},
+    ),
     slack=(0.006,),
     broken=_stuck,
     breaks="δ(Z) ≤ ¼√s_min: the saddle at zero instead",
