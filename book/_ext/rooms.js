@@ -166,12 +166,13 @@ function resize(width) {
 // What stands above the picture of the mounted figure and below it, how high it is, and its state.
 function told() {
   const { children, dataset } = page.root,
-    html = (...names) => children.filter(({ className }) => names.includes(className)).map((part) => part.outerHTML),
-    [picture] = children.filter(({ className }) => className === "mha-live-picture");
+    shown = children.filter(({ className }) => !["mha-live-title", "mha-said"].includes(className)),
+    at = shown.findIndex(({ className }) => className === "mha-live-picture"),
+    html = (parts) => parts.map((part) => part.outerHTML).join("");
   return {
-    above: html("mha-tries", "mha-controls", "mha-hint").join(""),
-    below: html("mha-live-summary").join(""),
-    height: Math.round(picture.children[0].layout?.height),
+    above: html(shown.slice(0, at)),
+    below: html(shown.slice(at + 1)),
+    height: Math.round(shown[at].children[0].layout?.height),
     state: dataset.state,
   };
 }

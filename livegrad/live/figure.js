@@ -10,7 +10,7 @@ import { Replay } from "./replay.js";
 import { Trainer, work } from "./training.js";
 import { Stage, below, button, control, defaults, opened, sentence, shared } from "./widget.js";
 
-// A live figure: its controls above its picture, and a sentence below. The description comes from Python, and with
+// A live figure: its picture, its controls right below it, and a sentence. The description comes from Python, and with
 // `formulas` the functions that it names, as `Run` takes them. It gives what the entry of a figure exports by default:
 // `render` for the page, `work` for the worker, `run` for both. Where only controls have moved that choose what is measured
 // of the last model, the last run is not trained again.
@@ -33,7 +33,7 @@ export function liveFigure(formulas) {
   return { run, render, work: () => work(run) };
 }
 
-const HINT = "Points with a dashed ring can be dragged.";
+const HINT = "Dashed rings can be dragged.";
 
 class View {
   constructor(run, model, el) {
@@ -86,7 +86,7 @@ class View {
   show(el) {
     const {
       spec,
-      figure: { picture, root },
+      figure: { picture, root, summary },
       grips,
       controls,
       tries,
@@ -97,12 +97,12 @@ class View {
       const named = { className: "mha-tries", role: "group", "aria-label": "Try this" };
       picture.before(element("div", named, "Try: ", ...tries.map(({ made }) => made), reset));
     } else all.push(reset);
-    picture.before(element("div", { className: "mha-controls" }, ...all));
+    if (spec.drag.length) all.push(element("p", { className: "mha-hint", textContent: HINT }));
+    summary.before(element("div", { className: "mha-controls" }, ...all));
     root.addEventListener("change", () => {
       this.moving = null; // a slider has been let go
     });
     picture.append(grips.layer);
-    if (spec.drag.length) picture.before(element("p", { className: "mha-hint", textContent: HINT }));
     if (spec.alone) root.dataset.alone = "";
     this.note = element("p", { className: "mha-hint", role: "status" });
     picture.before(this.note);
@@ -196,7 +196,7 @@ class View {
     if (this.settled && (name === null || name !== this.moving))
       this.before = this.settled.isDefault ? null : { steps: this.settled.steps, ...this.settled.curves };
     this.moving = name;
-    this.keepInSight();
+    this.keepInSight(this.controls[name]?.root ?? document.activeElement);
     this.address.leave();
     this.note.textContent = "";
     this.move(next);
@@ -204,11 +204,11 @@ class View {
   }
 
   // On a phone the picture stays in sight once a control has been touched; it must not cover that control.
-  keepInSight() {
+  keepInSight(control) {
     const { root } = this.figure;
     if ("touched" in root.dataset) return;
     root.dataset.touched = "";
-    if (root.contains(document.activeElement)) document.activeElement.scrollIntoView({ block: "nearest" });
+    if (root.contains(control)) control.scrollIntoView({ block: "nearest" });
   }
 
   isDefault(values) {

@@ -17,7 +17,7 @@ RULE_NAMES = ("gradient descent", "momentum 0.9", "Adam")
 STEP_SIZES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
-def panels(*titles: str, columns: int = 2, height: int = 410) -> go.Figure:
+def panels(*titles: str, columns: int = 2, height: int = 440) -> go.Figure:
     """An empty figure with a panel for each title, ``columns`` side by side, row by row; the last
     fills its row."""
     rows, (row, column) = -(-len(titles) // columns), divmod(len(titles) - 1, columns)

@@ -93,10 +93,13 @@ class _Panel:
 
 
 def _make_room(figure, rows):
-    """Panels shrink by what the legends above them take: those on top by a margin, others by wider
-    gaps."""
+    """A figure with one row of panels grows by what the legends above them take. Of several rows
+    the panels shrink: those on top by a margin, others by wider gaps."""
     highs = [max(panel.high for panel in row) for row in rows]
-    figure.layout.margin.t += max(highs[0] - EDGE, 0)
+    top = max(highs[0] - EDGE, 0)
+    figure.layout.margin.t += top
+    if len(rows) == 1:
+        figure.layout.height += top
     if not any(highs[1:]):
         return
     margin = figure.layout.margin

@@ -43,6 +43,8 @@ const KINDS = {
   slider({ values, texts, index, dataset }, id, caption, changed) {
     const input = element("input", { id, type: "range", min: 0, max: values.length - 1, step: 1, dataset });
     const shown = element("span", { className: "mha-value", "aria-hidden": "true" }); // the slider itself says it aloud
+    const longest = Math.max(...texts.map(({ length }) => length)); // has its room at every value: no label wraps anew
+    shown.setAttribute("style", `min-width: ${longest}ch`);
     const say = () => {
       shown.textContent = texts[input.value];
       input.setAttribute("aria-valuetext", texts[input.value]);

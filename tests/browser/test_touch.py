@@ -112,6 +112,32 @@ def test_a_finger_that_moves_along_a_slider_moves_it_and_so_does_a_tap(phone):
     page.wait_for_function("() => document.querySelector('.mha-live').dataset.state === 'done'")
 
 
+def test_once_a_control_has_moved_the_picture_stays_in_sight_and_covers_no_control(phone):
+    page = phone("book/kernels/13_when_gradient_descent_must_succeed.html")
+    at_rest(page)
+    live = page.locator(".mha-live").first
+    picture, controls = live.locator(".mha-live-picture"), live.locator("[data-control]")
+    slider = live.locator("input[type=range]").first
+    page.evaluate(
+        "(to) => scrollBy({ top: to, behavior: 'instant' })", slider.bounding_box()["y"] - 80
+    )
+    frames(page, 2)
+    assert picture.bounding_box()["y"] < 0, "a reader who has moved nothing scrolls it away"
+
+    def assert_in_sight_below_the_picture(control):
+        above, box = picture.bounding_box(), control.bounding_box()
+        assert above["y"] >= 0 and above["y"] + above["height"] <= box["y"] + 1
+        assert box["y"] + box["height"] <= page.viewport_size["height"]
+
+    box = slider.bounding_box()
+    page.touchscreen.tap(box["x"] + 0.4 * box["width"], box["y"] + box["height"] / 2)
+    eventually(page, lambda: assert_in_sight_below_the_picture(slider))
+    slider.focus()
+    for control in controls.all()[1:]:
+        page.keyboard.press("Tab")
+        eventually(page, lambda control=control: assert_in_sight_below_the_picture(control))
+
+
 @pytest.mark.parametrize(
     ("name", "what"),
     [  # on a slider Chromium never lets them

@@ -544,7 +544,9 @@ def test_on_a_phone_panels_stand_below_each_other_each_under_its_title(make):
         round(axis.pop("tickfont")["size"], 6) for axis in both if "exponentformat" in axis
     } == {9.6}
     said = spec["figure"]["layout"]
-    assert wide["height"] == said["height"] and wide["width"] == 1000
+    one_row = len({said[name]["domain"][1] for name in said if name.startswith("yaxis")}) == 1
+    names = said["margin"]["t"] - wide["margin"]["t"]
+    assert wide["height"] == said["height"] - (names if one_row else 0) and wide["width"] == 1000
     tops = {title["y"]: title["yshift"] for title in wide["annotations"]}
     assert tops == {title["y"]: title["yshift"] for title in reversed(wide["annotations"])}, "a row"
     assert wide["margin"]["t"] <= said["margin"]["t"], "names at the ends of lines take no room"
@@ -559,6 +561,19 @@ def test_on_a_phone_panels_stand_below_each_other_each_under_its_title(make):
         and (low[:-1] > high[1:]).all()
         and np.ptp(high - low) < 1e-12
     )
+
+
+def test_names_take_nothing_from_a_row_of_panels_and_leave_no_band_where_they_stand_at_lines():
+    made = FIGURES["heads"]()._description
+    frame = panels("loss", height=400)
+    for name in ("loss", "another loss"):
+        line(frame, name, 1, shows="loss")
+    spec = replace(made, frame=frame).to_json()
+    said, (t, b) = spec["figure"]["layout"], (30, 44)
+    assert said["margin"]["t"] > t and said["height"] - said["margin"]["t"] - b == 400 - t - b
+    for width in (1000, 390):
+        layout = layout_at(width, spec)
+        assert layout["margin"]["t"] == t and layout["height"] == 400
 
 
 def test_a_diverging_run_keeps_what_came_before():

@@ -47,10 +47,10 @@ def test_a_still_figure_has_a_picture_that_says_its_words_and_its_room_on_a_phon
     made, quiet = pictures.placed(f"<p>{still_figure('one', 'two')}</p>", room)
     box = BeautifulSoup(made, "html.parser").select_one(".mha-figure .mha-drawing")
     picture = box.select_one("svg.mha-picture[role=img]")
-    assert picture["aria-label"] == ALT and picture["viewbox"] == "0 0 700 410"
-    assert box["style"] == "height: 410px; --phone: 595px"
+    assert picture["aria-label"] == ALT and picture["viewbox"] == "0 0 700 440"
+    assert box["style"] == "height: 440px; --phone: 595px"
     assert box.select_one("noscript p").get_text() == ALT
-    assert len(quiet) == 1 and quiet[0]["layout"]["height"] == 410
+    assert len(quiet) == 1 and quiet[0]["layout"]["height"] == 440
 
 
 def test_a_live_figure_has_its_picture_in_place_of_its_words_and_its_room(room, live):
@@ -59,9 +59,9 @@ def test_a_live_figure_has_its_picture_in_place_of_its_words_and_its_room(room, 
     assert not quiet and not box.select(".mha-alt, script")
     above, picture, below = box.find_all(["div", "svg"], recursive=False)
     assert picture["aria-label"] == live.spec["figure"]["layout"]["meta"]["alt"]
-    assert re.fullmatch(r"--desk: 410px; --phone: \d+px", picture["style"])
+    assert re.fullmatch(r"--desk: 440px; --phone: \d+px", picture["style"])
     assert above.has_attr("inert") and below["aria-hidden"] == "true"
-    labels = [label.get_text() for label in above.select("label")]
+    labels = [label.get_text() for label in below.select("label")]
     assert labels == [control.label for control in live.controls.values()]
     ends = live.drawn()
     assert f"attention score {ends['attention_score'][-1]:.3g}" in below.get_text()
@@ -75,8 +75,8 @@ def test_a_figure_that_cannot_train_stops_the_build(room, live):
 
 def test_what_stands_around_a_figure_has_no_names_and_stands_as_it_is_set(room, live):
     around = room.around({"spec": live.spec, "values": live.values, "_esm": live._esm})
-    assert not re.search(r' (id|for|data-[\w-]+)="', around["above"])
-    sliders = BeautifulSoup(around["above"], "html.parser").select("input[type=range]")
+    assert not re.search(r' (id|for|data-[\w-]+)="', around["above"] + around["below"])
+    sliders = BeautifulSoup(around["below"], "html.parser").select("input[type=range]")
     assert sliders
     for slider, control in zip(
         sliders, (one for one in live.controls.values() if one.kind == "slider"), strict=True

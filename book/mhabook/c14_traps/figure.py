@@ -278,7 +278,7 @@ _ALT = (
 def _frame():
     """Each name stands once: those of the curves on the left, those of the query's places on the
     right. The foot of a pin is a key, and a path goes from the start."""
-    frame = panels("output at the query", "loss", height=420)
+    frame = panels("output at the query", "loss", height=450)
     frame.add_scatter(
         name="stems",
         mode="lines",

@@ -265,7 +265,7 @@ _ALT = (
 
 
 def _frame():
-    frame = panels("smallest curvature of the plane", "loss minus that of the network", height=420)
+    frame = panels("smallest curvature of the plane", "loss minus that of the network", height=490)
     line(frame, "smallest curvature of the plane", 1, shows="curvature", over=DEGREES)
     of_all = {"color": ORDERED[-1], "dash": "dot"}
     line(frame, "mean of all eigenvalues", 1, shows="mean", over=(0, 90), **of_all)

@@ -264,7 +264,7 @@ def outcome(first: list[float], second: list[float], other: str = "gaussian") ->
 
 
 def _frame():
-    frame = panels("test accuracy, seed by seed", "mean difference and its interval")
+    frame = panels("test accuracy, seed by seed", "mean difference and its interval", height=480)
     frame.add_scatter(
         name="one seed",
         mode="lines",
