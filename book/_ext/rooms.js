@@ -63,7 +63,8 @@ class Element {
   }
 
   getContext() {
-    return { measureText: ({ length }) => ({ width: 6 * length }) };
+    // Source Sans of 12 pixels
+    return { measureText: (text) => ({ width: 5.2 * text.length + 0.8 * text.replace(/\D/g, "").length }) };
   }
 
   querySelectorAll() {

@@ -217,19 +217,19 @@ function spread(layout, data, width) {
   return above;
 }
 
-// As high as there is room; where that is not known (0), as high as Python has it, less what it keeps above one row of panels
-// for names that stand at lines. Above the first row of panels stand its titles and names, between two rows the numbers and
+// As high as there is room; where that is not known (0), as high as Python has it, but above one row of panels with what the
+// names take at the usual width. Above the first row of panels stand its titles and names, between two rows the numbers and
 // titles of axes, too; but the panels of a row keep LEAST.
 const [LEAST, TICKS, NAMED] = [45, 20, 22];
-function fit(layout, room, above) {
+function fit(layout, room, usual, above) {
   const size = (layout.font?.size ?? 12) / 12,
     all = Array.from({ length: panelsOf(layout) }, (_, k) => layout[axis("y", k)]),
     rows = [...new Map(all.map(({ domain }) => [domain[1], domain])).values()].sort((one, two) => two[1] - one[1]),
     isNamed = (row) => all.some(({ domain }, k) => domain[1] === row[1] && layout[axis("x", k)].title?.text),
     gapOf = (row, before) => TITLE + above.get(row[1]) + size * (TICKS + (isNamed(before) ? NAMED : 0));
-  const top = TITLE + above.get(rows[0][1]),
-    high = room || layout.height + (rows.length > 1 ? 0 : top - layout.margin.t);
-  layout.margin.t = top;
+  const more = rows.length > 1 ? 0 : TITLE + usual.get(rows[0][1]) - layout.margin.t,
+    high = room || layout.height + more;
+  layout.margin.t = TITLE + above.get(rows[0][1]);
   const inner = high - layout.margin.t - layout.margin.b,
     gaps = rows.map((row, k) => (k ? gapOf(row, rows[k - 1]) / inner : 0)),
     [apart, tall] = [gaps.reduce((sum, gap) => sum + gap), rows.reduce((sum, [low, top]) => sum + top - low, 0)],
@@ -378,12 +378,13 @@ export class Drawer {
     this.width = width;
     const isNew = wanted !== this.made;
     if (isNew) this.layout = layoutOf(spec.figure, spec.draw, frame);
-    const above = stacked ? null : spread(this.layout, data, width || WIDE);
+    const usual = stacked ? null : spread(this.layout, data, WIDE),
+      above = usual && spread(this.layout, data, width || WIDE);
     if (isNew) {
       this.made = wanted;
       const { layout } = this;
       if (stacked) stack(layout, stacked);
-      if (above) fit(layout, this.room, above);
+      if (above) fit(layout, this.room, usual, above);
       hold(layout);
       if (width) layout.width = width;
       box.style.height = `${layout.height}px`;
