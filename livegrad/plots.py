@@ -54,6 +54,7 @@ COLORS = ("#0B57B5", "#B35900", "#147D57", "#92157A", INK, GRAY)
 """Blue, amber, green, violet, ink, and gray: of lines that nothing else tells apart."""
 ORDERED = ("#222832", "#2F3640", "#3B434E", "#48505C", "#555E6B", "#616C79", "#6E7987")
 """Seven colors in an order, from dark to light; on a dark page from light to dark."""
+SAMPLE = 45  # pixels of a line in a legend: two long dashes
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 DIVERGING: dict[str, Any] = {
     "zmid": 0,
@@ -108,7 +109,7 @@ def transparent(
         margin={"l": 52, "r": 12, "t": 50 if title else 30, "b": 44},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        legend={"orientation": "h", "yanchor": "top", "y": -0.2},
+        legend={"orientation": "h", "yanchor": "top", "y": -0.2, "itemwidth": SAMPLE},
     )
     return figure
 

@@ -109,7 +109,7 @@
     });
     for (const letter of "xy") share(panels.map((panel) => panel[letter]));
     const slides = layout.sliders ? SLIDER : 0; // below the panels, and the legend above them
-    layout.legend = { ...layout.legend, y: slides ? 1 + BELOW / 2 / high : -BELOW / high };
+    layout.legend = { ...layout.legend, itemwidth: 30, y: slides ? 1 + BELOW / 2 / high : -BELOW / high };
     layout.height = layout.margin.t + high + BELOW + lines(data) * LINE + slides;
     return figure;
   }

@@ -25,7 +25,7 @@ KNOWN: dict[str, set[str]] = {
     | {"tickformat"}
     | {"showgrid", "zeroline", "zerolinecolor", "zerolinewidth", "anchor", "scaleanchor"}
     | {"constrain", "fixedrange"},
-    "legend": {"orientation", "x", "y", "yanchor", "font", "groupclick"},
+    "legend": {"orientation", "x", "y", "yanchor", "font", "groupclick", "itemwidth"},
     "annotation": {"text", "x", "y", "xanchor", "yanchor", "xref", "yref", "yshift", "font"}
     | {"showarrow"},
 }

@@ -12,7 +12,8 @@ from livegrad.still.words import LINE, SIZE, TITLE, lines, width, written
 ROW = 19  # pixels: a line of the legend
 EDGE = 5  # within its border, above and below
 BETWEEN = 2.5  # from a name to the next sample
-SAMPLE = 40  # before each name, with the line as it is drawn
+DRAWN = 30  # how long the line before a name is, where a legend does not say it
+SAMPLE = DRAWN + 10  # before each name, with the line as it is drawn
 BAR = 30  # the width of a bar of colors
 APART = 10
 GROUP = 10  # pixels between two rows of a legend in groups
@@ -32,11 +33,13 @@ class Legend:
         self.groups: list[list[int]] = list(groups.values())
         grouped = any(trace.get("legendgroup") for trace in traces)
         self.apart: float | None = GROUP if grouped else None
+        self.long: float = said.get("itemwidth", DRAWN)
+        self.sample: float = self.long + SAMPLE - DRAWN
 
     def places(self, room: float) -> list[tuple[float, float]]:
         """(left end, upper end) of each name, in pixels."""
         names = [width(trace["name"], self.size) for trace in self.traces]
-        wide = [SAMPLE + max(names[k] for k in group) + BETWEEN for group in self.groups]
+        wide = [self.sample + max(names[k] for k in group) + BETWEEN for group in self.groups]
         if self.apart is None and sum(wide) > room:
             wide = [max(wide)] * len(wide)
         found, at, top, below = {}, 0.0, 0.0, 0.0
@@ -59,10 +62,10 @@ class Legend:
         top -= self.height(wide) if self.said.get("yanchor") == "bottom" else 0
         for trace, (at, down) in zip(self.traces, self.places(wide), strict=True):
             y = top + EDGE + down + ROW / 2
-            yield faded("".join(sample(trace, left + at + 5, y)), trace.get("opacity", 1))
-            yield written(
-                trace["name"], left + at + SAMPLE, y + 0.35 * self.size, "start", self.size
-            )
+            shown = sample(trace, left + at + 5, y, self.long)
+            yield faded("".join(shown), trace.get("opacity", 1))
+            x = left + at + self.sample
+            yield written(trace["name"], x, y + 0.35 * self.size, "start", self.size)
 
 
 def legends(layout: Mapping[str, Any], traces: list[Mapping[str, Any]]) -> list[Legend]:
@@ -76,19 +79,20 @@ def legends(layout: Mapping[str, Any], traces: list[Mapping[str, Any]]) -> list[
     return [Legend(layout.get(name) or {}, group) for name, group in groups.items()]
 
 
-def sample(trace: Mapping[str, Any], x: float, y: float) -> Iterator[str]:
-    """What a trace looks like, at the left end and in the middle of its place."""
+def sample(trace: Mapping[str, Any], x: float, y: float, wide: float) -> Iterator[str]:
+    """What a trace looks like, at the left end and in the middle of its place, which is so wide."""
     if trace.get("type") == "bar":
         color = trace.get("marker", {}).get("color", "#444")
-        yield f'<rect x="{x + 9:.1f}" y="{y - 6:.1f}" width="12" height="12" fill="{color}"/>'
+        yield f'<rect x="{x + wide / 2 - 6:.1f}" y="{y - 6:.1f}" width="12" height="12" fill="{color}"/>'
         return
     mode = trace.get("mode", "lines")
     if trace.get("fill", "none") != "none":
-        yield f'<rect x="{x:.1f}" y="{y:.1f}" width="30" height="6" fill="{trace.get("fillcolor", "none")}"/>'
+        color = trace.get("fillcolor", "none")
+        yield f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:g}" height="6" fill="{color}"/>'
     if "lines" in mode:
         look = trace.get("line", {})
         thin = {"line": {**look, "width": min(look.get("width", 2), 10)}}
-        yield f'<path d="M{x:.1f},{y:.1f}h30" fill="none"{stroke(thin)}/>'
+        yield f'<path d="M{x:.1f},{y:.1f}h{wide:g}" fill="none"{stroke(thin)}/>'
     if "markers" in mode:
         look = trace.get("marker", {})
         size = float(np.clip(np.max(look.get("size", 6), initial=2), 2, 16))
@@ -96,7 +100,7 @@ def sample(trace: Mapping[str, Any], x: float, y: float) -> Iterator[str]:
         first = color if color is None or isinstance(color, str) else color[0]
         shown = {key: value for key, value in look.items() if key != "color"}
         shown |= {"size": size} | ({"color": first} if first else {})
-        yield from dots(np.array([x + 15]), np.array([y]), shown)
+        yield from dots(np.array([x + wide / 2]), np.array([y]), shown)
 
 
 class ColorBar:
