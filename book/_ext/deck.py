@@ -20,16 +20,17 @@ name they stand above a statement, for what its symbols mean, and with ``/title`
 of a slide. For ``4/thm-1-training/proof`` they say, above that proof, what is proved, and for
 ``4/thm-1-training/proof-2`` on its second slide; else the whole statement stands there, if it leaves
 room, and if it is short on the slides behind. With ``/instead``, they stand in Markdown in place of
-what a section or a question says, which is then in the notes; a question has its picture, too.
-``4/thm-1-training/proof/instead`` is a numbered list, of the steps of that proof.
-``if_late`` lists what can be skipped, a slide with its proof or ``4/thm-1-training/proof`` alone; the
-notes say so.
+what a section or a question says, which is then in the notes; a question has its picture, too. There,
+``{}`` is the next displayed formula or table of the page, and ``2/instead`` is for the second slide
+of a section. ``4/thm-1-training/proof/instead`` is a numbered list, of the steps of that proof.
+What stands behind a question waits for a key. ``if_late`` lists what can be skipped, a slide with
+its proof or ``4/thm-1-training/proof`` alone; the notes say so.
 
 The notes of a slide are its number, its minutes, and the minute of the lecture at which it begins,
-what to ask (``show`` of a live figure), what lecture_notes.yml says of it, and of a statement its
-proof, unless a slide shows it. What is said of ``2/prop-1-hessian/proof`` is for the first slide of
-that proof, of ``2/prop-1-hessian/proof-2`` for the second, and of
-``softmax/three-scores-three-weights/2`` for the second slide of a section.
+what to ask (``show`` of a live figure, which with ``first`` has only its first panel), what
+lecture_notes.yml says of it, and of a statement its proof, unless a slide shows it. What is said of
+``2/prop-1-hessian/proof`` is for the first slide of that proof, of ``2/prop-1-hessian/proof-2`` for
+the second, and of ``softmax/three-scores-three-weights/2`` for the second slide of a section.
 """
 
 import re
@@ -139,16 +140,17 @@ def timed(number, minutes, begins):
 def of_part(part, week, setter):
     """The slides of a part of the lecture, with their shares of its minutes.
 
-    Raises ValueError for a proof in ``add`` or ``if_late`` that has no slide.
+    Raises ValueError for a proof, or a part of a section, in ``add`` or ``if_late`` that has no slide.
     """
     made = [each for name in part["slides"] for each in slide(name, part, setter)]
     words = part.get("add", {})
     for key in ("add", "if_late"):
         named = [name.removesuffix("/instead") for name in part.get(key, ())]
-        proofs = {name for name in named if re.search(r"/proof(-\d+)?$", name)}
-        for name in proofs - {each.noted for each in made}:
+        parts = {name for name in named if re.search(r"/(proof(-\d+)?|\d+)$", name)}
+        for name in parts - {each.noted for each in made}:
             raise ValueError(
-                f"{key}, {name}: expected a proof with a slide of its own; leave this out"
+                f"{key}, {name}: expected a proof or a part of a section with a slide of its own; "
+                "leave this out"
             )
     names = [name for other in week["lecture"] for name in other["slides"]]
     for each in made:
@@ -163,14 +165,17 @@ def of_part(part, week, setter):
                 each.body += opening(page)
         if each.name:
             each.body = with_words(each.body, each.name, words, setter)
-    shows = {item["figure"]: item["show"] for item in week["live"]}
+    shows = {item["figure"]: item for item in week["live"]}
     minutes = shared(part["minutes"], [each.share for each in made])
+    let_wait(made)
     for each, takes in zip(made, minutes, strict=True):
         each.minutes = takes
-        asked = shows.get(each.name.split("/")[-1])
+        live = shows.get(each.name.split("/")[-1], {})
+        if live.get("first"):
+            each.body = each.body.replace("?slides", "?slides=first")
         each.notes = (
             ("<p><b>If you are late, skip this slide.</b></p>" if each.optional else "")
-            + (f"<p><b>{escape(asked)}</b></p>" if asked else "")
+            + (f"<p><b>{escape(live['show'])}</b></p>" if live else "")
             + note(each.noted, setter)
             + each.notes
         )
@@ -265,7 +270,8 @@ def in_place(body, kind, name, said_of, setter):
     """A slide and its notes: with words of the course below its heading, if there are any, and its
     own in the notes.
 
-    Raises ValueError for a slide that is neither a section nor a question.
+    Raises ValueError for a slide that is neither a section nor a question, and for more {} than the
+    page has formulas and tables there.
     """
     words = said_of.get(f"{name}/instead")
     if words is None:
@@ -275,9 +281,56 @@ def in_place(body, kind, name, said_of, setter):
     if kind == "question":
         body += setting(name.split("/")[0], False)
     found = BeautifulSoup(body, "html.parser")
-    own = [each for each in found.find_all(is_text) if not each.find_parent(class_="proof")]
+    own = [each for each in found.find_all(is_text) if not each.find_parent(stays)]
     notes = "".join(f"<p>{said(copy(each))}</p>" for each in own)
-    return f"{found.find(['h1', 'h2'])}{rendered(words, setter)}", notes
+    of_page = found.find_all(lambda part: part.name == "table" or is_formula(part))
+    shown = BeautifulSoup(rendered(words, setter), "html.parser")
+    for place in [each for each in shown.find_all("p") if each.get_text() == OF_PAGE]:
+        if not of_page:
+            raise ValueError(
+                f"add, {name}/instead: expected at most one {OF_PAGE} for each formula and table there"
+            )
+        place.replace_with(of_page.pop(0))
+    return f"{found.find(['h1', 'h2'])}{shown}", notes
+
+
+def stays(part):
+    """Is it no text for notes: a statement, or a table?"""
+    return part.name == "table" or "proof" in part.get("class", ())
+
+
+OF_PAGE = "{}"  # the next displayed formula or table of what is replaced
+ANSWER = ("text", "definition", "statement", "theorem")  # of the kinds of slides
+
+
+def let_wait(made):
+    """On slides what stands behind a question waits for a key, also where the slide before asks it."""
+    asked = False
+    for each in made:
+        if each.kind in ANSWER:
+            each.body, asked = waiting(each.body, asked and not each.name)
+
+
+def waiting(body, asked):
+    """A slide on which what stands behind a question waits for a key: a statement, or each paragraph,
+    formula and row of a table; and whether the slide ends with a question. ``asked``: the one before
+    did."""
+    found = BeautifulSoup(body, "html.parser")
+    stated, lead = found.select_one(".proof"), found.select_one(".lead")
+    if stated is not None:
+        parts, asked = [stated], lead is not None and asks(lead)
+    else:
+        parts = found.h2.find_next_siblings()
+    for part in parts:
+        for each in (part.select("tbody > tr") or [part]) if asked else []:
+            each["class"] = [*each.get("class", ()), "fragment"]
+        asked = asked or asks(part)
+    return str(found), asks(parts[-1])
+
+
+def asks(part):
+    """Does it end with a question?"""
+    return part.get_text().rstrip().endswith("?")
 
 
 def about(k, week, given):
@@ -347,9 +400,8 @@ def slide(name, part, setter=None):
     below."""
     page, label = name.split("/")
     file = built.file_of(page)
-    (body, kind), more, behind = shown(page, label), [], []
-    if kind == "text":
-        body, *more = in_parts(body)
+    (body, kind), behind = shown(page, label), []
+    body, *more = in_parts(body) if kind == "text" else [body]
     body, notes = in_place(body, kind, name, part.get("add", {}), setter)
     if kind in ("definition", "statement", "theorem"):
         notes = sources(page, label)
@@ -360,7 +412,9 @@ def slide(name, part, setter=None):
             body += below
         elif "Proof." not in said.get(name, ""):
             notes += words(filter(None, [proof_of(element(page, label))]), file)
-    further = [Slide(each, "text", noted=f"{name}/{k}") for k, each in enumerate(more, 2)]
+    further = [
+        later(each, f"{name}/{k}", part.get("add", {}), setter) for k, each in enumerate(more, 2)
+    ]
     outlines = [
         Slide(each, "outline", noted=f"{name}/{of_proof(k)}") for k, each in enumerate(behind)
     ]
@@ -378,6 +432,12 @@ def slide(name, part, setter=None):
         for each in made:
             each.body = joined(each.body, setter)
     return made
+
+
+def later(body, noted, said_of, setter):
+    """A slide of a section behind its first one."""
+    body, notes = in_place(body, "text", noted, said_of, setter)
+    return Slide(body, "text", notes, noted=noted)
 
 
 def of_proof(k):
@@ -617,8 +677,10 @@ def labelled(page, label):
             f"{page}/{label}: expected a statement, a figure, a section or a live figure"
         )
     name = escape(live.find("figcaption").get_text(strip=True))
-    body = f'<iframe data-src="../../figures/{label}.html?slides" title="{name}"></iframe>'
-    return body, "live"
+    # with names that no other slide has
+    drawn = str(live.find("svg")).replace("mha-picture-", f"{label}-")
+    frame = f'<iframe data-src="../../figures/{label}.html?slides" title="{name}"></iframe>'
+    return f"{frame}<figure><figcaption>{name}</figcaption>{drawn}</figure>", "live"
 
 
 def statement(found, file):

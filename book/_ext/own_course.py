@@ -33,6 +33,7 @@ CALLED = {
     int: "a whole number",
     list: "a list",
     dict: "a mapping",
+    bool: "true or false",
     (str, date): "a date or text",
 }
 
@@ -82,7 +83,7 @@ def week_of(week, where):
             require_part(part, f"{where}, part {k} of lecture")
     shown = {name.split("/")[1] for part in found["lecture"] for name in part["slides"]}
     for item in week.get("live", ()):
-        expect(item, f"{where}, live", {"page": str, "figure": str, "show": str}, {})
+        expect(item, f"{where}, live", {"page": str, "figure": str, "show": str}, {"first": bool})
         if item["figure"] not in shown:
             raise ValueError(
                 f"{where}, live: no slide shows {item['figure']!r}; name it among the slides, as "
@@ -93,7 +94,7 @@ def week_of(week, where):
 
 # What may stand behind the name of a slide (deck.py).
 BEHIND = {
-    "add": re.compile(r"/(above|title|instead|proof(-[2-9]|/instead)?)$"),
+    "add": re.compile(r"/(above|title|([2-9]/)?instead|proof(-[2-9]|/instead)?)$"),
     "if_late": re.compile("/proof$"),
 }
 
@@ -140,7 +141,7 @@ def expect(said, where, needed, optional):
         if key not in kinds:
             raise ValueError(f"{where}: expected {names}, got {key!r}")
         # True and False are numbers to Python
-        if isinstance(value, bool) or not isinstance(value, kinds[key]):
+        if isinstance(value, bool) != (kinds[key] is bool) or not isinstance(value, kinds[key]):
             raise ValueError(f"{where}: expected {key} to be {CALLED[kinds[key]]}, got {value!r}")
     for key in needed:
         if key not in said:

@@ -29,6 +29,21 @@ function fit(slide) {
   for (const lead of leads) lead.hidden = isFull(slide);
 }
 
+// A live figure starts when its slide is near, so that the first slide is there at once; then it stays, with its settings.
+// Without data-src reveal.js leaves it alone.
+const NEAR = 2;
+function start(frame) {
+  const { src } = frame.dataset;
+  if (!src) return;
+  delete frame.dataset.src;
+  if (!frame.hasAttribute("src")) frame.src = src;
+}
+function startNear() {
+  const here = Reveal.getIndices().h,
+    near = Reveal.getSlides().slice(here, here + NEAR + 1);
+  for (const slide of near) slide.querySelectorAll("iframe").forEach(start);
+}
+
 // The keys come back to the slides when one is left, and a live figure hands on what it does not use
 // (livegrad/live/on_slide.js).
 addEventListener("message", ({ data, source }) => {
@@ -36,7 +51,8 @@ addEventListener("message", ({ data, source }) => {
   if (isOurs && data?.key) document.dispatchEvent(new KeyboardEvent("keydown", { ...data, bubbles: true }));
 });
 
-// Printed from the browser, every slide is a page (kit.css), and all that is built up on a screen is there.
+// Printed from the browser, every slide is a page (kit.css), and all that is built up on a screen is there. A figure that has
+// not started is a picture.
 addEventListener("beforeprint", () => {
   if (Reveal.isPrintView()) return;
   document.documentElement.classList.add("on-paper", "print-pdf"); // without the second, reveal.js has styles for paper
@@ -47,19 +63,23 @@ addEventListener("afterprint", () => {
   fit(Reveal.getCurrentSlide());
 });
 
-Reveal.on("ready", () => fit(Reveal.getCurrentSlide()));
+Reveal.on("ready", () => {
+  fit(Reveal.getCurrentSlide());
+  startNear();
+});
 Reveal.on("slidechanged", ({ currentSlide }) => {
   fit(currentSlide);
+  startNear();
   document.activeElement.blur();
   window.focus();
 });
 Reveal.on("pdf-ready", async () => {
   await document.fonts.ready;
-  const frames = [...document.querySelectorAll("iframe")];
+  const frames = [...document.querySelectorAll("iframe[data-src]")];
   await Promise.all(
     frames.map((frame) => {
       const loaded = new Promise((done) => frame.addEventListener("load", done));
-      frame.src = frame.getAttribute("src") ?? frame.dataset.src;
+      start(frame);
       return loaded;
     }),
   );
@@ -75,9 +95,8 @@ Reveal.initialize({
   hash: true,
   slideNumber: "c/t",
   transition: "none",
+  controlsTutorial: false, // no arrow that moves
   pdfMaxPagesPerSlide: 1,
   pdfSeparateFragments: false, // a theorem is built up on a screen alone
-  preloadIframes: true, // a live figure keeps its settings while other slides are shown, and is there when they are printed
-  viewDistance: 99,
   plugins: [RevealNotes],
 });

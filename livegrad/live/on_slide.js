@@ -2,7 +2,8 @@
 // and a key that nothing here uses goes to the slides, also from inside this frame. What can be moved or pressed keeps its
 // own keys; a menu, which finds its entries by letters, keeps all but those of a presenter.
 (() => {
-  if (!new URLSearchParams(location.search).has("slides")) return;
+  const asked = new URLSearchParams(location.search);
+  if (!asked.has("slides")) return;
 
   // The letters and the styles of the slides, where they lie beside the figures; names are as wide as their letters, so the
   // figure waits for these (widget.py).
@@ -16,16 +17,32 @@
   window.mhaStyled = Promise.all(["letters", "kit"].map(styled)).then(() => document.fonts.load('1em "Source Sans 3"'));
 
   // A slide shows this page 1.18 times as large (kit.css): the 12 pixels of an axis become 18.
-  const LARGER = 1.28;
+  const LARGER = 1.28,
+    BAR = 10; // pixels: a broader line is a bar
   const place = document.getElementById("state"),
     state = JSON.parse(place.textContent),
-    { layout } = state.spec.figure;
+    { data, layout } = state.spec.figure;
+  if (asked.get("slides") === "first") keepFirst(state.spec);
   layout.font = { ...layout.font, size: LARGER * (layout.font?.size ?? 12) };
   for (const side of ["l", "r"]) layout.margin[side] *= LARGER;
   for (const key of Object.keys(layout))
     if (/^[xy]axis\d*$/.test(key) && layout[key].title) layout[key].title.font = { size: layout.font.size };
   for (const title of layout.annotations ?? []) if (title.font?.size) title.font.size = layout.font.size;
   place.textContent = JSON.stringify(state);
+
+  // ?slides=first: of the panels only the first, and of what the figure says only what stands before the first semicolon.
+  // The places of traces are numbers, so those of other panels stay, unseen.
+  function keepFirst(spec) {
+    spec.summary = spec.summary.replace(/;.*/s, ".");
+    const wider = 1 / layout.xaxis.domain[1];
+    data.forEach(({ line, xaxis = "x", ...others }, k) => {
+      if (xaxis !== "x") data[k] = { visible: false, showlegend: false };
+      else if (line?.width > BAR) data[k] = { ...others, line: { ...line, width: wider * line.width } };
+    });
+    for (const key of Object.keys(layout)) if (/^([xy]axis|legend)\d+$/.test(key)) delete layout[key];
+    layout.xaxis.domain = [0, 1];
+    layout.annotations = layout.annotations?.slice(0, 1);
+  }
 
   const MOVES = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"],
     PRESENTER = ["PageUp", "PageDown"];

@@ -342,6 +342,7 @@ def test_a_course_of_ones_own_has_weeks_of_the_book_in_its_own_order_and_words(t
     lecture[0]["add"] = {
         "9/idea/proof": "It tilts.",
         "9/idea/proof-2": "x",
+        "9/idea/2/instead": "x",
         "9/idea/title": "Tilts",
     }
     made = of(tmp_path, by="Ada", weeks=[{"week": 5, "lecture": lecture}, {"week": 1}])
@@ -357,8 +358,8 @@ def lecture(**part):
     }
 
 
-def live(figure):
-    item = {"page": "book/start/softmax", "figure": figure, "show": "x"}
+def live(figure, **more):
+    item = {"page": "book/start/softmax", "figure": figure, "show": "x"} | more
     return {"weeks": [{"week": 1, "live": [item]}]}
 
 
@@ -402,6 +403,7 @@ def live(figure):
             lecture(slides=["99/idea"]),
             "slide 99/idea: expected the number of a chapter or the name of an opening page, got '99'",
         ),
+        (live("x", first=1), "week 1, live: expected first to be true or false, got 1"),
         (live("nothing"), "my.yml, week 1, live: no slide shows 'nothing'; name it among"),
     ],
 )
