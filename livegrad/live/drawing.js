@@ -42,7 +42,7 @@ export const hasEnd = ({ trace, x, y, once }, { data }, curves) =>
 
 // The traces whose names stand where they end (ends.js), and in no legend: lines at the start, guesses, and the lines of a
 // panel, if they are at most MOST, and one has an end, or their last points are not all at one height.
-const MOST = 4;
+const MOST = 5;
 export function namedAtEnds({ figure, draw, curves = [], guesses = [] }) {
   const { data } = figure,
     found = [...draw.filter(({ once }) => once), ...guesses].map(({ trace }) => trace),

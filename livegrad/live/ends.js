@@ -1,4 +1,5 @@
 import { hasEnd, namedAtEnds } from "./drawing.js";
+import { settled } from "./room.js";
 import { digits, signed } from "./widget.js";
 
 // Where lines end: at a broad one a dot with the number there, and the names of lines that no legend names; a point whose
@@ -7,7 +8,9 @@ import { digits, signed } from "./widget.js";
 const [BROAD, FAINT] = [3, 2], // pixels, as frames.py draws what is measured now, and less than anything but gray lines
   FEW = 2, // points of a trace with numbers
   BESIDE = 7, // from the middle of a dot to its number
-  LETTER = 0.53; // how wide a letter is, in its height
+  [TALL, ABOVE] = [0.84, 0.72], // of a letter's size: how tall words are, and that above their base line
+  NEAR = 18, // from an end to a number with its name
+  [DOT, RING] = [4.5, 16]; // how far from its middle a dot reaches, and the ring of a point that can be pulled
 
 // What has an end or a point to show, as {trace, word, hasNumber, …}; `fill` adds the lines of the run before.
 export function endingOf(spec, data, curves, named = namedAtEnds(spec)) {
@@ -36,40 +39,6 @@ export function endOf(places, [wide, high]) {
   return { x, y, back: places[0][0] > x };
 }
 
-// How many lines cross what stands from `left` to `right` and from `top` to `bottom`.
-const crossing = (lines, [left, right], [top, bottom]) =>
-  lines.filter((places) =>
-    places.some(([x, y], k) => {
-      const [before, height] = places[k - 1] ?? [x, y],
-        [first, last] = [Math.max(left, Math.min(before, x)), Math.min(right, Math.max(before, x))],
-        at = (here) => (x === before ? y : height + ((y - height) * (here - before)) / (x - before));
-      return first <= last && Math.max(at(first), at(last)) > top && Math.min(at(first), at(last)) < bottom;
-    }),
-  ).length;
-
-// The ends of one panel with the height `at` of their words, each so `wide`: above the end, or below, where fewer of the
-// lines cross them; of two that would touch the lower one is below its end, too; all of them in the panel.
-export function spaced(ends, lines, high, letter) {
-  const apart = 1.2 * letter,
-    crossed = ({ x, wide, back }, at) => crossing(lines, back ? [x, x + wide] : [x - wide, x], [at - letter, at]),
-    placed = ends.map((one) => {
-      const [above, below] = [one.y - 0.6 * letter, one.y + apart];
-      const isBelow = below < high && (above < letter || crossed(one, below) < crossed(one, above));
-      return { ...one, at: isBelow ? below : above };
-    });
-  placed.sort((one, other) => one.y - other.y || one.at - other.at);
-  for (let k = 1; k < placed.length; k++) {
-    const least = placed[k - 1].at + apart;
-    if (placed[k].at < least) placed[k].at = Math.max(placed[k].y + apart, least);
-  }
-  let most = high - 0.3 * letter;
-  for (const one of placed.reverse()) {
-    one.at = Math.min(one.at, most);
-    most = one.at - apart;
-  }
-  return placed;
-}
-
 const made = (name, attributes, ...parts) => {
   const one = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) if (value) one.setAttribute(key, value);
@@ -78,89 +47,184 @@ const made = (name, attributes, ...parts) => {
 };
 
 // Draws them over what plotly has drawn in a box, which says them as annotations in `mhaEnds`, for a saved picture;
-// `place(frame)` is to be called then.
+// `place(frame)` is to be called then. Words are placed at the end of a run. While one plays they stay there with new
+// numbers; those that have no place yet go along before the ends of their lines.
 export class Ends {
   constructor(box, spec) {
     Object.assign(this, { box, spec, named: namedAtEnds(spec), layer: made("g", { class: "mha-ends" }) });
+    Object.assign(this, { stood: new Map(), size: "", pen: document.createElement("canvas").getContext("2d") });
   }
 
-  place({ curves }) {
+  place({ curves, done }) {
     const { box, spec, named, layer } = this,
       { data, _fullLayout: layout } = box,
       letter = layout.font.size,
-      panels = panelsOf(data, layout);
-    for (const ending of endingOf(spec, data, Object.keys(curves), named)) {
-      const { trace, isPoint, isPath } = ending,
-        { y, yaxis = "y", line, marker } = data[trace],
-        { places, size, ends } = panels.get(yaxis),
-        color = line?.color ?? marker?.color,
-        all = places.get(trace),
-        told = { ...ending, color, begin: isPath ? all[0] : null };
-      for (const [k, at] of isPoint ? all.entries() : [[all.length - 1, null]]) {
-        const end = endOf(at ? [at, at] : all, size),
-          same = end && ends.find((one) => Math.hypot(one.x - end.x, one.y - end.y) < 2 && isPoint);
-        if (same) Object.assign(same, { hasNumber: true, value: y[k] });
-        else if (end) ends.push({ ...told, ...end, back: at ? end.x < size[0] / 2 : end.back, value: y[k] });
-      }
-    }
-    const words = [...panels.values()].flatMap((panel) => wordsOf(panel, letter)),
+      size = `${layout.width} ${layout.height}`,
+      isSettled = done || size !== this.size,
+      panels = panelsOf(data, layout, endingOf(spec, data, Object.keys(curves), named)),
+      wideOf = (text, weight) => {
+        this.pen.font = `${weight} ${letter}px ${layout.font.family}`;
+        return this.pen.measureText(text).width;
+      },
+      words = [...panels.values()].flatMap((panel) => {
+        const told = wordsOf(panel, wideOf, this.stood, isSettled),
+          all = isSettled
+            ? near(told, roomOf(panel, box._fullData ?? data, spec), TALL * letter)
+            : followed(told, panel, letter);
+        return all.map((one) => placed(one, panel, letter));
+      }),
       dots = [...panels.values()].flatMap(({ left, top, ends }) =>
         ends
           .filter(({ isEnd }) => isEnd)
-          .map(({ x, y, color }) => made("circle", { cx: left + x, cy: top + y, r: 4.5, fill: color })),
+          .map(({ x, y, color }) => made("circle", { cx: left + x, cy: top + y, r: DOT, fill: color })),
       );
-    layer.replaceChildren(...words.map((one) => drawn(one, letter)), ...dots);
-    box.mhaEnds = words.map((one) => annotation(one, layout.margin));
+    if (isSettled) Object.assign(this, { size, stood: new Map(words.map((one) => [one.key, one])) });
+    layer.replaceChildren(...words.flatMap((one) => drawn(one, letter)), ...dots);
+    box.mhaEnds = words.flatMap((one) => annotations(one, layout.margin, letter));
     box.querySelector(".main-svg").append(layer);
   }
 }
 
-// By vertical axis: where the panel begins, how large it is, and where in it each of its traces goes, in pixels.
-function panelsOf(data, layout) {
+// By vertical axis: where the panel begins, how large it is, how places of its traces become pixels, and the ends in it.
+function panelsOf(data, layout, endings) {
   const panels = new Map();
-  for (const [trace, { x, y, xaxis = "x", yaxis = "y", visible, type = "scatter" }] of data.entries()) {
+  for (const [trace, { xaxis = "x", yaxis = "y" }] of data.entries()) {
     const [across, up] = [layout[`xaxis${xaxis.slice(1)}`], layout[`yaxis${yaxis.slice(1)}`]],
-      isDrawn = visible !== false && type === "scatter";
-    if (!panels.has(yaxis)) {
-      const [left, top, size] = [across._offset, up._offset, [across._length, up._length]];
-      panels.set(yaxis, { left, top, size, places: new Map(), ends: [] });
+      [left, top, size] = [across._offset, up._offset, [across._length, up._length]];
+    if (!panels.has(yaxis)) panels.set(yaxis, { left, top, size, traces: [], ends: [], across, up });
+    panels.get(yaxis).traces.push(trace);
+  }
+  for (const ending of endings) {
+    const { trace, isPoint, isPath } = ending,
+      { x, y, yaxis = "y", line, marker } = data[trace],
+      { size, ends, across, up } = panels.get(yaxis),
+      at = (k) => [across.d2p(x[k]), up.d2p(y?.[k])],
+      last = Math.min(x?.length ?? 0, y?.length ?? 0) - 1,
+      told = {
+        ...ending,
+        color: line?.color ?? marker?.color,
+        reach: (marker?.size ?? 0) / 2,
+        begin: isPath && last > 0 ? at(0) : null,
+      };
+    for (const k of isPoint ? x.keys() : [last]) {
+      const end = endOf(isPoint ? [at(k), at(k)] : last > 0 ? [at(0), at(last)] : [], size),
+        same = end && ends.find((one) => Math.hypot(one.x - end.x, one.y - end.y) < 2 && isPoint);
+      if (same) Object.assign(same, { hasNumber: true, value: y[k] });
+      else if (end) ends.push({ ...told, ...end, key: `${trace} ${k === last ? "end" : k}`, value: y[k] });
     }
-    const places = isDrawn ? Array.from(x ?? [], (value, k) => [across.d2p(value), up.d2p(y?.[k])]) : [];
-    panels.get(yaxis).places.set(trace, places);
   }
   return panels;
 }
 
-// The words of a panel, each with its place in the picture: left of its end, but right of a line that runs to the left,
-// or that is so short that the word would lie on the numbers of the axis.
-export function wordsOf({ left, top, size, places, ends }, letter) {
-  const starts = ends.flatMap(({ begin: at, back }) =>
-      at
-        ? [{ name: "start", x: at[0] + (back ? BESIDE : -BESIDE), at: at[1] + 4, anchor: back ? "start" : "end" }]
-        : [],
+// What words are not to cover: lines, points with how far they reach, and the rings of those that can be pulled.
+function roomOf({ traces, across, up, size, ends }, data, { drag = [] }) {
+  const lines = new Map(),
+    marks = ends.filter(({ isEnd }) => isEnd).map(({ x, y }) => [x, y, DOT]);
+  for (const trace of traces) {
+    const { x, y, type = "scatter", mode = "lines", fill = "none", visible, marker, opacity } = data[trace];
+    if (visible === false || type !== "scatter" || opacity === 0) continue;
+    const all = Array.from(x ?? [], (value, k) => [across.d2p(value), up.d2p(y?.[k])]);
+    if (mode.includes("lines") && fill === "none") lines.set(trace, thinned(all));
+    const ring = drag.some((one) => one.trace === trace) ? RING : (marker?.size ?? 6) / 2;
+    if (mode.includes("markers") && marker?.opacity !== 0) marks.push(...all.map(([across, up]) => [across, up, ring]));
+  }
+  return { lines, marks, size };
+}
+
+// A line without points that lie within two pixels of the one before; its last one stays.
+function thinned(places) {
+  let kept = null;
+  return places.filter(([x, y], k) => {
+    if (k < places.length - 1 && kept && Math.hypot(x - kept[0], y - kept[1]) < 2) return false;
+    kept = [x, y];
+    return true;
+  });
+}
+
+// The words of a panel, each with how wide it is and where it stood before. While a run plays those stay apart that are so.
+function wordsOf({ ends }, wideOf, stood, isSettled) {
+  const starts = ends.flatMap(({ begin: at, key, trace, back }) =>
+      at ? [{ trace, key: `${key} start`, name: "start", x: at[0], y: at[1], isPoint: true, isLeft: !back }] : [],
     ),
-    told = ends.map((one) => {
-      const number = one.hasNumber ? signed(digits(one.value)) : "",
-        name = one.isPoint ? "" : one.word,
-        wide = LETTER * letter * (number.length + name.length + 1);
-      return { ...one, number, name, wide, back: one.back || one.x < BESIDE + wide };
-    }),
-    sides = [true, false].map((side) => told.filter(({ back }) => back === side)),
-    named = sides
-      .flatMap((side) => spaced(side, [...places.values()], size[1], letter))
-      .map(({ x, back, ...one }) => ({ ...one, x: x + (back ? BESIDE : -BESIDE), anchor: back ? "start" : "end" }));
-  return [...starts, ...named].map((one) => ({ ...one, x: left + one.x, at: top + one.at }));
+    told = ends.map((one) => ({
+      ...one,
+      number: one.hasNumber ? signed(digits(one.value)) : "",
+      name: one.isPoint ? "" : one.word,
+    }));
+  return [...told, ...starts]
+    .map(({ number = "", ...one }) => {
+      const wides = [wideOf(number, 600), wideOf(one.name, 400)],
+        wide = wides[0] + wides[1] + (number && one.name ? wideOf(" ", 400) : 0);
+      return { ...one, number, wides, wide };
+    })
+    .flatMap((one) => (!isSettled && stood.has(nameOf(one)) ? torn(one) : [one]))
+    .map((one) => ({ ...one, before: stood.get(one.key) }));
 }
 
-function drawn({ number = "", name, x, at, anchor, color, isFaint }, letter) {
-  const look = { x, y: at, "text-anchor": anchor, "font-size": letter },
-    looks = isFaint || typeof color !== "string" ? { class: "mha-before" } : { fill: color };
-  return made("text", { ...look, ...looks }, made("tspan", { class: "mha-number" }, number), ` ${name}`.trimEnd());
+// A number stands at its end: where its name finds room only elsewhere along the line, they part.
+const nameOf = ({ key }) => `${key} name`;
+const torn = (one) => [
+  { ...one, name: "", isPoint: true, reach: DOT, wide: one.wides[0] },
+  { ...one, key: nameOf(one), number: "", hasNumber: false, wide: one.wides[1] },
+];
+function near(words, room, tall) {
+  const isNear = ({ number, name, left, top, wide, x, y, isFaint }) =>
+      !(number && name) || isFaint || (Math.abs(x - left - wide / 2) < wide / 2 + NEAR && Math.abs(y - top) < 2 * NEAR),
+    found = settled(words, room, tall);
+  if (found.every(isNear)) return found;
+  return settled(
+    found.flatMap((one, k) => (isNear(one) ? [words[k]] : torn(words[k]))),
+    room,
+    tall,
+  );
 }
 
-const annotation = ({ number = "", name, x, at, anchor, color, isFaint }, { l, t }) => ({
-  ...{ xref: "paper", x: 0, xshift: x - l, xanchor: anchor === "end" ? "right" : "left" },
-  ...{ yref: "paper", y: 1, yshift: t - at, yanchor: "bottom", showarrow: false, borderpad: 0 },
-  text: [number && `<b>${number}</b>`, name].filter(Boolean).join(" "),
-  font: isFaint ? {} : { color },
-});
+// The words of a run that plays.
+function followed(words, { size: [wide, high] }, letter) {
+  const all = words.map((one) => {
+    const { x, y, back, before } = one,
+      left = back ? Math.max(x - BESIDE - one.wide, 0) : Math.min(x + BESIDE, wide - one.wide),
+      top = Math.max(0, Math.min(y - 1.4 * letter, high - letter));
+    if (!before) return { ...one, left, top };
+    const { anchor } = before;
+    return { ...one, anchor, left: before.left + (anchor === "end" ? before.wide - one.wide : 0), top: before.top };
+  });
+  const free = all.filter(({ before }) => !before).sort((one, other) => one.top - other.top);
+  for (let k = 1; k < free.length; k++) free[k].top = Math.max(free[k].top, free[k - 1].top + 1.2 * letter);
+  return all;
+}
+
+// The same in the picture, where a word is written from the side at which its end is.
+function placed(one, panel, letter) {
+  const { left, top, wide, x, y, anchor = x > left + wide / 2 ? "end" : "start" } = one,
+    edge = panel.left + (anchor === "end" ? left + wide : left),
+    at = panel.top + top + ABOVE * letter;
+  return { ...one, edge, at, anchor, end: [panel.left + x, panel.top + y] };
+}
+
+const isGray = ({ isFaint, color }) => isFaint || typeof color !== "string";
+
+// A word that stands rows away from its end has a thin line to there.
+const lineOf = ({ edge, at, anchor, end }, letter) => [edge + (anchor === "end" ? 2 : -2), at - 0.3 * letter, ...end];
+function drawn(one, letter) {
+  const { number = "", name, edge, at, anchor, color, isFar } = one,
+    look = { x: edge, y: at, "text-anchor": anchor, "font-size": letter },
+    looks = isGray(one) ? { class: "mha-before" } : { fill: color },
+    [x1, y1, x2, y2] = lineOf(one, letter),
+    words = made("text", { ...look, ...looks }, made("tspan", { class: "mha-number" }, number), ` ${name}`.trimEnd());
+  const line = { x1, y1, x2, y2, stroke: isGray(one) ? "currentColor" : color, "stroke-opacity": 0.6 };
+  return isFar ? [made("line", line), words] : [words];
+}
+
+function annotations(one, { l, t }, letter) {
+  const { number = "", name, edge, at, anchor, color, isFar } = one,
+    look = { xref: "paper", x: 0, yref: "paper", y: 1, showarrow: false, borderpad: 0 },
+    [x1, y1, x2, y2] = lineOf(one, letter),
+    line = { showarrow: true, arrowhead: 0, arrowwidth: 1, xshift: x2 - l, yshift: t - y2, ax: x1 - x2, ay: y1 - y2 },
+    words = {
+      ...{ ...look, xshift: edge - l, xanchor: anchor === "end" ? "right" : "left", yshift: t - at, yanchor: "bottom" },
+      text: [number && `<b>${number}</b>`, name].filter(Boolean).join(" "),
+      font: isGray(one) ? {} : { color },
+    };
+  return isFar ? [{ ...look, ...line, text: "", arrowcolor: color }, words] : [words];
+}

@@ -101,8 +101,15 @@ NAMED = """() => {
     const { xaxis, yaxis } = box._fullLayout._plots[`x${k}y${k}`];
     return [place(one).left - left - xaxis._offset, place(one).bottom - top - yaxis._offset].map(Math.round);
   };
-  const ends = [...box.querySelectorAll(".mha-ends text")].map((one) => one.textContent);
-  return { over: over.map((one) => one.textContent), above: legends.map(above), ends };
+  const named = [...box.querySelectorAll(".mha-ends text")], ends = named.map((one) => one.textContent);
+  const lies = (line, { left, right, top, bottom }) => {
+    const to = line.getScreenCTM(), long = line.getTotalLength();
+    return Array.from({ length: long }, (_, k) => line.getPointAtLength(k).matrixTransform(to))
+      .some(({ x, y }) => x > left && x < right && y > top + 4 && y < bottom - 4);
+  };
+  const lines = [...box.querySelectorAll(".scatterlayer .js-line")];
+  const on = named.filter((one) => lines.some((line) => lies(line, place(one)))).map((one) => one.textContent);
+  return { on, over: over.map((one) => one.textContent), above: legends.map(above), ends };
 }"""
 PICTURES = {
     "two rows of panels": ("book/kernels/14_further.html", 0),
@@ -128,4 +135,16 @@ def test_the_names_of_lines_stand_on_their_panel_or_in_it_and_touch_nothing(
             found = page.evaluate(NAMED)
             assert not found["over"], f"{width} px: {found['over']}"
             assert found["ends"] and set(map(tuple, found["above"])) <= {(0, 0)}, width
+    page.close()
+
+
+def test_the_names_of_lines_lie_on_no_line_where_there_is_room(chromium, tmp_path):
+    file = tmp_path / "figure.html"
+    of_the_book(*PICTURES["names in two panels"]).save(file)
+    page = chromium.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page.goto(file.as_uri())
+    page.locator(".mha-live[data-state=done]").wait_for()
+    found = page.evaluate(NAMED)
+    assert len(found["ends"]) > 4
+    assert not [text for text in found["on"] if " " in text], "a number alone has no such space"
     page.close()

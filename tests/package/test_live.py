@@ -732,7 +732,7 @@ def test_lines_are_named_where_they_end_if_they_are_few_and_end_apart():
     point, band = line | {"mode": "markers"}, line | {"fill": "toself"}
     assert named_at_ends([line, line, point, band, line | {"showlegend": False}], run) == [0, 1]
     assert named_at_ends([line, line | {"yaxis": "y2"}], run) == [0], "a panel for itself"
-    assert named_at_ends([line] * 5, run) == [], "too many"
+    assert named_at_ends([line] * 6, run) == [], "too many"
     assert named_at_ends([line, line], []) == [], "they end in one place"
     assert named_at_ends([line, line | {"y": [1, 0.5]}], []) == [0, 1]
     once, guess = [{"trace": 0, "once": True, "y": "loss"}], [{"trace": 1, "guess": "mine"}]
@@ -765,35 +765,122 @@ def test_an_end_is_on_the_axes_and_its_line_comes_from_one_side(places, end):
     assert in_v8(f"endOf({json.dumps(places)}, [100, 80])") == (end and {"x": x, "y": y} | end)
 
 
-def test_a_word_stands_left_of_its_end_where_it_does_not_reach_the_axis():
-    def told(x, back):
-        end = {"x": x, "y": 50, "back": back, "hasNumber": True, "value": 0.517, "word": ""}
-        panel = (
-            f"{{left: 40, top: 0, size: [300, 200], places: new Map(), ends: [{json.dumps(end)}]}}"
-        )
-        [word] = in_v8(f"wordsOf({panel}, 12)")
-        return word["x"], word["anchor"]
+WIDE, HIGH, TALL = 230, 180, 10
+RISING = [[0, 170], [40, 165], [90, 120], [150, 60], [230, 30]]
+FALLING = [[0, 20], [40, 22], [90, 60], [150, 110], [230, 135]]
+SPIKES = [[10 * k, 30 if k % 2 else 60] for k in range(24)]
 
-    assert [told(90, False), told(90, True)] == [(123, "end"), (137, "start")]
-    assert told(20, False) == (67, "start")
+
+def settled(words, lines, marks=()):
+    words = [{"trace": k, "x": lines[k][-1][0], "y": lines[k][-1][1]} | one for k, one in words]
+    panel = f"{{ lines: new Map({json.dumps(list(enumerate(lines)))}), "
+    panel += f"marks: {json.dumps(list(marks))}, size: [{WIDE}, {HIGH}] }}"
+    return in_v8(f"settled({json.dumps(words)}, {panel}, {TALL})", "room.js")
+
+
+def covers(word, line):
+    """Whether a word lies on a line, by points of the line a third of a pixel apart and closer."""
+    ends = np.asarray(line, float)
+    shares = np.linspace(0, 1, 1000)[:, None]
+    points = np.concatenate([a + shares * (b - a) for a, b in zip(ends, ends[1:], strict=False)])
+    low, high = [word["left"], word["top"]], [word["left"] + word["wide"], word["top"] + TALL]
+    return bool(((points > low) & (points < high)).all(axis=1).any())
 
 
 @pytest.mark.parametrize(
-    ("lines", "at"),
+    ("lines", "wides"),
     [
-        ([[[0, 150], [100, 100]]], 94),
-        ([[[0, 50], [100, 100]]], 112),
-        ([[[0, 50], [100, 100]], [[0, 108], [100, 108]], [[50, 103], [80, 103]]], 94),
+        ([RISING], [120]),
+        ([FALLING], [120]),
+        ([RISING, FALLING], [90, 90]),
+        (
+            [RISING, [[x, y + 14] for x, y in RISING], [[x, y + 28] for x, y in RISING]],
+            [80, 80, 80],
+        ),
+        (
+            [FALLING, [[x, y - 4] for x, y in FALLING], [[x, y - 8] for x, y in FALLING]],
+            [90, 80, 70],
+        ),
+        ([SPIKES, RISING], [60, 60]),
+        ([[[0, 4], [230, 4]], [[0, 176], [230, 176]]], [100, 100]),  # at the edges of the panel
     ],
 )
-def test_a_word_stands_above_its_line_or_below_where_fewer_lines_cross_it(lines, at):
-    end = {"x": 93, "y": 100, "back": False, "wide": 40}
-    [found] = in_v8(f"spaced({json.dumps([end])}, {json.dumps(lines)}, 200, 10)")
-    assert found["at"] == at
+def test_a_word_covers_no_line_and_no_word_where_there_is_room(lines, wides):
+    found = settled([(k, {"wide": wide}) for k, wide in enumerate(wides)], lines)
+    assert [covers(word, line) for word in found for line in lines].count(True) == 0
+    for k, one in enumerate(found):
+        assert one["left"] >= 0 and one["left"] + one["wide"] <= WIDE
+        assert one["top"] >= 0 and one["top"] + TALL <= HIGH
+        for other in found[:k]:
+            apart = abs(one["top"] - other["top"]) >= TALL + 2
+            left, right = sorted([one, other], key=lambda word: word["left"])
+            assert apart or left["left"] + left["wide"] <= right["left"]
 
 
-def test_words_at_the_ends_of_lines_are_apart_in_the_order_of_the_ends_and_in_the_panel():
-    ends = [{"x": 90, "y": y, "back": False, "wide": 40} for y in (42, 40, 195, 199, 3)]
-    ats = {one["y"]: one["at"] for one in in_v8(f"spaced({json.dumps(ends)}, [], 200, 10)")}
-    inside = [ats[y] for y in sorted(ats)]
-    assert (np.diff(inside) >= 12).all() and inside[0] >= 10 and inside[-1] <= 200
+def test_a_word_that_has_room_at_its_end_stands_there():
+    [word] = settled([(0, {"wide": 60})], [RISING])
+    assert word["left"] + word["wide"] == 230 - 7 and not word["isFar"]
+    assert word["top"] < 30 - TALL
+
+
+def test_words_of_lines_that_end_together_are_in_the_order_of_the_ends():
+    lines = [[[x, y + 3 * k] for x, y in FALLING] for k in range(4)]
+    found = settled([(k, {"wide": 100}) for k in range(4)], lines)
+    beside = [one for one in found if one["left"] + one["wide"] == 230 - 7]
+    assert len(beside) > 1 and beside == sorted(beside, key=lambda word: word["top"])
+
+
+def test_a_number_stands_beside_its_point_and_not_on_it_or_its_line():
+    [word] = settled(
+        [(0, {"x": 150, "y": 60, "wide": 25, "isPoint": True, "reach": 6})],
+        [RISING],
+        [[150, 60, 6]],
+    )
+    assert not covers(word, RISING) and not word["isFar"]
+    reach = [word["left"] - 150, 150 - word["left"] - 25, word["top"] - 60, 60 - word["top"] - TALL]
+    assert 6 <= max(reach) < 12
+
+
+def test_a_word_stays_where_it_was_if_little_would_be_gained():
+    [word] = settled([(0, {"wide": 60})], [RISING])
+    moved = [[x, y + 2] for x, y in RISING]
+    below = {"left": word["left"], "top": moved[-1][1] + 35}
+    [again] = settled([(0, {"wide": 60, "before": below})], [moved])
+    assert abs(again["top"] - below["top"]) < abs(word["top"] - below["top"])
+
+
+# A drawing of plotly: a line that a run draws, and its words as they are drawn and saved.
+DRAWN = """(() => {
+  const node = () => ({ set: {}, children: [], setAttribute(key, value) { this.set[key] = value; },
+    append(...all) { this.children = all; }, replaceChildren(...all) { this.children = all; } });
+  globalThis.document = { createElementNS: node,
+    createElement: () => ({ getContext: () => ({ measureText: ({ length }) => ({ width: 6 * length }) }) }) };
+  const axis = { _offset: 10, _length: 200, d2p: (value) => value },
+    data = [{ name: "loss", mode: "lines", line: { width: 3, color: "#123" } }],
+    size = { width: 300, height: 300, font: { size: 12, family: "" }, margin: { l: 10, t: 10 } },
+    _fullLayout = { ...size, xaxis: axis, yaxis: axis },
+    box = { data, _fullLayout, querySelector: node },
+    spec = { draw: [{ trace: 0, x: "steps", y: "loss" }], curves: ["loss"], figure: { data } },
+    ends = new Ends(box, spec);
+  return FRAMES.map(([y, done]) => {
+    Object.assign(data[0], { x: y.map((_, k) => 50 * k), y });
+    ends.place({ curves: { loss: y }, done });
+    const { set, children: [number, name] } = ends.layer.children.find(({ children }) => children.length),
+      [{ text, xshift, yshift }] = box.mhaEnds;
+    return { seen: [number.children[0] + name, set.x - 10, 10 - set.y], saved: [text, xshift, yshift] };
+  });
+})()"""
+
+
+def test_words_do_not_move_while_a_run_plays_and_are_saved_as_they_stand():
+    runs = [[[150, 90, 60, 50], True], [[150, 40], False], [[150, 40, 120], False]]
+    runs += [[[150, 40, 120, 160], True]]
+    found = in_v8(DRAWN.replace("FRAMES", json.dumps(runs)))
+    assert [re.sub("<.*?>", "", one["saved"][0]) for one in found] == [
+        f"{number} loss" for number in (50, 40, 120, 160)
+    ]
+    for one in found:
+        text, *place = one["saved"]
+        assert one["seen"] == [re.sub("<.*?>", "", text), *place]
+    assert found[0]["saved"][1:] == found[1]["saved"][1:] == found[2]["saved"][1:]
+    assert found[3]["saved"][2] != found[0]["saved"][2]
