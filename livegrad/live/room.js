@@ -65,7 +65,7 @@ function besideLine({ x, y, wide }, places, tall, width) {
     [x + APART, STEP],
   ])
     for (let left = first; left >= 0 && left + wide <= width; left += by) {
-      const heights = heightsOf(places, left, left + wide);
+      const heights = heightsOf(places, left - 2, left + wide + 2);
       if (!heights && left === first) found.push({ left, top: y - tall / 2, row: 0, price: 0 });
       if (!heights) break;
       for (let row = 0; row < (left === first ? ROWS : 1); row++) {
@@ -123,7 +123,7 @@ function placesOf(word, { lines, marks, size: [width, high] }, tall) {
       price: 0,
     };
   return (inside.length ? inside : [last]).map((at) => {
-    const box = boxOf(at, wide, tall),
+    const box = boxOf(at, wide, tall, [2, 1]),
       near = boxOf(at, wide, tall, [2, tall / 2]);
     let price = at.price + (before ? COST.moved * Math.hypot(at.left - before.left, at.top - before.top) : 0);
     for (const [k, places] of lines) {
