@@ -497,14 +497,23 @@ def _strangers(seed):
     assumptions=f"{HEADS}; {STEP}; {CHANCE}",
     random=_with_references,
     # From one sample to 32 the gap falls about as 1/n, as the bound does: a power of n less fails.
-    extremal=(lambda: _coin(), lambda: _coin(0.65, 10, n=32, pace=0.5)),
+    # Short steps toward a far reference: all but D₀² is nearly 0. A reference beside the start and a
+    # short step: the bound is nearly 0, and the two labels have losses of 0.3 and 1.3. One step of
+    # ηL(θ₀) = D₀²: three halves of the last term are more than the others.
+    extremal=(
+        lambda: _coin(),
+        lambda: _coin(0.65, 10, n=32, pace=0.5),
+        lambda: _coin(30.0, 40),
+        lambda: _beside(),
+        lambda: _coin(1.66, 1, pace=1.66**2 / log(2)),
+    ),
     slack=(0.93,),
     broken=lambda seed: (
         _only(_strangers(seed), "start", "reference", "data", "lr", "steps", "n") | {"copies": 1000}
     ),
     breaks="the samples are independent: 1,000 copies of one instead",
     hypotheses=_with_one_start,
-    counterexamples=(lambda: _peeking(),),
+    counterexamples=(lambda: _peeking(), lambda: _overshooting()),
 )
 def generalization(
     start: Heads | dict[tuple[int, ...], Heads],
@@ -572,6 +581,29 @@ def _coin(margin=1.06, steps=400, R=1e-6, n=1, pace=3.3):
         "steps": steps,
         "n": n,
         "lr": pace / steps / G**2,
+    }
+
+
+def _beside(R=1e-6):
+    """The coin thrown twice, a start of margin 1, a reference at margin 1.001, and one short step."""
+    start, reference = starts.reading(1.0, R=R), starts.reading(1.001, R=R)
+    near = {"start": start, "reference": reference, "lr": (reference - start).norm() ** 2 / 3}
+    return _coin(R=R) | near | {"steps": 1, "n": 2}
+
+
+def _overshooting(R=1e-24):
+    """Three small losses, and two steps so long that samples push each other to large ones."""
+    turns = np.array([1.1, 1.25, -1.0])
+    tokens = R * np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    start, reference = starts.reading(40.0, R=R), starts.reading(40.001, R=R)
+    G = chain.ball_constants(start, R, (reference - start).norm()).G
+    return {
+        "start": start,
+        "reference": reference,
+        "data": from_arrays(np.repeat(tokens[:, None], 4, axis=1), np.ones(3)),
+        "steps": 2,
+        "n": 2,
+        "lr": 1e8 / G**2,
     }
 
 
@@ -698,6 +730,13 @@ def _from_zero(steps=400):
     return instance | {"lr": instance["lr"] / 40, "n": 1, "copies": 10**6}
 
 
+def _one_of_two_strangers(R=1e-6):
+    """Two samples of short tokens, none seen in the other: one is drawn, and no copies of it."""
+    two = _only(_strangers(0), "start", "direction", "data", "lr", "steps", "n")
+    data = from_arrays(R * two["data"].X, two["data"].y)
+    return two | {"data": data, "lr": two["lr"] / R**2}
+
+
 def _good_start(start, direction, data, lr, steps, copies=1, **_):
     fixed = not isinstance(start, dict)
     start = start if fixed else next(iter(start.values()))
@@ -732,11 +771,14 @@ def _good_start(start, direction, data, lr, steps, copies=1, **_):
     random=lambda seed: starts.learnable(seed) | {"n": 1 + seed % 2},
     # From margin z a run with ηG² = 4 ends at a loss of |z| − 4K, and the bound is near z²/(6K):
     # their ratio is largest at z = −8K. A million draws leave nothing of the term 3ηG²/n.
-    # In the last the same sample counts as four, each with its chance.
+    # In the third the same sample counts as four, each with its chance. In the fourth the bracket is
+    # below twice its 5/3. In the last there is one sample, and the other one is not learned.
     extremal=(
         lambda: starts.parallel(200, -1600.0, R=1e-8) | {"n": 1, "copies": 10**6},
         lambda: _from_zero(),
         lambda: _four_alike(),
+        lambda: starts.parallel(5, 0.0, R=1e-8) | {"n": 1, "copies": 10**6},
+        lambda: _one_of_two_strangers(),
     ),
     slack=(0.64,),
     broken=lambda seed: (
