@@ -152,6 +152,7 @@ export function settled(words, panel, tall) {
   for (let sweep = 0; sweep < SWEEPS; sweep++)
     choices.forEach((all, k) => {
       let least = Infinity;
+      chosen[k] ??= all[0]; // what has no size, as where a page is built, pays no number
       for (const at of all) {
         const price = chosen.reduce(
           (sum, there, j) => sum + (there && j !== k ? between(k, j, at, there) : 0),
