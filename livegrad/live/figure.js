@@ -41,25 +41,13 @@ class View {
       figure = new Stage(spec.title, spec.figure.layout.meta.alt);
     const values = { ...model.get("values") };
     Object.assign(this, { spec, figure, values, asked: values, touched: false, train: null, drawing: null });
-    this.replay = new Replay(spec.watched, (frame) => this.drawing.draw(frame));
-    this.grips = new Handles(
-      figure.box,
-      spec,
-      () => this.values,
-      (next) => this.moved(next),
-    );
+    const draw = (frame) => this.drawing.draw(frame),
+      now = () => this.values;
+    this.replay = new Replay(spec.watched, draw);
+    this.grips = new Handles(figure.box, spec, now, (next) => this.moved(next));
     this.ends = new Ends(figure.box, spec);
-    this.cursor = new Cursor(
-      figure,
-      spec,
-      (frame) => this.drawing.draw(frame),
-      () => this.again(),
-    );
-    this.kept = shared(
-      model,
-      () => this.values,
-      (next) => this.move(next),
-    );
+    this.cursor = new Cursor(figure, spec, draw, () => this.again());
+    this.kept = shared(model, now, (next) => this.move(next));
     this.controls = Object.fromEntries(
       spec.controls.map((said) => [
         said.name,
