@@ -102,7 +102,7 @@ def test_after_a_tap_the_step_stays_until_another_place_is_tapped(chromium):
     page.evaluate(MOUNT)
     page.wait_for_function(FINISHED)
     before = page.evaluate(DRAWN), page.evaluate(SUMMARY)
-    page.locator(".mha-live-summary").scroll_into_view_if_needed()
+    page.locator(".js-plotly-plot").scroll_into_view_if_needed()
     page.touchscreen.tap(*page.evaluate(PLACE, 7))
     eventually(page, lambda: assert_shows(page, "figure", 7, before))
     page.locator(".mha-live-summary").tap()

@@ -865,7 +865,8 @@ def test_a_browser_prints_each_slide_on_a_page_in_landscape_and_the_notes_uprigh
 
     page.goto((tmp_path / "week-1" / "slides.html").as_uri())
     page.wait_for_function(READY)
-    count, shown = page.evaluate("Reveal.getTotalSlides()"), page.screenshot()
+    count = page.evaluate("Reveal.getTotalSlides()")
+    shown = page.screenshot(animations="disabled")  # the arrows have faded in
     slides = printed("slides")
     assert len(slides) == count
     texts = [each.extract_text() for each in slides]
@@ -874,7 +875,7 @@ def test_a_browser_prints_each_slide_on_a_page_in_landscape_and_the_notes_uprigh
         assert text.endswith(f"{number}") and "Speaker notes" not in text
     assert "The first inequality is an equality" in texts[12], "what waits for a key is there"
     page.wait_for_function("() => !document.documentElement.className.includes('on-paper')")
-    assert page.screenshot() == shown, "afterward the slides are as before"
+    assert page.screenshot(animations="disabled") == shown, "afterward the slides are as before"
     page.goto((tmp_path / "week-1" / "notes.html").as_uri())
     notes = printed("notes")
     assert notes[0].mediabox.height > notes[0].mediabox.width
