@@ -90,6 +90,16 @@ def test_in_an_equality_both_sides_are_pinned_and_the_measure_of_the_error_is_no
     assert found["n * abs(x).max() → abs(x).max()"] == "idle"
 
 
+def test_functions_of_another_file_of_the_chapter_are_changed_and_those_that_measure_are_not():
+    def names(id):
+        return {one.__name__ for one in mutants.own_functions(mhabook.ledger[id].function)}
+
+    assert {"regret", "follow", "regret_link", "head_distance"} <= names("lemma-regret")
+    assert not {"token_radius", "decoder_sizes"} & names("thm-1-fewer-heads")
+    assert "hessian_constant" in names("cor-1-smoothness")
+    assert "logit_hessian" not in names("cor-1-smoothness")
+
+
 def test_a_function_is_as_it_was_after_each_mutant():
     before = attained.__code__
     outcomes(attained)

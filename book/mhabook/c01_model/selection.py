@@ -101,7 +101,8 @@ def selection(scores: Array, relevant: Array, gap: float | None = None) -> Check
     chapter=FURTHER,
     assumptions=f"{TOKENS}; decoder entries independent with mean 0 and variance 1",
     random=problem,
-    extremal=(equal_tokens, lambda: equal_tokens(T=2, H=8)),
+    # In the last, no token is along an axis.
+    extremal=(equal_tokens, lambda: equal_tokens(T=2, H=8), lambda: problem(8)),
     broken=lambda seed: short(seed, equal_tokens),
     breaks=TOKENS,
     hypotheses=tokens_fit,

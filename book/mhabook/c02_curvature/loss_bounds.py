@@ -15,6 +15,7 @@ from mhabook.c01_model.instances import (
     equal_tokens,
     leaning,
     negative,
+    one_reads,
     opposite_tokens,
     problem,
     radius_or_given,
@@ -91,6 +92,8 @@ def loss_hessian(
         lambda: confident(-30.0),
         lambda: with_both_labels(confident()),
         lambda: negative(confident()),
+        # Two heads with long decoders: G is 16 times √T R.
+        lambda: opposite_tokens(u=10.0, H=2),
     ),
     # ``confident`` has R²u = zR/√(TH) = 8.7e-4, and G the factor √(1 + R⁴u²) = 1 + 3.7e-7, of which
     # equal tokens use nothing.
@@ -130,6 +133,10 @@ def self_bounded_gradient(
         lambda: negative(opposite_tokens(R=30.0, H=16), 4),
         # So many short tokens that G = 1.5 is above 1, and so below its square.
         lambda: equal_tokens(T=36, R=0.25, H=1),
+        # Two heads with long decoders, one of nine heads that reads, and many long tokens.
+        lambda: opposite_tokens(u=10.0, H=2),
+        lambda: one_reads(0.01, R=30.0, H=9, mean=3**-0.5),
+        lambda: opposite_tokens(T=36, R=10.0, H=1),
     ),
     # For R = 1e-6 the term B/√H is 4R/√(TH) = 1.2e-6 of G²/4, and equal tokens do not use it.
     slack=(None, None, 2e-6),
@@ -159,6 +166,8 @@ def smoothness(model: MultiHeadAttention, data: Dataset, R: float | None = None)
         lambda: with_both_labels(leaning()),
         lambda: negative(leaning()),
         lambda: negative(opposite_tokens(T=2, H=8)),
+        # One of two heads reads, and its decoder is the longest.
+        lambda: with_both_labels(one_reads(0.3, R=30.0, mean=3**-0.5)),
     ),
     slack=(1e-9, 0.002),
     broken=lambda seed: short(seed, opposite_tokens),

@@ -277,13 +277,14 @@ def parallel(steps: int, margin: float = -1.0, R: float = 1e-6, per_head: bool =
     return {"start": start, "direction": reading(1.0, R=R), "data": data, "steps": steps, "lr": lr}
 
 
-def unlike(steps: int, margin: float = -10.0, R: float = 1e-6) -> Instance:
-    """``parallel`` with a second sample, of logit 0, on which the direction has twice the slope."""
+def unlike(steps: int, margin: float = -10.0, R: float = 1e-6, length: float = 1.0) -> Instance:
+    """``parallel`` with a second sample, of logit 0, on which the direction has twice the slope if
+    its tokens have the ``length`` of the others."""
     instance = parallel(steps, margin, R)
     X, direction = instance["data"].X, instance["direction"]
     U = direction.U + 2 * direction.U[..., ::-1]
     return instance | {
-        "data": from_arrays(np.concatenate([X, X[..., ::-1]]), np.ones(2)),
+        "data": from_arrays(np.concatenate([X, length * X[..., ::-1]]), np.ones(2)),
         "direction": MultiHeadAttention(direction.W, U),
     }
 

@@ -206,7 +206,8 @@ def regret(start: Heads, reference: Heads, data: Dataset, lr: float, steps: int)
     chapter=FURTHER,
     assumptions=f"{HEADS}; B is that at radius 5D₀; {STEP}",
     random=starts.near,
-    extremal=(lambda: starts.slope(-2.194, -5.574, 1),),
+    # In the second, losses are above 1.
+    extremal=(lambda: starts.slope(-2.194, -5.574, 1), lambda: starts.slope(-50.0, -80.0, 3)),
     slack=(0.178,),
     hypotheses=conditions,
     broken=lambda seed: starts.slope(-4.0, 1.0, 2, 30.0 + seed),
@@ -378,6 +379,9 @@ def reference_loss(
     extremal=(
         lambda: starts.parallel(200, -1600.0, R=1e-8),
         lambda: starts.parallel(200, -1280.0, R=1e-8, per_head=True),
+        # Samples that differ in their logits, or in their slopes, of which the worst ones count.
+        lambda: starts.unlike(50, -200.0, R=1e-8),
+        lambda: starts.unlike(200, 0.0, R=1e-10, length=0.03),
     ),
     slack=(0.629,),
     broken=starts.lopsided,

@@ -126,7 +126,13 @@ def _exact(scale):
     assumptions="Q = L + R",
     by_proof="∇Q = 0 exactly if D = 0 and ∇L = 0",
     random=_anywhere,
-    extremal=(lambda: _exact(1.0), lambda: _exact(3.0)),
+    # In the last two, the wrong sign of the regularizer in one of the two gradients shows.
+    extremal=(
+        lambda: _exact(1.0),
+        lambda: _exact(3.0),
+        lambda: _anywhere(8),
+        lambda: _anywhere(19),
+    ),
     broken=lambda seed: {
         "U": np.array([[2.0 + seed]]),
         "V": np.array([[1.0]]),
