@@ -341,10 +341,9 @@ KINDS = {
     "root mean square": "root mean square for mean",
 }
 WHY = {
-    "cor-1-smoothness": "The factor of B/√H could be ½ on all instances that we know.",
-    "cor-1-self-bounded": "Where the bound is nearly attained, decoders are short and heads alike.",
-    "cor-1-quasi-convexity": "The 8 shows by 4 %, not by 2 %, and no instance that we know has a "
-    "longer decoder at one end or in one head, or a long one, and nearly attains the bound.",
+    "cor-1-smoothness": "The factor of B/√H could be ⅔ on all instances that we know.",
+    "cor-1-quasi-convexity": "Where the length of a decoder shows, the other end may have a slightly "
+    "longer one alone, or the segment is too long for the bound to be nearly attained.",
     "thm-exact-margin": "No weight of ours is 0 to the last bit.",
     "prop-zero-margin": "No weight of ours is 0 to the last bit.",
     "lemma-regret": "Whether it holds with the loss at the start subtracted we can neither refute "
@@ -356,8 +355,6 @@ WHY = {
     "lemma-one-point": "The bound is attained for κD² → 0 alone, where the denominator of ι is 1.",
     "thm-1-fewer-heads": "The proof loses a large factor, so that how far a head of the reference "
     "may be is not pinned, nor the sign of the loss at the start.",
-    "lemma-reference": "Our instances do without e^{7/128}, which is 1.06: the logits are linear "
-    "along them.",
     "cor-2-mixture": "The proof needs K ≥ 5; on all instances that we know the bound holds with "
     "fewer steps, too. None uses more than two fifths of it, so that neither 5/3 nor the ½ of D₀ is "
     "pinned.",
@@ -383,7 +380,8 @@ WHY = {
     "fewer steps or heads; the proof leaves an eighth of it. The largest loss for the mean would show "
     "with thousands of draws from three samples or more.",
     "prop-first-order": "At the end of a short step B is the same as at its start.",
-    "prop-mean-error": "For ‖V‖ = 0.75 the check asks for a growth by ten, and it is by 25 or more.",
+    "prop-mean-error": "For ‖V‖ = 0.75 the check asks for a growth by ten, and it is by 25 or more. "
+    "No V of ours has ‖V‖² = ½ to the last bit.",
     "lemma-query-rate": "Where the pieces meet they have the same slope: a change a little above "
     "⅓ moves the rate by less than is allowed.",
     "prop-flat-saddles": "For the 2 of 2s + s′ 1 would do on all instances that we know. Where the "

@@ -146,6 +146,41 @@ def one_reads(u: float, T: int = 4, R: float = 1.5, mean: float = 0.0, H: int = 
     return instance | {"model": MultiHeadAttention(W, U)}
 
 
+def outvoted(R: float, margin: float, r: float = 50.0, H: int = 10) -> Instance:
+    """Two heads as in ``opposite_tokens`` at the largest third moment, with long decoders, R²u = r,
+    that read a negative margin; the others, saturated and with shorter decoders, make it ``margin``.
+
+    The gradient does not tell the two heads from each other, so that −λ_min nears 4/(3√3) (B/√H) L
+    where they part.
+    """
+    model, data = opposite_tokens(-r / R**2, R=R, H=H, mean=3**-0.5).values()
+    W, U, T = model.W.copy(), model.U.copy(), model.sizes[1]
+    # A saturated query sees itself: a head adds √(T/H) R u to the logit, one of the two −1/√3 of it.
+    W[2:, 0, 0] = 40 / R**2
+    U[2:] *= -(margin * R / r * (H / T) ** 0.5 + 2 * 3**-0.5) / (H - 2)
+    return {"model": MultiHeadAttention(W, U), "data": data}
+
+
+def crest(turn: float = 0.008) -> Instance:
+    """Two models on either side of an ``outvoted`` one, to which its two heads part by ``turn``/R²."""
+    (model, data), R = outvoted(0.02, 12.0).values(), 0.02
+    W = np.zeros_like(model.W)
+    W[:2, 0, 0] = turn / R**2 / 2**0.5, -turn / R**2 / 2**0.5
+    step = MultiHeadAttention(W, 0 * model.U)
+    return {"model": model + step, "other": model - step, "data": data}
+
+
+def misread(R: float, T: int, r: float, H: int = 200) -> Instance:
+    """Tokens ±R on a line, and saturated heads whose decoders, R²u = ``r``, read a wrong label. One
+    more has R²u = 50 and the largest third moment, and the heads are so many that B/√H is most of ρ.
+    """
+    sign = np.where(np.arange(T) < T // 2, 1.0, -1.0)
+    W, u = np.full((H, 1, 1), 40 / R**2), np.full((H, 1), -r / R**2)
+    W[0], u[0] = np.arctanh(3**-0.5) / R**2, 50 / R**2
+    model = MultiHeadAttention(W, (u * sign / T**0.5)[..., None])
+    return {"model": model, "data": from_arrays(R * sign[None, :, None], np.ones(1))}
+
+
 def with_both_labels(instance: Instance) -> Instance:
     """An instance of one sample, with the sample twice, once with either label."""
     X = np.repeat(instance["data"].X, 2, axis=0)

@@ -277,14 +277,23 @@ def parallel(steps: int, margin: float = -1.0, R: float = 1e-6, per_head: bool =
     return {"start": start, "direction": reading(1.0, R=R), "data": data, "steps": steps, "lr": lr}
 
 
-def unlike(steps: int, margin: float = -10.0, R: float = 1e-6, length: float = 1.0) -> Instance:
-    """``parallel`` with a second sample, of logit 0, on which the direction has twice the slope if
-    its tokens have the ``length`` of the others."""
+def unlike(
+    steps: int,
+    margin: float = -10.0,
+    R: float = 1e-6,
+    length: float = 1.0,
+    toward: float = 2.0,
+    others: int = 1,
+) -> Instance:
+    """``parallel`` with ``others``, equal samples of logit 0 and of tokens ``length`` times as long,
+    on which the direction has ``toward`` · ``length`` times the slope."""
     instance = parallel(steps, margin, R)
     X, direction = instance["data"].X, instance["direction"]
-    U = direction.U + 2 * direction.U[..., ::-1]
+    U = direction.U + toward * direction.U[..., ::-1]
     return instance | {
-        "data": from_arrays(np.concatenate([X, length * X[..., ::-1]]), np.ones(2)),
+        "data": from_arrays(
+            np.concatenate([X, *[length * X[..., ::-1]] * others]), np.ones(1 + others)
+        ),
         "direction": MultiHeadAttention(direction.W, U),
     }
 
@@ -297,6 +306,24 @@ def bilinear(size: float, R: float = 1.5, T: int = 4) -> Instance:
     W, U = np.zeros((1, 2, 2)), np.zeros((1, T, 2))
     W[:, 0, 0], U[:, :, 0] = side, side * sign / T**0.5
     return instance | {"other": MultiHeadAttention(W, U)}
+
+
+def bending(steps: int, lean: float = 0.05) -> Instance:
+    """One head from zero, and a direction along which the logit rises by what ``lean``s alone, and
+    bends back by nearly all that (B/√H) D₀² = 7/64 allows."""
+
+    def with_tokens(R):
+        sign, data = np.where(np.arange(4) < 2, 1.0, -1.0), leaning(R=R, H=1, lean=lean)["data"]
+        W = np.array([[[-1.0, 0], [0, 0]]])
+        U = np.stack([sign / 2, np.full(4, lean / 2**0.5)], axis=1)[None]
+        start, direction = MultiHeadAttention.zeros(1, 4, 2), MultiHeadAttention(W, U)
+        return {"start": start, "direction": direction, "data": data, "steps": steps, "lr": None}
+
+    # The slope is 2R lean²/(1 + lean²) along a unit step, and B = 2R³, but for R²u = 0.0003: D₀ is of
+    # order 1/R, and so (B/√H) D₀² of order R.
+    one = with_tokens(1e-8)
+    margin = float(logit_slopes(one["start"], _unit(one["direction"]), one["data"].X)[0]) / 1e-8
+    return with_tokens(0.9998 * CURVED / 2 * (margin / (0.5 + log(steps))) ** 2)
 
 
 def bent(seed: int) -> Instance:

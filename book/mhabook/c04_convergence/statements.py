@@ -344,9 +344,14 @@ def _enough_heads(start, direction, data, steps, lr, per_head=False):
     assumptions=f"{HEADS}; D₀ = (B_Φ + ½ + log K)/γ",
     random=starts.learnable,
     # In the second, samples differ in their logits and slopes, of which the worst ones count.
-    extremal=(lambda: starts.parallel(1000), lambda: starts.unlike(1000)),
+    extremal=(
+        lambda: starts.parallel(1000),
+        lambda: starts.unlike(1000),
+        lambda: starts.bending(1000),
+    ),
     # 1 − e^{−7/128} = 0.053: Φ is linear in the decoders, so curvature costs ``parallel`` nothing.
-    slack=(0.054,),
+    # ``bending`` leaves the share e^{−z}/2 = 3e-4 of ℓ(z) < e^{−z}, and what the lean costs.
+    slack=(0.054, None, 0.001),
     broken=starts.bent,
     breaks="√H ≥ (64/7) D₀² B",
     hypotheses=lambda **instance: {"√H ≥ (64/7) D₀² B": _enough_heads(**instance)[0]},
@@ -357,8 +362,8 @@ def reference_loss(
     """L(θ₀ + D₀θ*) ≤ e^{−½ + 7/128}/K < 1/K with D₀ = (B_Φ + ½ + log K)/γ, θ* the ``direction`` at
     norm 1.
 
-    Nothing is trained: ``lr`` is not used. Our instances do without the factor e^{7/128} = 1.06,
-    which curvature costs. Source: this book.
+    Nothing is trained: ``lr`` is not used. The factor e^{7/128} = 1.06 is what curvature costs.
+    Source: this book.
     """
     reference = reference_along(start, direction, data, steps).model
     return Check(
@@ -382,6 +387,12 @@ def reference_loss(
         # Samples that differ in their logits, or in their slopes, of which the worst ones count.
         lambda: starts.unlike(50, -200.0, R=1e-8),
         lambda: starts.unlike(200, 0.0, R=1e-10, length=0.03),
+        lambda: starts.unlike(200, 0.0, R=1e-12, length=0.03, toward=0.1),
+        # The direction hardly moves the second sample, whose loss stays; the first has the logit
+        # log K − ½.
+        lambda: starts.unlike(200, log(200) - 0.5, R=1e-12, length=0.03, toward=0.1),
+        # One of four samples has a large logit.
+        lambda: starts.unlike(100, -200.0, R=1e-10, toward=1.0, others=3),
     ),
     slack=(0.629,),
     broken=starts.lopsided,

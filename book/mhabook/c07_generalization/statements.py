@@ -78,9 +78,15 @@ def _hump(size):
 
 
 def _overstepping(seed):
-    model, data, lr = starts.balanced(2.5 + np.random.default_rng([seed, 72]).random()).values()
     # Along its gradient the loss has curvature G²/4, nearly ρ: a step with ηρ > 2 reverses the
     # difference of the two models and stretches it by ηρ − 1.
+    return _along_a_step(2.5 + np.random.default_rng([seed, 72]).random())
+
+
+def _along_a_step(share):
+    """``balanced``, and a model a little further along the negative gradient: nearer to the bottom,
+    where ρ is no larger."""
+    model, data, lr = starts.balanced(share).values()
     return {
         "model": model,
         "other": model - 0.01 * lr * model.loss_and_grad(data.X, data.y)[1],
@@ -99,9 +105,15 @@ def _overstepping(seed):
     random=_two_models,
     # Near the top of the sharpest hump two models part at the rate −λ_min ≈ κL, and for κD² → 0
     # the bound ς(L + L′) tends to L as well.
-    # The last is as long as the lemma allows, nearly.
-    extremal=(lambda: _hump(1e-3), lambda: _hump(0.1), lambda: _hump(7.9)),
-    slack=(0.004,),
+    # The third is as long as the lemma allows, nearly; in the last two all samples count by 1/n.
+    extremal=(
+        lambda: _hump(1e-3),
+        lambda: _hump(0.1),
+        lambda: _hump(7.9),
+        lambda: _copies(_hump(1e-3), 2),
+        lambda: _copies(_along_a_step(1.0), 2),
+    ),
+    slack=(0.004, None, None, 0.004),
     broken=_overstepping,
     breaks="η ≤ 1/ρ on the segment",
     hypotheses=lambda model, other, data, lr, R=None: (

@@ -83,7 +83,8 @@ def power() -> str:
     return (
         f"**{every} mutants** ({every.caught / every.planted:.0%}) are caught; of the three kinds "
         f"that were written last, {caught} of {planted} ({caught / planted:.0%}), and before any "
-        f"instance answered them, {first} of {of} ({first / of:.0%}). {_loosest(every)} "
+        f"instance answered them, when no other file than that of its row was changed, {first} of "
+        f"{of} ({first / of:.0%}). {_loosest(every)} "
         f"Not counted are {outcomes.count('true')} that are true if the statement is, by a reason "
         f"that the list below gives, {outcomes.count('less') + outcomes.count('looser')} that claim "
         f"less than the statement on all instances ({outcomes.count('looser')} of them still show in "
