@@ -10,7 +10,6 @@ import mhabook
 from checks import missing
 from laboratory_page import MOVES, PAGE, SETTLED, Lab
 from malformed import ADVICE, BAD, GOOD, LABELS, LARGEST, OVERSIZED, X, npz
-from mhabook.c17_laboratory.controls import DEFAULTS
 from visits import BUILD, RANGES, eventually
 
 # The last worker, so that it can be killed.
@@ -138,10 +137,10 @@ def test_a_link_restores_the_state(lab):
         ("#experiment=few", "lost its beginning"),
     ],
 )
-def test_a_bad_link_gets_a_message_and_the_defaults(lab, bad, words):
+def test_a_bad_link_gets_a_message_and_the_first_run(lab, bad, words):
     lab.go_to(bad)
     assert words in lab.note.inner_text() and "starts anew" in lab.note.inner_text()
-    assert lab.lines() == mhabook.laboratory().code(**DEFAULTS)
+    assert lab.lines() == mhabook.laboratory().code()
 
 
 def test_what_the_laboratory_lacks_of_a_link_is_named_and_the_rest_is_set(lab):
@@ -275,7 +274,7 @@ def test_an_experiment_says_what_it_changed(lab):
     assert not changed.is_visible()
     lab.root.get_by_label("experiment").select_option("2 · sixteen identical heads")
     assert changed.inner_text() == (
-        "This experiment sets heads H to 16, initialization to zero, measure curvature to off. "
+        "This experiment sets heads H to 16, steps to 500, measure curvature to off. "
         "All other settings have their initial values."
     )
     lab.control("lr").press("ArrowLeft")
@@ -380,7 +379,7 @@ def test_random_moves_break_nothing(lab):
         lab.root.get_attribute("data-state") == "done"
         and lab.root.get_attribute("data-place") == "worker"
     )
-    assert lab.lines() == mhabook.laboratory().code(**DEFAULTS)
+    assert lab.lines() == mhabook.laboratory().code()
 
 
 def test_a_drawing_measures_few_labels(lab):

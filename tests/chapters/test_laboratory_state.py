@@ -74,6 +74,11 @@ def test_an_experiment_is_named_until_the_next_move():
     assert after(LR, {"is": "experiment", "name": "edge"}, RESET) == after(RESET)
 
 
+def test_a_reset_leads_to_the_run_that_the_laboratory_opens_with():
+    state = after(LR, RESET)
+    assert state["values"] == LAB.values and state["experiment"] == "first"
+
+
 @pytest.mark.parametrize(
     "event", [RESET, LR, opened(), TO_THEIRS, ON_THEIRS], ids=lambda event: event["is"]
 )
@@ -119,7 +124,7 @@ def test_a_link_restores_what_it_says_or_says_what_is_wrong():
     state = after(LR, {"is": "link", "values": values, "experiment": "far"})
     assert (state["values"], state["experiment"], state["by"]) == (values, "far", "link")
     state = after(LR, {"is": "link", "wrong": "This is no link."})
-    assert state["values"] == DEFAULTS and state["note"] == "This is no link."
+    assert state["values"] == LAB.values and state["note"] == "This is no link."
 
 
 @pytest.mark.parametrize(

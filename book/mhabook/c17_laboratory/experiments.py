@@ -1,13 +1,14 @@
 """The guided experiments of the laboratory: for each, what the controls are set to; the others
-stand at the start."""
+have their own values."""
 
+_FIRST = {"n": 100, "T": 10, "H": 1, "start": "zeros", "steps": 2000}
 _LAYER = {"model": "layer", "data": "sequences", "H": 1, "scale": 1.0, "steps": 1000}
 _REGRESSION = {"model": "regression", "data": "linear", "scale": 1.0, "steps": 100}
 
 EXPERIMENTS = {
     "first": {
         "title": "0 · the run of chapter 1",
-        "values": {"n": 100, "T": 10, "H": 1, "start": "zeros", "steps": 2000},
+        "values": _FIRST,
         "moves": ["training"],
     },
     "edge": {
@@ -17,7 +18,7 @@ EXPERIMENTS = {
     },
     "equal": {
         "title": "2 · sixteen identical heads",
-        "values": {"start": "zeros", "H": 16, "curvature": False},
+        "values": _FIRST | {"H": 16, "steps": 500, "curvature": False},
         "moves": ["model", "picture"],
     },
     "narrow": {

@@ -37,13 +37,18 @@ function moved({ controls }, state, by, values, more = {}) {
   return { ...next, values: resolve(controls, values, next.own?.kind) };
 }
 
+// Where the controls stand before anyone moves them: at the run of chapter 1.
+export const opening = ({ controls, experiments }) => ({ ...defaults(controls), ...experiments.first.values });
+
+const anew = (spec, state, by, note = "") => moved(spec, state, by, opening(spec), { experiment: "first", note });
+
 const EVENTS = {
   set(spec, state, { name, value }) {
     const lent = ["model", "data"].includes(name) ? null : state.lent,
       begin = name === "model" ? spec.begins[value] : {};
     return moved(spec, state, "reader", { ...state.values, [name]: value, ...begin }, { lent, note: elsewhere(lent) });
   },
-  reset: (spec, state) => moved(spec, state, "reader", defaults(spec.controls)),
+  reset: (spec, state) => anew(spec, state, "reader"),
   experiment: (spec, state, { name }) =>
     moved(
       spec,
@@ -54,10 +59,7 @@ const EVENTS = {
     ),
   // A link restores what it says, and names what is `left` of it; one with a file waits for the file.
   link(spec, state, { wrong, values, experiment, file, sum, left = "" }) {
-    if (wrong)
-      return moved(spec, state, "link", defaults(spec.controls), {
-        note: wrong,
-      });
+    if (wrong) return anew(spec, state, "link", wrong);
     const next = moved(spec, state, "link", values, {
       experiment: experiment ?? "",
       note: left,
@@ -124,10 +126,9 @@ export function begin(spec, values, theirs) {
   return { ...next(spec, { own: null, touched: false, experiment }, { is: "python", values, theirs }), by: "" };
 }
 
-// Whether the controls stand where they do before anyone moves them: at the run of chapter 1.
-export function opens({ controls, experiments }, values) {
-  const all = { ...defaults(controls), ...experiments.first.values };
-  return controls.every(({ name }) => values[name] === all[name]);
+export function opens(spec, values) {
+  const all = opening(spec);
+  return spec.controls.every(({ name }) => values[name] === all[name]);
 }
 
 // What Python hears of the controls: while it has a file that this page has not, that they stand on it.

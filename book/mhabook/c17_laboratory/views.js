@@ -8,7 +8,7 @@ import { below, button, control, sentence } from "livegrad/live/widget.js";
 import { linesOf } from "./exports.js";
 import { kindOf, needed, offered } from "./links.js";
 import { laboratory } from "./runs.js";
-import { opens } from "./state.js";
+import { opening, opens } from "./state.js";
 
 // What the laboratory's page shows of its state. A view is {reads, show(state, before), …}: it is shown anew when what it
 // reads is another than before.
@@ -82,19 +82,21 @@ export function controlsView({ controls, experiments }, send) {
   return { root: element("div", { className: "mha-groups" }, ...roots), reads: ["values", "own", "experiment"], show };
 }
 
-// What an experiment sets, beside the values at the start.
-function changes(controls, set) {
-  const text = ({ kind, values, texts }, value) =>
-    kind === "switch" ? (value ? "on" : "off") : texts[values.indexOf(value)];
-  return controls
-    .filter(({ name, value }) => name in set && set[name] !== value)
-    .map((said) => `${said.label} to ${text(said, set[said.name])}`)
+// What an experiment changes of the run that the laboratory opens with.
+function changes(spec, values) {
+  const initial = opening(spec),
+    text = ({ kind, values: all, texts }, value) =>
+      kind === "switch" ? (value ? "on" : "off") : texts[all.indexOf(value)];
+  return spec.controls
+    .filter((said) => values[said.name] !== initial[said.name] && offered(said, values).length)
+    .map((said) => `${said.label} to ${text(said, values[said.name])}`)
     .join(", ");
 }
 
 // Experiments: a menu of all, and buttons for those that a reader who is new here may try.
-export function experimentsView({ controls, experiments, tries }, send) {
-  const id = `mha-menu-${Math.random().toString(36).slice(2)}`;
+export function experimentsView(spec, send) {
+  const { experiments, tries } = spec,
+    id = `mha-menu-${Math.random().toString(36).slice(2)}`;
   // Their titles begin with their numbers; the state that a page carries has its keys in the order of the alphabet.
   const inOrder = Object.entries(experiments).sort(([, one], [, other]) => one.title.localeCompare(other.title));
   const options = inOrder.map(([value, { title }]) => element("option", { value, textContent: title }));
@@ -116,14 +118,12 @@ export function experimentsView({ controls, experiments, tries }, send) {
       element("div", { className: "mha-control" }, label, select),
     ],
     changed,
-    reads: ["experiment"],
-    show({ experiment, by }) {
+    reads: ["values", "experiment"],
+    show({ values, experiment }) {
       select.value = experiment;
       for (const [name, one] of pressed) one.setAttribute("aria-pressed", String(name === experiment));
-      changed.textContent =
-        experiment && by
-          ? `This experiment sets ${changes(controls, experiments[experiment].values)}. All other settings have their initial values.`
-          : "";
+      const set = experiment && changes(spec, values);
+      changed.textContent = set ? `This experiment sets ${set}. All other settings have their initial values.` : "";
     },
   };
 }
