@@ -274,7 +274,7 @@ def test_an_experiment_says_what_it_changed(lab):
     assert not changed.is_visible()
     lab.root.get_by_label("experiment").select_option("2 · sixteen identical heads")
     assert changed.inner_text() == (
-        "This experiment sets heads H to 16, steps to 500, measure curvature to off. "
+        "This experiment changes heads H 1 → 16 steps 2000 → 500 measure curvature on → off "
         "All other settings have their initial values."
     )
     lab.control("lr").press("ArrowLeft")

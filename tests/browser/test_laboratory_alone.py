@@ -117,6 +117,18 @@ def test_a_group_of_controls_folds(lab):
     lab.settle()
 
 
+def test_the_picture_stays_where_it_is_when_an_experiment_says_what_it_changes(lab):
+    picture, changed = (lab.root.locator(f".mha-{name}") for name in ("live-picture", "changed"))
+    before = picture.bounding_box()
+    lab.press("Wrong labels")
+    lab.settle()
+    assert lab.root.get_attribute("data-sight") == "desk" and picture.bounding_box() == before
+    chips = changed.locator("span").all_inner_texts()
+    assert {"data tokenized mixture → planted head", "wrong labels 0.3"} < {*chips}
+    lab.reset()
+    assert not changed.is_visible()
+
+
 def test_digits_have_fewer_samples_than_a_mixture(lab):
     lab.control("n").press("End")
     lab.settle()

@@ -82,15 +82,18 @@ export function controlsView({ controls, experiments }, send) {
   return { root: element("div", { className: "mha-groups" }, ...roots), reads: ["values", "own", "experiment"], show };
 }
 
-// What an experiment changes of the run that the laboratory opens with.
+// What an experiment changes of the run that the laboratory opens with, each as “label before → now”, in a frame of its
+// own; a control that is not there in that run has no value before.
 function changes(spec, values) {
   const initial = opening(spec),
     text = ({ kind, values: all, texts }, value) =>
       kind === "switch" ? (value ? "on" : "off") : texts[all.indexOf(value)];
   return spec.controls
     .filter((said) => values[said.name] !== initial[said.name] && offered(said, values).length)
-    .map((said) => `${said.label} to ${text(said, values[said.name])}`)
-    .join(", ");
+    .map((said) => {
+      const before = offered(said, initial).length ? `${text(said, initial[said.name])} → ` : "";
+      return element("span", { textContent: `${said.label} ${before}${text(said, values[said.name])}` });
+    });
 }
 
 // Experiments: a menu of all, and buttons for those that a reader who is new here may try.
@@ -122,8 +125,10 @@ export function experimentsView(spec, send) {
     show({ values, experiment }) {
       select.value = experiment;
       for (const [name, one] of pressed) one.setAttribute("aria-pressed", String(name === experiment));
-      const set = experiment && changes(spec, values);
-      changed.textContent = set ? `This experiment sets ${set}. All other settings have their initial values.` : "";
+      const set = experiment ? changes(spec, values).flatMap((one) => [one, " "]) : [];
+      changed.replaceChildren(
+        ...(set.length ? ["This experiment changes ", ...set, "All other settings have their initial values."] : []),
+      );
     },
   };
 }

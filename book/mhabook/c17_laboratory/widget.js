@@ -101,16 +101,17 @@ function pythonSource(model, send, now) {
   };
 }
 
-// What to try stands first, and what is taken in or away below the picture.
+// What to try stands first, and what is taken in or away below the picture. What an experiment changes stands above the
+// controls: beside the picture, which stays in its place.
 const tools = (...parts) => element("div", { className: "mha-tools" }, ...parts);
 
-function toTry({ roots, changed }, send, plot) {
+function toTry({ roots }, send, plot) {
   const reset = button("Reset", () => {
     plot.restore();
     send({ is: "reset" });
   });
   roots[0].append(reset);
-  return tools(...roots, changed);
+  return tools(...roots);
 }
 
 const toTake = (spec, now, say, { picker }, link) =>
@@ -161,7 +162,7 @@ function render({ model: given, el }) {
   const shown = layOut(
     spec,
     figure,
-    [sight.stage, toTry(experiments, send, plot), toTake(spec, now, say, file, link)],
+    [sight.stage, toTry(experiments, send, plot), experiments.changed, toTake(spec, now, say, file, link)],
     (format) => say(save(spec, now(), plot, format)),
     send,
   );
@@ -181,12 +182,12 @@ function render({ model: given, el }) {
 }
 
 // Puts everything in its place around the picture; gives the views of it.
-function layOut(spec, { root, said }, [stage, first, last], saved, send) {
+function layOut(spec, { root, said }, [stage, first, changed, last], saved, send) {
   const controls = controlsView(spec, send),
     note = noteView(),
     lines = linesView(spec);
   root.classList.add("mha-laboratory");
-  const parts = [controls.root, last, exportButtons(saved), sampleButtons()],
+  const parts = [changed, controls.root, last, exportButtons(saved), sampleButtons()],
     side = element("div", { className: "mha-side" }, ...parts);
   said.before(element("div", { className: "mha-bench" }, stage, first, side), note.root, lines.root);
   return [controls, note, lines];
