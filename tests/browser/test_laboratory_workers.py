@@ -40,7 +40,7 @@ def hurried(open_widget):
 
 def test_a_run_that_lasts_is_not_described_by_the_one_before(hurried):
     eventually(hurried.page, lambda: in_a_worker(hurried))
-    assert "After 500 steps" in hurried.summary.inner_text()
+    assert "After 2000 steps" in hurried.summary.inner_text()
     hurried.page.evaluate("() => { window.fate = 'hangs'; }")
     hurried.press("Reset")
     hurried.summary.filter(has_text="Training with these values").wait_for()
