@@ -237,6 +237,13 @@ def test_python_moves_the_controls_and_is_not_told_so():
     assert (state["values"]["model"], state["by"], state["touched"]) == ("layer", "python", False)
 
 
+@pytest.mark.parametrize(("changes", "name"), [({}, "edge"), ({"lr": 0.5}, "")])
+def test_the_menu_names_the_experiment_that_python_has_set(changes, name):
+    values = LAB.experiments["edge"] | changes
+    state = after({"is": "python", "values": values, "theirs": {}}, values=LAB.values)
+    assert state["experiment"] == name
+
+
 def test_a_file_that_is_in_python_and_here_is_trained_on():
     state = after(opened(sum="2"), ON_THEIRS)
     assert state["values"] == TO_THEIRS["values"] and state["lent"] is None and state["note"] == ""

@@ -37,8 +37,16 @@ function moved({ controls }, state, by, values, more = {}) {
   return { ...next, values: resolve(controls, values, next.own?.kind) };
 }
 
+const valuesOf = ({ controls, experiments }, name) => ({ ...defaults(controls), ...experiments[name].values });
+
 // Where the controls stand before anyone moves them: at the run of chapter 1.
-export const opening = ({ controls, experiments }) => ({ ...defaults(controls), ...experiments.first.values });
+export const opening = (spec) => valuesOf(spec, "first");
+
+// The experiment that these are the values of, or "".
+function experimentOf(spec, values) {
+  const isAt = (all) => spec.controls.every(({ name }) => values[name] === all[name]);
+  return Object.keys(spec.experiments).find((name) => isAt(valuesOf(spec, name))) ?? "";
+}
 
 const anew = (spec, state, by, note = "") => moved(spec, state, by, opening(spec), { experiment: "first", note });
 
@@ -49,14 +57,7 @@ const EVENTS = {
     return moved(spec, state, "reader", { ...state.values, [name]: value, ...begin }, { lent, note: elsewhere(lent) });
   },
   reset: (spec, state) => anew(spec, state, "reader"),
-  experiment: (spec, state, { name }) =>
-    moved(
-      spec,
-      state,
-      "reader",
-      { ...defaults(spec.controls), ...spec.experiments[name].values },
-      { experiment: name },
-    ),
+  experiment: (spec, state, { name }) => moved(spec, state, "reader", valuesOf(spec, name), { experiment: name }),
   // A link restores what it says, and names what is `left` of it; one with a file waits for the file.
   link(spec, state, { wrong, values, experiment, file, sum, left = "" }) {
     if (wrong) return anew(spec, state, "link", wrong);
@@ -96,11 +97,11 @@ const EVENTS = {
   },
   // Python has set the controls; `theirs` is the file that it knows of.
   python(spec, state, { values, theirs }) {
-    const { touched, experiment } = state,
+    const { touched } = state,
       lent = missing(values, theirs, state.own) ? theirs : null;
     return moved(spec, state, "python", values, {
       touched,
-      experiment,
+      experiment: experimentOf(spec, values),
       lent,
       own: lent ? null : state.own,
       note: elsewhere(lent),
@@ -122,14 +123,10 @@ const EVENTS = {
 export const next = (spec, state, event) => EVENTS[event.is](spec, state, event);
 
 export function begin(spec, values, theirs) {
-  const experiment = opens(spec, values) ? "first" : "";
-  return { ...next(spec, { own: null, touched: false, experiment }, { is: "python", values, theirs }), by: "" };
+  return { ...next(spec, { own: null, touched: false }, { is: "python", values, theirs }), by: "" };
 }
 
-export function opens(spec, values) {
-  const all = opening(spec);
-  return spec.controls.every(({ name }) => values[name] === all[name]);
-}
+export const opens = (spec, values) => experimentOf(spec, values) === "first";
 
 // What Python hears of the controls: while it has a file that this page has not, that they stand on it.
 export const told = ({ values, lent }) => (lent ? { ...values, data: "own" } : values);
