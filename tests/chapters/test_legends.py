@@ -601,7 +601,9 @@ def planted(made, path, first, H, scale, n, lr):
             },
             path.steps,
         ),
-        "cosine of each head": Panel("head", "", {"head": (range(1, H + 1), heads)}),
+        "cosine of each head": Panel(
+            "head", "", {"head": (range(1, H + 1), heads), "the hidden head": ([0.4, 8.6], [1, 1])}
+        ),
     }, [
         ("Heads: {}. With initialization scale {}, {} samples, and step size {},", H, scale, n, lr),
         ("training accuracy is {}, the test accuracy {}", right[-1], fresh[-1]),

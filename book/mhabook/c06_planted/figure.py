@@ -16,7 +16,7 @@ from mhalib.live.samples import arrays, in_doubles
 from mhalib.models import MultiHeadAttention
 from mhalib.models.multihead import normals
 from mhalib.optim import Rule
-from mhalib.plots import ATTENTION
+from mhalib.plots import ATTENTION, FOUND
 
 HEADS = (1, 2, 4, 8)
 BY = {"gd": "", "momentum": ", with momentum", "adam": ", by Adam"}
@@ -85,7 +85,8 @@ def planted(data: Dataset, start: MultiHeadAttention, rule: Rule, steps: int = 6
             title=f"Do the heads find the hidden one{BY[optimizer]}?",
             alt=f"Left, over {steps} steps: the training accuracy, the test accuracy, and the "
             "alignment of all heads with the hidden head. Right, after the last step, a bar for "
-            "each head: the cosine between its W and that of the hidden head.",
+            "each head, between −1 and 1: the cosine between its W and that of the hidden head, "
+            "whose own is 1, a thin green line.",
             model="multihead",
             data=arrays(data) | {"teacher": hidden},
             test=arrays(test),
@@ -143,7 +144,11 @@ def _frame(steps, heads):
         col=2,
         meta={"x": "head_numbers", "y": "cosines"},
     )
+    ends = [0.4, heads + 0.6]
+    line(frame, "the hidden head", 2, shows=[1, 1], over=ends, color=FOUND)
+    frame.data[-1].line.width = 1.5
     step_axis(frame, steps, col=1)
     # Down to 0, or to what is negative.
-    frame.update_yaxes(range=[None, 1.03], rangemode="tozero")
-    return frame.update_xaxes(title="head", range=[0.4, heads + 0.6], dtick=1, col=2)
+    frame.update_yaxes(range=[None, 1.03], rangemode="tozero", col=1)
+    frame.update_yaxes(range=[-1.12, 1.12], dtick=0.5, col=2)
+    return frame.update_xaxes(title="head", range=ends, dtick=1, col=2)
