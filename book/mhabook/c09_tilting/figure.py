@@ -228,7 +228,8 @@ def _cloud_frame(slope):
         meta={"x": "here", "y": "here_output"},
     )
     frame.update_xaxes(title="token", range=[-5, 5], dtick=1, zeroline=False, col=1)
-    frame.update_yaxes(title="density", range=[-0.12, 1.4], zeroline=False, col=1)
+    # As high as it has to be: few tokens, or a query beyond them, make a bar many times as high.
+    frame.update_yaxes(title="density", zeroline=False, col=1)
     frame.update_xaxes(title="query x", range=[-5, 5], dtick=1, zeroline=False, col=2)
     return frame.update_yaxes(range=[-5 * slope, 5 * slope], col=2)
 

@@ -246,4 +246,4 @@ def _frame(targets, steps):
     frame.update_xaxes(range=[0, targets + 1], title="in decreasing order", col=2)
     frame.update_yaxes(type="log", exponentformat="power")
     frame.update_yaxes(range=[-9.2, 0.5], dtick=3, col=1)
-    return frame.update_yaxes(range=[-3.5, 2], dtick=1, col=2)
+    return frame.update_yaxes(range=[-3.5, 1.7], dtick=1, col=2)
