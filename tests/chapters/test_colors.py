@@ -162,6 +162,13 @@ def test_a_map_of_what_has_a_sign_goes_from_the_page_over_gray_at_zero_to_ink():
     assert f'stop[stop-color="rgb(34, 40, 50)"] {{ stop-color: {TWINS[INK]}; }}' in css
 
 
+def test_the_black_of_a_map_stays_black_among_the_names_where_it_has_a_white_edge():
+    (_, fill), *others = re.findall(r"(#111111)(.*) \{ fill", COLORS_CSS.read_text("utf-8"))
+    assert not others
+    for edge in ("stroke: rgb(255, 255, 255)", '[stroke="white"]'):
+        assert edge in fill.split(":not(")[1], edge
+
+
 def filtered(rgb, brightness, saturate):
     """What the two filters of CSS make of a color, in the order given."""
     rgb = np.minimum(np.array(rgb) * brightness, 255)
