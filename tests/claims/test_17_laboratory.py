@@ -241,7 +241,7 @@ def test_on_a_quadratic_momentum_trains_above_the_edge_of_gradient_descent(run_o
 
 @page.after(
     "laboratory",
-    says="Seven experiments each change one thing and nothing else: some drop a hypothesis of a theorem",
+    says="Seven experiments each ask one question: some drop a hypothesis of a theorem",
 )
 def test_there_are_seven_experiments(laboratory, said):
     assert said == [len({*laboratory.experiments} - {"first"})]
