@@ -151,7 +151,9 @@ IN_A_NOTEBOOK = (
     "For a part with Python, open the notebook of its chapter in Colab or JupyterLab, run its cells, and "
     "add yours below them. The notebook says what to install. No part computes for more than a minute."
 )
-WITH_NUMPY = "The part with Python needs only NumPy, and computes for less than a second."
+WITH_NUMPY = (
+    "The part with Python can be done with NumPy alone, and computes for less than a second."
+)
 HOW_LONG = (
     "All problems together take about {every} minutes. For {some} minutes, choose Exercises {first}, "
     "and {last}."

@@ -754,7 +754,7 @@ def test_a_sheet_has_a_line_for_points_and_says_what_its_python_needs_and_soluti
     line = [each.get_text() for each in sheet.select(".handed-in span")]
     of, chosen = (int(minutes) // marking.MINUTES for minutes in (every, some))
     assert line == ["Name", "Date", f"Points, of {of}, or of {chosen} for the choice"]
-    for name, said in (("sheet", "in Colab or JupyterLab"), ("own", "needs only NumPy")):
+    for name, said in (("sheet", "in Colab or JupyterLab"), ("own", "with NumPy alone")):
         parts = [part for label in WEEKS[k][name] for part in marking.parts(label)]
         assert (said in intro) == any(part.needs == "Python" for part in parts)
     errors = [table.select("td")[-1].get_text() for table in solved.select("table.marks")]
