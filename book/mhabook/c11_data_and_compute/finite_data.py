@@ -503,6 +503,14 @@ def _far_off(n=400):
     return quantiles | {"drawn": True, "failure": 1e-9}
 
 
+def _at_the_edge():
+    """So long a V that 2kμ is 0.99 at q = 0.8 and k = 1.1: in a ball 1 % larger ε is infinite."""
+    drawn = _drawn(0)
+    task = Task(drawn["x"].shape[1], drawn["y"].shape[1], float(np.linalg.norm(drawn["N"])), 0.0)
+    r = 0.8 * sqrt(0.99 / 2.2) * (1 - sampling_error(len(drawn["x"]), task, 0.1)[0]) ** 2
+    return drawn | {"ball": Ball(drawn["ball"].u, r), "V": r / drawn["ball"].r * drawn["V"]}
+
+
 def _within(U, V, ball, **_):
     return {
         "‖U‖ ≤ u": bool(np.linalg.norm(U, 2) <= ball.u * (1 + 1e-9)),
@@ -533,6 +541,7 @@ def _within(U, V, ball, **_):
         lambda: _quantiles(800, 0.4, 1e-6),
         lambda: _quantiles(800, 0.2, 1e6),
         _far_off,
+        _at_the_edge,
     ),
     slack=(1e-9, 1e-9, 1e-9, 1e-9),
     broken=lambda seed: _drawn(seed, 0.71, 0.9),
