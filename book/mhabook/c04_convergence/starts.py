@@ -309,7 +309,7 @@ def bilinear(size: float, R: float = 1.5, T: int = 4) -> Instance:
 
 
 def bending(steps: int, lean: float = 0.05) -> Instance:
-    """One head from zero, and a direction along which the logit rises by what ``lean``s alone, and
+    """One head from zero, and a direction along which the logit rises by ``lean`` alone, and
     bends back by nearly all that (B/√H) D₀² = 7/64 allows."""
 
     def with_tokens(R):
