@@ -129,7 +129,7 @@ def test_the_laboratory_keeps_its_room_where_a_mouse_has_less_than_a_desk(opened
 )
 def test_nothing_moves_on_a_phone_whose_processor_is_slow(opened, name):
     page, go = opened(name, 390, SHIFTS, NO_REST)
-    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 12})
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
     go()
     at_rest(page)
     assert_nothing_moves(page)
