@@ -25,6 +25,16 @@ SIGN = "The label enters as yℓ′, and the bound asks for |yℓ′| = |ℓ′|
 
 FACTOR_ONE = "In this row the factor is 1."
 DEVIATION = ("hessian_constant: deviation * decoder_sizes(model)[0] → decoder_sizes(model)[0]",)
+EXCESS = (
+    "_excess: (values / bounds).max() → (values / bounds).mean()",
+    "_excess: (values / bounds).max() → (values / bounds).min()",
+)
+STAYS = (
+    "stays_near: 2 → 0.96 * 2",
+    "stays_near: 2 → 0.98 * 2",
+    "stays_near: 3 → 0.96 * 3",
+    "stays_near: 3 → 0.98 * 3",
+)
 GUARANTEE = (
     "guarantee: 2 * distance ** 2 / (3 * lr * k) + 5 * reference_loss / 3 + start_loss / (3 * k) → 2 * distance ** 2 / (3 * lr * k) + 5 * reference_loss / 3",
     "guarantee: 2 → 0.96 * 2",
@@ -184,35 +194,16 @@ TRUE: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     "lemma-bounded-iterates": {
-        LARGEST: (
-            "_excess: (values / bounds).max() → (values / bounds).mean()",
-            "_excess: (values / bounds).max() → (values / bounds).min()",
-        ),
-        NEAR: (
-            "stays_near: 2 → 0.96 * 2",
-            "stays_near: 2 → 0.98 * 2",
-            "stays_near: 3 → 0.96 * 3",
-            "stays_near: 3 → 0.98 * 3",
-        ),
+        LARGEST: EXCESS,
+        NEAR: STAYS,
     },
     "thm-1-training": {
-        LARGEST: (
-            "_excess: (values / bounds).max() → (values / bounds).mean()",
-            "_excess: (values / bounds).max() → (values / bounds).min()",
-        ),
+        LARGEST: EXCESS,
         f"{TWICE}: the mean is at most D₀²/(2ηK) + (5/4)L(θ).": GUARANTEE,
     },
     "thm-1-fewer-heads": {
-        LARGEST: (
-            "_excess: (values / bounds).max() → (values / bounds).mean()",
-            "_excess: (values / bounds).max() → (values / bounds).min()",
-        ),
-        NEAR: (
-            "stays_near: 2 → 0.96 * 2",
-            "stays_near: 2 → 0.98 * 2",
-            "stays_near: 3 → 0.96 * 3",
-            "stays_near: 3 → 0.98 * 3",
-        ),
+        LARGEST: EXCESS,
+        NEAR: STAYS,
         f"{TWICE}: the mean is at most D₀²/(2ηK) + (5/4)L(θ).": GUARANTEE,
         "With the a and b of {prf:ref}`lemma-one-point` at κD² = 3.47 · 7/64, a ≥ 0.87 and b ≤ 1.067, the proof of {prf:ref}`lemma-regret` "
         "gives ‖θ_K − θ‖² + 2aη Σ_{k≥1} L_k ≤ D₀² + 2bηK L(θ) + 2(1 − a)η(L₀ − L_K), at most 3.47D₀² by induction, so that "

@@ -1,3 +1,4 @@
+import { axesOf } from "./drawing.js";
 import { element } from "./element.js";
 import { digits, signed } from "./widget.js";
 
@@ -51,9 +52,7 @@ export class Cursor {
   }
 
   axes(trace) {
-    const { data, _fullLayout: layout } = this.box,
-      { xaxis = "x", yaxis = "y" } = data[trace];
-    return [layout[`xaxis${xaxis.slice(1)}`], layout[`yaxis${yaxis.slice(1)}`]];
+    return axesOf(this.box._fullLayout, this.box.data[trace]);
   }
 
   // The step nearest to the pointer, in a panel over steps; elsewhere there is none.

@@ -90,9 +90,7 @@ function fill({ figure, draw, guesses = [] }, atEnds, result) {
 
 // A logarithmic axis has no place for step 0: what is measured there is not to widen the other axis, where that is free.
 export function placed(trace, layout) {
-  const [across, up] = ["x", "y"].map(
-    (letter) => layout[`${letter}axis${(trace[`${letter}axis`] ?? letter).slice(1)}`],
-  );
+  const [across, up] = axesOf(layout, trace);
   if (across?.type !== "log" || up?.range || !(Array.isArray(trace.x) && Array.isArray(trace.y))) return trace;
   return { ...trace, y: trace.y.map((value, k) => (trace.x[k] > 0 ? value : null)) };
 }
@@ -103,7 +101,12 @@ function earlier(trace, { x, y }, before) {
   return { ...trace, visible: true, x: before[x] ?? trace.x, y: before[y], line, name: "the run before" };
 }
 
-export const axisOf = ({ layout }, trace) => layout[`yaxis${(trace.yaxis ?? "y").slice(1)}`];
+// The two axes of a trace: those of plotly's layout say where they are, too.
+export const axesOf = (layout, { xaxis = "x", yaxis = "y" }) => [
+  layout[`xaxis${xaxis.slice(1)}`],
+  layout[`yaxis${yaxis.slice(1)}`],
+];
+export const axisOf = ({ layout }, trace) => axesOf(layout, trace)[1];
 
 // What lies far below the end of an axis stands a little below it: plotly leaves room by how far a line goes.
 export function ended(y, axis) {
@@ -510,13 +513,8 @@ export class Handles {
   // For each letter of an axis that point k of a trace can move along: the axis, and where the point stands.
   at(index, k) {
     const trace = this.box.data[index],
-      layout = this.box._fullLayout;
-    return Object.fromEntries(
-      ["x", "y"].map((letter) => {
-        const axis = layout[`${letter}axis${(trace[`${letter}axis`] ?? "").slice(1)}`];
-        return [letter, { axis, pixel: axis.d2p(trace[letter][k]) }];
-      }),
-    );
+      [x, y] = axesOf(this.box._fullLayout, trace);
+    return { x: { axis: x, pixel: x.d2p(trace.x[k]) }, y: { axis: y, pixel: y.d2p(trace.y[k]) } };
   }
 
   handle(names, index, k) {

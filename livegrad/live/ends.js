@@ -1,4 +1,4 @@
-import { hasEnd, namedAtEnds } from "./drawing.js";
+import { axesOf, hasEnd, namedAtEnds } from "./drawing.js";
 import { settled } from "./room.js";
 import { digits, signed } from "./widget.js";
 
@@ -88,8 +88,9 @@ export class Ends {
 // By vertical axis: where the panel begins, how large it is, how places of its traces become pixels, and the ends in it.
 function panelsOf(data, layout, endings) {
   const panels = new Map();
-  for (const [trace, { xaxis = "x", yaxis = "y" }] of data.entries()) {
-    const [across, up] = [layout[`xaxis${xaxis.slice(1)}`], layout[`yaxis${yaxis.slice(1)}`]],
+  for (const [trace, one] of data.entries()) {
+    const { yaxis = "y" } = one,
+      [across, up] = axesOf(layout, one),
       [left, top, size] = [across._offset, up._offset, [across._length, up._length]];
     if (!panels.has(yaxis)) panels.set(yaxis, { left, top, size, traces: [], ends: [], across, up });
     panels.get(yaxis).traces.push(trace);
