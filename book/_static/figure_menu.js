@@ -239,8 +239,9 @@
     const said = make("p", { role: "status" });
     const list = make("div", {}),
       menu = make("details", { className: "mha-menu" }, make("summary", {}, "Share"), list);
-    menu.addEventListener("toggle", () => {
-      if (!menu.open) return;
+    // What is offered is decided before the menu opens: the event that says that it is open comes later.
+    menu.firstChild.addEventListener("click", () => {
+      if (menu.open) return;
       said.textContent = ON_DISK ? NO_ADDRESS : "";
       const press = (item) => async () => {
         try {

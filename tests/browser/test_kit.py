@@ -1086,16 +1086,16 @@ def test_of_a_reader_the_newer_guess_to_each_question_counts_whichever_was_paste
     added(
         of_a_class,
         handed("a", "2026-10-02T10:00", chapter_1_1="0.8"),
-        handed("a", "2026-10-01T10:00", chapter_1_1="0.1", chapter_4_3="7"),
+        handed("a", "2026-10-01T10:00", chapter_1_1="0.1", chapter_9_3="7"),
     )
     assert answers(of_a_class, "chapter-1-1")[2] == "0.8: 1 (100%)"
-    assert answers(of_a_class, "chapter-4-3") == ["7: 1 (100%)"], "an older sheet may answer more"
+    assert answers(of_a_class, "chapter-9-3") == ["7: 1 (100%)"], "an older sheet may answer more"
 
 
 def test_spellings_of_one_number_are_one_answer(of_a_class):
     spellings = ["1e6", "10^6", "1000000", "a million", "A million ", "64"]
-    added(of_a_class, *(handed(str(k), chapter_4_3=guess) for k, guess in enumerate(spellings)))
-    assert answers(of_a_class, "chapter-4-3") == [
+    added(of_a_class, *(handed(str(k), chapter_9_3=guess) for k, guess in enumerate(spellings)))
+    assert answers(of_a_class, "chapter-9-3") == [
         "64: 1 (17%)",
         "1e6: 3 (50%)",
         "a million: 2 (33%)",
