@@ -51,6 +51,7 @@ MEASURED = {
     "_is_well": "asks for a hypothesis",
     "_kernel_means": "integrates over a grid",
     "_late_ratio": "iterates to a limit",
+    "_mass": "integrates over a grid",
     "_moments_on_a_grid": "integrates over a grid",
     "_patterned": "asks for a hypothesis",
     "_require_tokens": "refuses an argument",
