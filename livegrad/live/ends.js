@@ -1,9 +1,10 @@
 import { axesOf, hasEnd, namedAtEnds } from "./drawing.js";
-import { settled } from "./room.js";
+import { leftAt, settled } from "./room.js";
 import { digits, signed } from "./widget.js";
 
-// Where lines end: at a broad one a dot with the number there, and the names of lines that no legend names; a point whose
-// height is measured has its number, too. A line over another curve of the run, and not over its steps, says where it starts.
+// Where lines end: at a broad one a dot with the number there, and the names of lines that no legend names, where they
+// leave their panel if they do; a point whose height is measured has its number, too. A line over another curve of the
+// run, and not over its steps, says where it starts.
 
 const [BROAD, FAINT] = [3, 2], // pixels, as frames.py draws what is measured now, and less than anything but gray lines
   FEW = 2, // points of a trace with numbers
@@ -109,9 +110,12 @@ function panelsOf(data, layout, endings) {
       };
     for (const k of isPoint ? x.keys() : [last]) {
       const end = endOf(isPoint ? [at(k), at(k)] : last > 0 ? [at(0), at(last)] : [], size),
-        same = end && ends.find((one) => Math.hypot(one.x - end.x, one.y - end.y) < 2 && isPoint);
+        same = end && ends.find((one) => Math.hypot(one.x - end.x, one.y - end.y) < 2 && isPoint),
+        places = end || isPoint || !ending.word ? [] : Array.from(x ?? [], (_, j) => at(j)),
+        left = leftAt(places, size);
       if (same) Object.assign(same, { hasNumber: true, value: y[k] });
       else if (end) ends.push({ ...told, ...end, key: `${trace} ${k === last ? "end" : k}`, value: y[k] });
+      else if (left) ends.push({ ...told, ...left, key: `${trace} end`, isEnd: false, hasNumber: false });
     }
   }
   return panels;

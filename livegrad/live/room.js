@@ -4,7 +4,8 @@ const APART = 7, // pixels from the middle of a dot to a word
   BESIDE = 3, // the same from the middle of a line
   ROWS = 5, // away from an end or a point, at most
   STEP = 12, // pixels along a line from one place to the next
-  SWEEPS = 3; // of all words, each with the others where they are
+  SWEEPS = 3, // of all words, each with the others where they are
+  EDGE = 10; // from the upper or lower end of a panel to the middle of the name of a line that leaves it there
 
 // What a word pays for a pixel of a line that it covers, and for one near it, up to the most of a line; for a mark that it
 // covers, or another word; for another order than that of the ends; for a row, and for a pixel, from the end; for a
@@ -19,22 +20,38 @@ export function covered(places, [left, top, right, bottom]) {
       place = places[k];
     if ((before[0] < left && place[0] < left) || (before[0] > right && place[0] > right)) continue;
     if ((before[1] < top && place[1] < top) || (before[1] > bottom && place[1] > bottom)) continue;
-    sum += within(before, place, [left, top, right, bottom]);
+    const part = partIn(before, place, [left, top, right, bottom]);
+    if (part) sum += (part[1] - part[0]) * Math.hypot(place[0] - before[0], place[1] - before[1]);
   }
   return sum;
 }
 
-function within([x, y], [toX, toY], [left, top, right, bottom]) {
+// Which part of a piece of a line lies in a box, as the shares of it at which that begins and ends: null where none does.
+function partIn([x, y], [toX, toY], [left, top, right, bottom]) {
   let [from, to] = [0, 1];
   for (const [by, low, high] of [
     [toX - x, left - x, right - x],
     [toY - y, top - y, bottom - y],
   ]) {
+    if (by === 0 && (low > 0 || high < 0)) return null;
     if (by === 0) continue;
     from = Math.max(from, Math.min(low / by, high / by));
     to = Math.min(to, Math.max(low / by, high / by));
   }
-  return from < to ? (to - from) * Math.hypot(toX - x, toY - y) : 0;
+  return from < to ? [from, to] : null;
+}
+
+// Where a line that does not end in its panel was in it last: null where it never was.
+export function leftAt(places, [wide, high]) {
+  for (let k = places.length - 1; k > 0; k--) {
+    const [x, y] = places[k - 1],
+      [toX, toY] = places[k],
+      part = partIn([x, y], [toX, toY], [0, EDGE, wide, high - EDGE]);
+    if (!part) continue;
+    const left = x + part[1] * (toX - x);
+    return { x: left, y: y + part[1] * (toY - y), back: places[0][0] > left };
+  }
+  return null;
 }
 
 // How high a line runs between two places across: null where it is not there.

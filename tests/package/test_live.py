@@ -765,6 +765,22 @@ def test_an_end_is_on_the_axes_and_its_line_comes_from_one_side(places, end):
     assert in_v8(f"endOf({json.dumps(places)}, [100, 80])") == (end and {"x": x, "y": y} | end)
 
 
+@pytest.mark.parametrize(
+    ("places", "left"),
+    [
+        ([[0, 50], [20, 40], [40, -40]], [27.5, 10]),  # above
+        ([[0, 50], [20, 40], [40, -40], [60, None]], [27.5, 10]),
+        ([[0, 50], [20, 40], [60, None]], [20, 40]),  # ends as it is no number
+        ([[0, 50], [100, 90]], [50, 70]),  # below
+        ([[90, 40], [10, 40], [-30, 40]], [0, 40]),
+        ([[0, 90], [100, 90]], None),  # never there
+    ],
+)
+def test_a_line_that_leaves_its_panel_has_its_name_where_it_was_last(places, left):
+    found = in_v8(f"leftAt({json.dumps(places).replace('null', 'NaN')}, [100, 80])", "room.js")
+    assert found == (left and {"x": left[0], "y": left[1], "back": left[0] < places[0][0]})
+
+
 WIDE, HIGH, TALL = 230, 180, 10
 RISING = [[0, 170], [40, 165], [90, 120], [150, 60], [230, 30]]
 FALLING = [[0, 20], [40, 22], [90, 60], [150, 110], [230, 135]]
