@@ -279,8 +279,7 @@ def tokens(
     title: str | None = None,
     alt: str | None = None,
 ) -> go.Figure:
-    """One sample (T, d) as a heatmap, a row a token; relevant tokens are named with a star and
-    have a frame.
+    """One sample (T, d) as a heatmap, a row a token; relevant tokens are named with a star.
 
     Raises TypeError or ValueError if X is no matrix of numbers, or ``relevant`` has not a mark for
     each token.
@@ -292,24 +291,10 @@ def tokens(
     figure.update_yaxes(
         tickvals=list(range(len(X))),
         ticktext=[f"{t}★" if m else str(t) for t, m in enumerate(marked)],
-        # Said, since a frame along the edge would widen it.
-        autorange=False,
-        range=[len(X) - 0.5, -0.5],
     )
-    right = len(X[0]) - 0.5
-    for t in np.flatnonzero(marked):
-        figure.add_scatter(
-            x=[-0.5, right, right, -0.5, -0.5],
-            y=t + np.array([-0.5, -0.5, 0.5, 0.5, -0.5]),
-            name="relevant token",
-            mode="lines",
-            line={"color": FOUND, "width": 3},
-            hoverinfo="skip",
-            showlegend=False,
-        )
     words = f"A sample of {len(X)} tokens in {len(X[0])} coordinates"
     if marked.any():
-        words += f", with a frame around {_in_order(marked)}"
+        words += f", with a star at {_in_order(marked)}"
     return finish(figure, alt or words + ".", title)
 
 

@@ -86,7 +86,7 @@ def weights_of(kernel, queries, keys, c):
 
 def words(made, path, first, lr):
     data = sentences()
-    names = ["on", "sunday", "we", "saw", "a", "<b>great ★</b>", "film", "with", "my", "sister"]
+    names = ["on", "sunday", "we", "saw", "a", "great★", "film", "with", "my", "sister"]
     weights = each(path, lambda model: model.attention(data.X[:1])[0, 0].mean(axis=0))
     loss, score = losses(path, data), attention_scores(path, data)
     # After the last step there is a scale from 107 to 143 for the last weights.
@@ -123,8 +123,8 @@ def finding(made, path, first, zeta, sigma, lr, sample):
             path.steps,
         ),
         "attention weights": Panel(
-            "attended token",
-            "attending token",
+            "key token",
+            "query token",
             {"heatmap": weights},
             ticks={"x": [f"{t}★" if own else f"{t}" for t, own in enumerate(star)]},
         ),

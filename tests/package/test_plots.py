@@ -6,7 +6,6 @@ import pytest
 import livegrad
 import mhalib as mha
 from livegrad.live import frames
-from mhalib.plots import FOUND
 
 
 @pytest.mark.parametrize(("asked", "paper"), [("book", "rgba(0,0,0,0)"), ("", "white")])
@@ -57,17 +56,11 @@ def test_the_lines_of_a_run_are_named_by_what_they_show():
     }
 
 
-def test_rows_of_relevant_tokens_have_a_frame_of_what_is_to_be_found():
+def test_a_star_marks_the_rows_of_relevant_tokens():
     figure = mha.plots.tokens(np.arange(12.0).reshape(4, 3), [0, 1, 0, 1])
-    _, *frames = figure.data
-    assert [(frame.line.color, min(frame.y), max(frame.y)) for frame in frames] == [
-        (FOUND, 0.5, 1.5),
-        (FOUND, 2.5, 3.5),
-    ]
-    assert {(min(frame.x), max(frame.x)) for frame in frames} == {(-0.5, 2.5)}
-    # As far as the rows, the first on top.
-    assert figure.layout.yaxis.range == (3.5, -0.5) and not figure.layout.yaxis.autorange
-    assert figure.layout.meta["alt"].endswith(", with a frame around the relevant tokens 1, 3.")
+    assert figure.layout.yaxis.ticktext == ("0", "1★", "2", "3★")
+    assert figure.layout.yaxis.autorange == "reversed", "the first on top"
+    assert figure.layout.meta["alt"].endswith(", with a star at the relevant tokens 1, 3.")
 
 
 def test_a_band_goes_between_two_quantiles_of_the_runs():

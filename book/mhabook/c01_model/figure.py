@@ -144,8 +144,8 @@ def _frame(T, steps):
     step_axis(frame, steps, col=1)
     frame.update_yaxes(range=[0, 1.03], col=1)
     tokens = {"tickvals": list(range(T)), "showgrid": False, "zeroline": False}
-    frame.update_xaxes(title="attended token", constrain="domain", **tokens, col=2)
+    frame.update_xaxes(title="key token", constrain="domain", **tokens, col=2)
     frame.update_yaxes(
-        title="attending token", autorange="reversed", constrain="domain", **tokens, col=2
+        title="query token", autorange="reversed", constrain="domain", **tokens, col=2
     )
     return frame

@@ -119,7 +119,7 @@ def _bars(path, values):
 
 def _frame():
     frame = panels("attention, step by step", "loss", columns=1, height=350)
-    named = [f"<b>{word} ★</b>" if word in SIGN else word for word in SENTENCES[0]]
+    named = [f"{word}★" if word in SIGN else word for word in SENTENCES[0]]
     rows, end = list(range(len(named))), FOOT + LONGEST
     frame.add_heatmap(
         y=rows,
