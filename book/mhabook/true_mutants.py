@@ -528,6 +528,17 @@ TRUE: dict[str, dict[str, tuple[str, ...]]] = {
         "3(ζ/8)², which is below ζ/8.": (
             "data_bound: targets.mean() → (targets ** 2).mean() ** 0.5",
         ),
+        "√n ε converges for any q < 1 and k > 1 with 2kr² < q², and as 2kμ < 1 at q = 0.8 and k = 1.1, r is "
+        "below 0.54.": (
+            "finite_gradient: 1 → 0.96 * 1",
+            "finite_gradient: 1 → 0.98 * 1",
+            "finite_gradient: 1 → 1.02 * 1",
+            "finite_gradient: 1 → 1.04 * 1",
+            "finite_gradient: 2 → 0.96 * 2",
+            "finite_gradient: 2 → 0.98 * 2",
+            "finite_gradient: 2 → 1.02 * 2",
+            "finite_gradient: 2 → 1.04 * 2",
+        ),
         "An error that is not asked for leaves a weaker claim.": (
             "finite_gradient: abs(own ** d / (1 + tilt_noise_mean(d, q)) - 1) + abs(other - 1) → abs(own ** d / (1 + tilt_noise_mean(d, q)) - 1)",
             "finite_gradient: abs(own ** d / (1 + tilt_noise_mean(d, q)) - 1) + abs(other - 1) → abs(own ** d / (1 + tilt_noise_mean(d, q)) - 1) - abs(other - 1)",
