@@ -91,8 +91,9 @@ def test_a_statement_without_a_recorded_instance_has_a_tolerance_on_its_right_si
         "prop-least-squares",
     }
     for statement in mhabook.ledger:
-        sides = {next(statement.every_check([seed])).rhs for seed in range(6)}
-        assert statement.id in named or len(sides) == 1, statement.id
+        if statement.id not in named:
+            sides = {next(statement.every_check([seed])).rhs for seed in range(6)}
+            assert len(sides) == 1, statement.id
 
 
 @statements
@@ -335,15 +336,6 @@ def test_a_row_names_every_claim_and_fails_where_one_does():
         ("x ≤ 1; x ≥ −1", True),
         ("x ≤ 1; x ≤ 0.05", False),
     ]
-
-
-def test_the_rows_of_the_book_hold_and_their_twins_fail():
-    rows = mhabook.ledger.rows(seeds=2)
-    assert [row["id"] for row in rows] == [statement.id for statement in mhabook.ledger]
-    for row in rows:
-        assert row["holds"], row
-        assert row["twins_fail"], row
-        assert row["slack"] >= -1e-9, row
 
 
 def test_along_checks_every_recorded_model():
