@@ -132,20 +132,6 @@ def test_the_distance_to_the_optimum_manifold_forgets_turns(seed):
     assert found <= np.linalg.norm(np.concatenate([U, V]) - best) + 1e-9
 
 
-@given(seeds)
-def test_balanced_saddles_and_flat_ones_are_stationary(seed):
-    rng = np.random.default_rng([seed, 106])
-    N = rng.standard_normal((3, 2))
-    U, V = factorization.optimum(N, kept=[int(rng.integers(2))])
-    assert max(abs(part).max() for part in factorization.gradient(U, V, N)) < 1e-12
-    s, kept, size = rng.uniform(0.1, 1), rng.uniform(0.1, 1), rng.uniform(1.1, 9)
-    U, V, N = stationary.flat_saddle(s, kept, size)
-    assert max(abs(part).max() for part in factorization.gradient(U, V, N, balance=0.0)) < 1e-12
-    assert_close([np.linalg.norm(U), np.linalg.norm(V)], [size, size], 1e-12)
-    assert np.linalg.norm(stationary.imbalance(U, V)) > 0.1
-    assert_close(np.linalg.svd(U @ V.T - N)[1], [s, 0], 1e-12, 1.0)
-
-
 def on_the_diagonal(move, lr=contraction.LARGEST):
     """U = V = 1 + ``move`` for N = 1; the distance from the optimum is √2 |move|."""
     return {"U": np.array([[1 + move]]), "V": np.array([[1 + move]]), "N": np.eye(1), "lr": lr}
