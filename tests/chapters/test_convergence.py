@@ -19,10 +19,6 @@ from mhalib.models.head_groups import groups_of_equal_heads
 from strategies import grouped, problem
 
 seeds = pytest.mark.parametrize("seed", range(8))
-THEOREMS = {
-    False: (chain.ball_constants, chain.heads_needed),
-    True: (chain.head_constants, chain.fewer_heads_needed),
-}
 
 
 @seeds
@@ -130,20 +126,6 @@ def test_constants_hold_in_the_whole_neighborhood(seed, grouped_first):
     assert constants.rho == pytest.approx(constants.G**2 / 4 + constants.kappa, rel=1e-15)
 
 
-@pytest.mark.parametrize("per_head", [False, True])
-def test_random_instances_satisfy_the_hypotheses(per_head):
-    for seed in range(100):
-        start, reference, data, lr, steps = starts.near(seed, per_head).values()
-        R, distance = token_radius(data.X), (reference - start).norm()
-        constants_of, needed = THEOREMS[per_head]
-        constants = constants_of(start, R) if per_head else constants_of(start, R, distance)
-        assert constants.kappa * distance**2 <= 7 / 64
-        assert start.sizes[0] >= needed(distance, chain.decoder_sizes(start)[0], start.sizes[1], R)
-        losses = (model.loss(data.X, data.y) for model in (reference, start))
-        assert 0 < lr <= chain.largest_step(constants, distance, *losses, steps) * (1 + 1e-12)
-        assert not per_head or chain.head_distance(reference, start) <= 0.5 / R**2
-
-
 def test_learnable_instances_satisfy_the_hypotheses():
     for seed in range(100):
         start, direction, data, steps, lr = starts.learnable(seed).values()
@@ -194,22 +176,6 @@ def test_the_links_are_the_inequalities():
     # the second loss is above the mean so far, the third below
     assert found["rate"].lhs.tolist() == [0.2, 0.9, 0.5]
     assert found["rate"].rhs[1] == pytest.approx(2 / 3 * D0**2 / (0.7 * 2) + 0.5 + loss[0] / 6)
-
-
-@seeds
-@pytest.mark.parametrize("per_head", [False, True])
-def test_every_link_holds_where_the_hypotheses_do(seed, per_head):
-    run = chain.follow(**starts.near(seed, per_head))
-    for link in chain.links(run).values():
-        assert link.worst.holds, link.worst
-
-
-@seeds
-def test_no_head_leaves_its_neighborhood(seed):
-    """(11/3)(7/64) < 1/2: the step of the proof that replaces the ball of radius 5D₀."""
-    instance = starts.near(seed, per_head=True)
-    R = token_radius(instance["data"].X)
-    assert (chain.follow(**instance).head_distance <= 77 / 192 / R**2).all()
 
 
 def test_the_constants_of_the_proof():
