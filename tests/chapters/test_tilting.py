@@ -10,6 +10,7 @@ import torch
 
 import mhabook
 import mhalib as mha
+from engines import assert_follows, plain
 from mhabook.c09_tilting import figure as c09
 from mhabook.c09_tilting import finite_context
 from mhabook.c09_tilting import statements as tilting
@@ -308,6 +309,10 @@ def cloud():
     return c09.cloud(
         mha.data.linear_regression(n=40, d=1, p=1), mha.AttentionRegression(A=-2 * ONE, B=0.5 * ONE)
     )
+
+
+def test_at_the_query_zero_the_cloud_of_a_box_follows_mhalib():
+    assert_follows(plain(cloud()), cloud(), {"x": 0.0, "tokens": "box"})
 
 
 @pytest.mark.parametrize("x", [-2.0, 0.0, 1.5])
