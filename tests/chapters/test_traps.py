@@ -170,11 +170,6 @@ def test_the_slope_of_a_well_is_rounding_wherever_it_lies(keys, values, y, c):
     assert holds(traps.wells, well(d=1, keys=keys, values=values, y=y, kernel=Gaussian(c)))
 
 
-@pytest.mark.parametrize("n", [1, 2, 4])
-def test_wells_hold_for_any_number_of_keys(n):
-    assert holds(traps.wells, well(n=n, seed=n))
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -367,11 +362,6 @@ def test_instances_of_the_barrier_have_all_claims():
         minima += len(A) > 1 and A[-1] <= A[0] < A[1]
         flows += Line(one["keys"], one["values"]).output([one["q"]])[0] > A[-1]
     assert flows > 30 and minima > 20
-
-
-@pytest.mark.parametrize("q", [0.0, 0.3, 1.07, 1.6, 50.0])
-def test_the_barrier_of_b2_holds(q):
-    assert holds(traps.barrier, barred(q=q))
 
 
 def test_the_barrier_sees_each_broken_claim(monkeypatch):
