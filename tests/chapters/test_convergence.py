@@ -19,6 +19,10 @@ from mhalib.models.head_groups import groups_of_equal_heads
 from strategies import grouped, problem
 
 seeds = pytest.mark.parametrize("seed", range(8))
+THEOREMS = {
+    False: (chain.ball_constants, chain.heads_needed),
+    True: (chain.head_constants, chain.fewer_heads_needed),
+}
 
 
 @seeds
@@ -124,6 +128,20 @@ def test_constants_hold_in_the_whole_neighborhood(seed, grouped_first):
             assert chain.curvature(4, R, largest) <= constants.B * (1 + 1e-12)
     assert constants.kappa == constants.B / start.sizes[0] ** 0.5
     assert constants.rho == pytest.approx(constants.G**2 / 4 + constants.kappa, rel=1e-15)
+
+
+@pytest.mark.parametrize("per_head", [False, True])
+def test_random_instances_satisfy_the_hypotheses(per_head):
+    for seed in range(100):
+        start, reference, data, lr, steps = starts.near(seed, per_head).values()
+        R, distance = token_radius(data.X), (reference - start).norm()
+        constants_of, needed = THEOREMS[per_head]
+        constants = constants_of(start, R) if per_head else constants_of(start, R, distance)
+        assert constants.kappa * distance**2 <= 7 / 64
+        assert start.sizes[0] >= needed(distance, chain.decoder_sizes(start)[0], start.sizes[1], R)
+        losses = (model.loss(data.X, data.y) for model in (reference, start))
+        assert 0 < lr <= chain.largest_step(constants, distance, *losses, steps) * (1 + 1e-12)
+        assert not per_head or chain.head_distance(reference, start) <= 0.5 / R**2
 
 
 def test_learnable_instances_satisfy_the_hypotheses():
