@@ -283,10 +283,6 @@ def test_another_step_size_goes_on():
 
 
 OTHER = mha.data.tokenized_mixture(n=11, T=4, d=5, M=2, zeta=0.25, S=1.5, sigma=0.3, seed=5)
-HALVES = {
-    "Adam in batches": lambda: train("heads", "Adam", HALF, batch=3, seed=5),
-    "bent": lambda: lg.train(BENT, BENT_DATA, lg.GradientDescent(0.1), HALF),
-}
 OPTIONS = {"batch": 3, "seed": 5}
 MISFITS = {
     "another start": ({"model": 2 * PLACES["heads"][0]}, "model: expected the one that"),
