@@ -944,7 +944,7 @@ def descent(made, path, first, **values):
     return panels, [
         ("After 40 steps of SA2, with η = {}, initialization random N(0, 1), ", values["lr"]),
         (
-            "κ(Σ) = {}, s_max = {}, d = {}, n = {}:",
+            "κ(Σ) = {}, sₘₐₓ = {}, d = {}, n = {}:",
             *(values[name] for name in ("kappa", "s_max", "d", "n")),
         ),
         ("Plain descent with η = 0.1 ",),
@@ -998,7 +998,7 @@ def bought(made, path, first, lr, sigma, kappa_M):
         ),
     }, [
         (
-            "After 30 steps of size {}, with noise {} and s_max/s_min = {}: mean excess {} with "
+            "After 30 steps of size {}, with noise {} and sₘₐₓ/sₘᵢₙ = {}: mean excess {} with "
             "40 samples, {} with 320, {} with infinitely many.",
             lr,
             sigma,

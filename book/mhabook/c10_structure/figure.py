@@ -56,7 +56,7 @@ ALT = (
 )
 SUMMARY = (
     "After {steps} steps of {optimizer}, with η = {lr}, initialization {start}, κ(Σ) = {kappa}, "
-    "s_max = {s_max}, d = {d}, n = {n}: training loss {loss}, noise floor {floor}, population "
+    "sₘₐₓ = {s_max}, d = {d}, n = {n}: training loss {loss}, noise floor {floor}, population "
     "excess {excess}, ‖V‖ = {v}, {effective_tokens} effective tokens. Plain descent with η = "
     "{plain_lr} from the same initialization: training loss {loss_plain}, population excess "
     "{excess_plain}."

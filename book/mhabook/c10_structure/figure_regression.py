@@ -32,7 +32,7 @@ CONTROLS = (
         "start", "start", ("random", "spectral"), "random", ("random N(0, 1)", "spectral"), "choice"
     ),
     Control("lr", "step size η", (0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9), 0.5),
-    Control("s_max", "s_max", (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0), 0.4),
+    Control("s_max", "sₘₐₓ", (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0), 0.4),
 )
 """What the reader can change in every such figure."""
 

@@ -116,7 +116,7 @@ def bought(
                 ),
                 Control(
                     "kappa_M",
-                    "s_max/s_min of the target",
+                    "sₘₐₓ/sₘᵢₙ of the target",
                     with_value((1, 2, 4, 8), own["kappa_M"]),
                     own["kappa_M"],
                 ),
@@ -130,7 +130,7 @@ def bought(
             frame=_bought_frame(runs.sizes, steps),
             train=runs.path,
             measure=runs.measures,
-            summary=f"After {{steps}} steps of size {{lr}}, with noise {{sigma}} and s_max/s_min "
+            summary=f"After {{steps}} steps of size {{lr}}, with noise {{sigma}} and sₘₐₓ/sₘᵢₙ "
             f"= {{kappa_M}}: mean excess {{{runs.curves[3]}}} with {runs.sizes[3]} samples, "
             f"{{{runs.curves[0]}}} with {n}, "
             "{excess_limit} with infinitely many.",
@@ -303,7 +303,7 @@ def data_and_compute(n: int = 320, steps: int = 30, instances: int = 2) -> LiveF
             final=tuple(runs.measures),
             controls=(
                 *CONTROLS,
-                Control("kappa_M", "s_max/s_min", (1.0, 2.0, 4.0, 8.0, 16.0), 4.0),
+                Control("kappa_M", "sₘₐₓ/sₘᵢₙ", (1.0, 2.0, 4.0, 8.0, 16.0), 4.0),
                 Control(
                     "radius",
                     "radius r of SA2",
@@ -314,7 +314,7 @@ def data_and_compute(n: int = 320, steps: int = 30, instances: int = 2) -> LiveF
             ),
             frame=_frame(runs.sizes, steps),
             summary=f"After {{steps}} steps of {{optimizer}}, with η = {{lr}}, start {{start}}, "
-            f"s_max = {{s_max}}, κ = {{kappa_M}}, r = {{radius}}: mean population excess "
+            f"sₘₐₓ = {{s_max}}, κ = {{kappa_M}}, r = {{radius}}: mean population excess "
             f"{{{runs.curves[3]}}} with {runs.sizes[3]} tokens, {{{runs.curves[0]}}} with {n}, "
             f"{{excess_limit}} in the limit.",
             train=runs.path,

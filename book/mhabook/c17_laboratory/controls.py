@@ -176,7 +176,7 @@ CONTROLS = (
     _slider("tokens", "tokens n", (3, 5, 10, 30, 60, 100, 200, 400), 100, LINEAR),
     _slider("dimension", "dimensions d", (2, 3, 4, 5, 6), 3, LINEAR),
     _slider("kappa", "κ(Σ)", (1.0, 4.0, 16.0, 64.0, 256.0), 16.0, LINEAR),
-    _slider("s_max", "s_max", (0.1, 0.2, 0.4, 0.7, 1.0, 2.0), 0.4, LINEAR),
+    _slider("s_max", "sₘₐₓ", (0.1, 0.2, 0.4, 0.7, 1.0, 2.0), 0.4, LINEAR),
     _slider("noise", "noise σ", (0.0, 0.1, 0.3, 1.0), 0.1, LINEAR),
     _slider("N", "samples N", (1, 2, 4, 8, 12), 8, SEQUENCES),
     _slider("length", "tokens n", (1, 2, 3, 4, 6), 4, SEQUENCES),
