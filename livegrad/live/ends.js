@@ -10,7 +10,6 @@ const [BROAD, FAINT] = [3, 2], // pixels, as frames.py draws what is measured no
   FEW = 2, // points of a trace with numbers
   BESIDE = 7, // from the middle of a dot to its number
   [TALL, ABOVE] = [0.84, 0.72], // of a letter's size: how tall words are, and that above their base line
-  NEAR = 18, // from an end to a number with its name
   [DOT, RING] = [4.5, 16]; // how far from its middle a dot reaches, and the ring of a point that can be pulled
 
 // What has an end or a point to show, as {trace, word, hasNumber, …}; `fill` adds the lines of the run before.
@@ -68,9 +67,9 @@ export class Ends {
         return this.pen.measureText(text).width;
       },
       words = [...panels.values()].flatMap((panel) => {
-        const told = wordsOf(panel, wideOf, this.stood, isSettled),
+        const told = wordsOf(panel, wideOf, this.stood),
           all = isSettled
-            ? near(told, roomOf(panel, box._fullData ?? data, spec), TALL * letter)
+            ? settled(told, roomOf(panel, box._fullData ?? data, spec), TALL * letter)
             : followed(told, panel, letter);
         return all.map((one) => placed(one, panel, letter));
       }),
@@ -146,8 +145,8 @@ function thinned(places) {
   });
 }
 
-// The words of a panel, each with how wide it is and where it stood before. While a run plays those stay apart that are so.
-function wordsOf({ ends }, wideOf, stood, isSettled) {
+// The words of a panel, each with how wide it is and where it stood before. A name with a number stays at the end.
+function wordsOf({ ends }, wideOf, stood) {
   const starts = ends.flatMap(({ begin: at, key, trace, back }) =>
       at ? [{ trace, key: `${key} start`, name: "start", x: at[0], y: at[1], isPoint: true, isLeft: !back }] : [],
     ),
@@ -158,30 +157,11 @@ function wordsOf({ ends }, wideOf, stood, isSettled) {
     }));
   return [...told, ...starts]
     .map(({ number = "", ...one }) => {
-      const wides = [wideOf(number, 600), wideOf(one.name, 400)],
-        wide = wides[0] + wides[1] + (number && one.name ? wideOf(" ", 400) : 0);
-      return { ...one, number, wides, wide };
+      const isNear = Boolean(number && one.name && !one.isFaint),
+        wide = wideOf(number, 600) + wideOf(one.name, 400) + (number && one.name ? wideOf(" ", 400) : 0);
+      return { ...one, number, isNear, wide };
     })
-    .flatMap((one) => (!isSettled && stood.has(nameOf(one)) ? torn(one) : [one]))
     .map((one) => ({ ...one, before: stood.get(one.key) }));
-}
-
-// A number stands at its end: where its name finds room only elsewhere along the line, they part.
-const nameOf = ({ key }) => `${key} name`;
-const torn = (one) => [
-  { ...one, name: "", isPoint: true, reach: DOT, wide: one.wides[0] },
-  { ...one, key: nameOf(one), number: "", hasNumber: false, wide: one.wides[1] },
-];
-function near(words, room, tall) {
-  const isNear = ({ number, name, left, top, wide, x, y, isFaint }) =>
-      !(number && name) || isFaint || (Math.abs(x - left - wide / 2) < wide / 2 + NEAR && Math.abs(y - top) < 2 * NEAR),
-    found = settled(words, room, tall);
-  if (found.every(isNear)) return found;
-  return settled(
-    found.flatMap((one, k) => (isNear(one) ? [words[k]] : torn(words[k]))),
-    room,
-    tall,
-  );
 }
 
 // The words of a run that plays.

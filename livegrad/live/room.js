@@ -4,6 +4,7 @@ const APART = 7, // pixels from the middle of a dot to a word
   BESIDE = 3, // the same from the middle of a line
   ROWS = 5, // away from an end or a point, at most
   STEP = 12, // pixels along a line from one place to the next
+NEAR = 36, // along its line to a word that stays near the end, at most
   SWEEPS = 3, // of all words, each with the others where they are
   EDGE = 10; // from the upper or lower end of a panel to the middle of the name of a line that leaves it there
 
@@ -75,13 +76,14 @@ function heightsOf(places, left, right) {
 
 // The corners, left and top, at which a word so wide may stand that belongs to the end of a line: above and below the line
 // from the end on backwards, some rows away from it at the end, and behind the end.
-function besideLine({ x, y, wide }, places, tall, width) {
-  const found = [];
+function besideLine({ x, y, wide, isNear }, places, tall, width) {
+  const found = [],
+    most = isNear ? NEAR : width;
   for (const [first, by] of [
     [x - APART - wide, -STEP],
     [x + APART, STEP],
   ])
-    for (let left = first; left >= 0 && left + wide <= width; left += by) {
+    for (let left = first; left >= 0 && left + wide <= width && Math.abs(left - first) <= most; left += by) {
       const heights = heightsOf(places, left - 2, left + wide + 2);
       if (!heights && left === first) found.push({ left, top: y - tall / 2, row: 0, price: 0 });
       if (!heights) break;
@@ -156,7 +158,7 @@ function placesOf(word, { lines, marks, size: [width, high] }, tall) {
 
 // The words of a panel with the corners where they stand, `isFar` where that is rows from the end. A panel has `lines`, by
 // trace their places in pixels, `marks`, points with how far they reach, and a `size`; a word has the `trace` and the place,
-// x and y, of its end or, with `isPoint`, of its point, and how `wide` it is; all are so `tall`.
+// x and y, of its end or, with `isPoint`, of its point, whether it `isNear` its end, and how `wide` it is; all are so `tall`.
 export function settled(words, panel, tall) {
   const choices = words.map((word) => placesOf(word, panel, tall)),
     chosen = words.map(() => null),

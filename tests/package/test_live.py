@@ -846,6 +846,13 @@ def test_words_of_lines_that_end_together_are_in_the_order_of_the_ends():
     assert len(beside) > 1 and beside == sorted(beside, key=lambda word: word["top"])
 
 
+@pytest.mark.parametrize("near", [True, False])
+def test_a_name_with_a_number_stays_near_its_end_and_another_goes_where_there_is_room(near):
+    lines = [[[0, 10], [40, 90 + 5 * k], [230, 100 + 8 * k]] for k in range(4)]
+    found = settled([(k, {"wide": 110, "isNear": near}) for k in range(4)], lines)
+    assert all(230 - 7 - 36 <= one["left"] + one["wide"] for one in found) == near
+
+
 def test_a_number_stands_beside_its_point_and_not_on_it_or_its_line():
     [word] = settled(
         [(0, {"x": 150, "y": 60, "wide": 25, "isPoint": True, "reach": 6})],
