@@ -675,8 +675,8 @@ def generalization(made, path, first, samples, sigma, zeta, lr, H, left):
         "test loss − training loss": {"gap": test_loss - loss, "bound of Theorem 2": gap_bound},
         "distance, one sample left out": {
             "distance": distance,
-            "(3/2)(η/n) Σ G ℓ_i": bound,
-            "(η/n) Σ ‖∇ℓ_i‖": before(pushes) / samples,
+            "(3/2)(η/n) Σ G ℓᵢ": bound,
+            "(η/n) Σ ‖∇ℓᵢ‖": before(pushes) / samples,
         },
         "loss of that sample": {"trained on it": own_loss, "without it": left_loss},
     }
@@ -1097,7 +1097,7 @@ def data_and_compute(made, path, first, **values):
         ),
     }, [
         ("After 30 steps of SA2, with η = {}, start random N(0, 1), ", values["lr"]),
-        ("s_max = {}, κ = {}, r = {}", values["s_max"], values["kappa_M"], values["radius"]),
+        ("sₘₐₓ = {}, κ = {}, r = {}", values["s_max"], values["kappa_M"], values["radius"]),
         (
             "excess {} with 40 tokens, {} with 320, {} in the limit.",
             curves[40][-1],
