@@ -4,7 +4,7 @@ const APART = 7, // pixels from the middle of a dot to a word
   BESIDE = 3, // the same from the middle of a line
   ROWS = 5, // away from an end or a point, at most
   STEP = 12, // pixels along a line from one place to the next
-NEAR = 36, // along its line to a word that stays near the end, at most
+  NEAR = 36, // along its line to a word that stays near the end, at most
   SWEEPS = 3, // of all words, each with the others where they are
   EDGE = 10; // from the upper or lower end of a panel to the middle of the name of a line that leaves it there
 
