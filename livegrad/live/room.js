@@ -4,7 +4,7 @@ const APART = 7, // pixels from the middle of a dot to a word
   BESIDE = 3, // the same from the middle of a line
   ROWS = 5, // away from an end or a point, at most
   STEP = 12, // pixels along a line from one place to the next
-  NEAR = 36, // along its line to a word that stays near the end, at most
+  NEAR = 36, // to a word that stays near the end of its line, at most, but for one some rows away, which is led to it
   SWEEPS = 3, // of all words, each with the others where they are
   EDGE = 10; // from the upper or lower end of a panel to the middle of the name of a line that leaves it there
 
@@ -91,6 +91,7 @@ function besideLine({ x, y, wide, isNear }, places, tall, width) {
         const away = BESIDE + 1.3 * row * tall;
         for (const top of [heights[0] - away - tall, heights[1] + away]) {
           const far = Math.hypot(left - first, top + tall / 2 - y);
+          if (!row && far > most) continue; // beside a steep line, where other heights are
           found.push({ left, top, row, price: COST.row * row + COST.far * far });
         }
       }

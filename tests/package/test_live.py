@@ -853,6 +853,12 @@ def test_a_name_with_a_number_stays_near_its_end_and_another_goes_where_there_is
     assert all(230 - 7 - 36 <= one["left"] + one["wide"] for one in found) == near
 
 
+def test_a_number_beside_a_steep_line_is_not_where_the_line_is_high():
+    steep, other = [[0, 10], [150, 12], [230, 140]], [[0, 30], [60, 120], [230, 148]]
+    [word] = settled([(0, {"wide": 110, "isNear": True})], [steep, other])
+    assert word["isFar"] or abs(word["top"] + TALL / 2 - 140) <= 36
+
+
 def test_a_number_stands_beside_its_point_and_not_on_it_or_its_line():
     [word] = settled(
         [(0, {"x": 150, "y": 60, "wide": 25, "isPoint": True, "reach": 6})],
