@@ -282,7 +282,7 @@ def in_place(body, kind, name, said_of, setter):
         body += setting(name.split("/")[0], False)
     found = BeautifulSoup(body, "html.parser")
     own = [each for each in found.find_all(is_text) if not each.find_parent(stays)]
-    notes = "".join(f"<p>{said(copy(each))}</p>" for each in own)
+    notes = apart("In the book", "".join(f"<p>{said(copy(each))}</p>" for each in own))
     of_page = found.find_all(lambda part: part.name == "table" or is_formula(part))
     shown = BeautifulSoup(rendered(words, setter), "html.parser")
     for place in [each for each in shown.find_all("p") if each.get_text() == OF_PAGE]:
@@ -411,7 +411,7 @@ def slide(name, part, setter=None):
             below, behind = proved(page, label, body, said, setter)
             body += below
         elif "Proof." not in said.get(name, ""):
-            notes += words(filter(None, [proof_of(element(page, label))]), file)
+            notes += apart("", words(filter(None, [proof_of(element(page, label))]), file))
     further = [
         later(each, f"{name}/{k}", part.get("add", {}), setter) for k, each in enumerate(more, 2)
     ]
@@ -587,7 +587,7 @@ def answers(page, shown):
         ]
         there = f" (slide {slides[-1]})" if slides else ""
         said.append(f"<p>{number}. {answer}{escape(why)}{there}</p>")
-    return "".join(said)
+    return apart("What is true", "".join(said))
 
 
 IN_SECTION = re.compile(r" \(“([^”]+)”\)")  # a heading of the page that an answer names
@@ -707,7 +707,8 @@ def statement(found, file):
 def sources(page, label):
     """The sentences of a statement that say where it comes from, for its notes."""
     found = element(page, label).find_all("p")
-    return words([each for each in found if SOURCES.match(each.get_text())], built.file_of(page))
+    said = [each for each in found if SOURCES.match(each.get_text())]
+    return apart("In the book", words(said, built.file_of(page)))
 
 
 LONG = 500  # letters of a lead, of which the last sentence is kept
@@ -954,6 +955,12 @@ def words(parts, file):
     return "".join(
         f"<p>{said(each)}</p>" for part in parts for each in paragraphs(taken(part, file, HERE))
     )
+
+
+def apart(title, said):
+    """What notes have of a page, set apart from what a lecturer says; "" for nothing."""
+    title = f"<p><b>{title}</b></p>" if title else ""
+    return f"<blockquote>{title}{said}</blockquote>" if said else ""
 
 
 def paragraphs(part):

@@ -5,7 +5,7 @@ in it as PDF, too, named by the week, and it stands in ``_build/kit`` as well; w
 the slides with a page of notes behind each. ``--course my.yml`` makes the weeks of a course of one's
 own, as own_course.py describes it, in ``_build/kit/my``.
 
-A sheet ends with two problems whose numbers a seed draws (problems.py). Their solutions are in
+A sheet ends with problems whose numbers a seed draws (problems.py). Their solutions are in
 ``_build/kit`` alone: what stands among the pages of the book has none.
 """
 
@@ -60,7 +60,7 @@ def head(title, styles, given):
 def slides(k, week, given):
     """The slides of week ``k`` as a page."""
     scripts = "\n".join(f'<script defer src="../../{script}"></script>' for script in SCRIPTS)
-    shown = "\n".join(each.html for each in given["slides"])
+    shown = "\n".join(each.html for each in given["slides"][k])
     top = head(f"Week {k}: {week['title']}", REVEAL + STYLES, given)
     return (
         f'{top}<body class="deck">{SAVED}<div class="reveal">'
@@ -72,14 +72,18 @@ def notes(k, week, given):
     """The notes of the slides of week ``k``, one after the other, as a page that prints."""
     said = "".join(
         f'<div class="note"><h3>{each.title}</h3>{each.notes}</div>'
-        for each in given["slides"]
+        for each in given["slides"][k]
         if each.notes and each.kind != "title"
     )
     title = f"Week {k}: {week['title']}"
     return paper(f"Notes of week {k}", f"<h2>{escape(title)}</h2><p>{NOTES}</p>{said}", given)
 
 
-NOTES = "What to say at each slide."
+NOTES = (
+    "What to say at each slide. Behind a line at the side stands what need not be said: what the book has "
+    "there, proofs that no slide shows, and what is true of the guesses. What students often think is "
+    "expected, not observed, and the minutes are planned, not measured."
+)
 
 
 def sheet(_, week, given):
@@ -101,7 +105,7 @@ def sheet(_, week, given):
     numbers = numbers_of_drawn(week, drawn)
     stated.p.append(f" {how_long(week, stated, drawn)} {software(week)}")
     alone.replace_with(
-        BeautifulSoup(f"<p>{ALONE_TOO.format(' and '.join(numbers))}</p>", "html.parser")
+        BeautifulSoup(f"<p>{ALONE_TOO.format(in_words(numbers))}</p>", "html.parser")
     )
     asked = "".join(
         f'<div class="exercise">{titled(f"Exercise {number}", problem.title, problem.parts)}'
@@ -128,8 +132,14 @@ def how_long(week, stated, drawn):
     picked = [number for number, label in zip(numbers, labels, strict=True) if label in chosen]
     every = sum(map(marking.points, [*map(marking.parts, labels), *(each.parts for each in drawn)]))
     every, some = (marking.MINUTES * points for points in (every, of_choice(week, drawn)))
-    *first, last = [*picked, *numbers_of_drawn(week, drawn)]
-    return HOW_LONG.format(every=every, some=some, first=", ".join(first), last=last)
+    chosen = in_words([*picked, *numbers_of_drawn(week, drawn)])
+    return HOW_LONG.format(every=every, some=some, chosen=chosen)
+
+
+def in_words(numbers):
+    """S1.7 and S1.8; S1.7, S1.8, and S1.9."""
+    *first, last = numbers
+    return f"{', '.join(first)}{',' * (len(first) > 1)} and {last}"
 
 
 def of_choice(week, drawn):
@@ -154,10 +164,7 @@ IN_A_NOTEBOOK = (
 WITH_NUMPY = (
     "The part with Python can be done with NumPy alone, and computes for less than a second."
 )
-HOW_LONG = (
-    "All problems together take about {every} minutes. For {some} minutes, choose Exercises {first}, "
-    "and {last}."
-)
+HOW_LONG = "All problems together take about {every} minutes. For {some} minutes, choose Exercises {chosen}."
 HANDED_IN = (
     '<p class="handed-in"><span>Name</span><span>Date</span>'
     "<span>Points, of {points}, or of {chosen} for the choice</span></p>"
@@ -247,7 +254,7 @@ def solutions(_, week, given):
         if course.stated_in(file, label)
     )
     title = f"Solutions of sheet {k}"
-    drawn = " and ".join(numbers_of_drawn(week, problems.drawn(k, given["seed"])))
+    drawn = in_words(numbers_of_drawn(week, problems.drawn(k, given["seed"])))
     return paper(
         title, f"<h2>{title}</h2><p>{OTHER_WAYS} {NOT_HERE.format(drawn)}</p>{solved}", given
     )
@@ -319,9 +326,68 @@ def read_me(k, week, given):
     body = (
         f"<h2>Week {k}: {escape(week['title'])}</h2><p>{escape(week['aim'])}</p>"
         f"<h3>What students read before</h3><ul>{pages}</ul>{BEFORE}"
-        f"<h3>What is in this folder</h3>{FILES}{OWN_NUMBERS.format(given['seed'])}{ABOUT}"
+        f"<h3>What is in this folder</h3>{FILES}{OWN_NUMBERS.format(given['seed'])}"
+        f"<h3>What is planned, and not observed</h3>{PLANNED}"
+        f"<h3>The book, and what you may do</h3>{where()}{ABOUT}{at_a_glance(given)}"
     )
     return paper(f"Read me: week {k}", body, given)
+
+
+def at_a_glance(given):
+    """All weeks of a course on a page: what is read, shown and handed out, how long it takes, and what
+    students can do afterward."""
+    rows = "".join(row(k, week, given) for k, week in enumerate(given["weeks"], 1))
+    return (
+        f'<div class="glance"><h2>{escape(given["course"])}: all weeks at a glance</h2>'
+        f"<table><thead>{HEADS}</thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+HEADS = (
+    "<tr><th>Week</th><th>Read before</th><th>Slides</th><th>Sheet</th><th>What students can do "
+    "afterward</th></tr>"
+)
+
+
+def row(k, week, given):
+    """The row of a week in the table of all weeks."""
+    read = "".join(
+        f'<li><a href="../../{file}.html" target="_blank">{escape(course.called(file))}</a>, '
+        f"{course.minutes(file)} min{for_proofs(file)}</li>"
+        for file in week["read"]
+    )
+    drawn = problems.drawn(week["week"], given["seed"])
+    parts = [*map(marking.parts, course.problems(week)), *(each.parts for each in drawn)]
+    points = sum(map(marking.points, parts))
+    spoken = sum(part["minutes"] for part in week["lecture"])
+    return (
+        f"<tr><th>{k}. {escape(week['title'])}</th><td><ul>{read}</ul></td>"
+        f"<td>{len(given['slides'][k])} slides, {spoken} min</td>"
+        f"<td>{len(parts)} problems, {points} points, {marking.MINUTES * points} min; the choice "
+        f"{marking.MINUTES * of_choice(week, drawn)} min</td><td>{escape(week['aim'])}</td></tr>"
+    )
+
+
+def where():
+    """Where the book and its source are, or that their address is not set."""
+    addresses = edition.web_address(ROOT), edition.repository(ROOT)
+    if any(map(edition.is_placeholder, addresses)):
+        said = [f"<code>{address}</code>" for address in addresses]
+        return f"<p>{BOOK.format(*said)} {NO_ADDRESS}</p>"
+    said = [f'<a href="{address}" target="_blank">{address}</a>' for address in addresses]
+    return f"<p>{BOOK.format(*said)}</p>"
+
+
+BOOK = "The book, <em>How Attention Learns</em>, is at {}, and its source at {}."
+NO_ADDRESS = (
+    "In this copy, the address has not been set: OWNER stands for the account that hosts the book."
+)
+PLANNED = (
+    "<p>The minutes are planned, not measured: those of reading are counted from words and formulas, those "
+    "of slides are shares of their part, and a point of a sheet counts as five. The notes say what students "
+    "often think, and the solutions name a typical error of each problem. These are expected, not observed: "
+    "no class has worked with them yet.</p>"
+)
 
 
 def for_proofs(file):
@@ -336,15 +402,15 @@ BEFORE = (
 )
 FILES = "<!-- files -->"
 OWN_NUMBERS = (
-    "<p>The solutions of the problems of the sheet stand in the book, for everyone, but for the last "
-    "two: their numbers are drawn from the seed {}, and no web page shows what they lead to. So grade "
-    "these two. Anyone who has the book and knows the seed can draw the same numbers. So choose a seed of "
+    "<p>The solutions of the problems of the sheet stand in the book, for everyone, but for the last ones: "
+    "their numbers are drawn from the seed {}, and no web page shows what they lead to. So grade "
+    "these. Anyone who has the book and knows the seed can draw the same numbers. So choose a seed of "
     "your own, as a line <code>seed: 7</code> in a file that lists your weeks, run <code>make kit "
     "COURSE=my.yml</code>, and keep the seed to yourself. The page <em>Three routes</em> of the book has "
     "such a file, and shows how to leave out, reorder or change weeks and slides.</p>"
 )
 WITHOUT_DRAWN = (
-    "<p>The solutions of the last two problems of the sheet are not here, because anyone can download "
+    "<p>The solutions of the problems whose numbers are drawn are not here, because anyone can download "
     "this folder. Get the source of the book{}, and run <code>make kit</code>: it writes them for the "
     "numbers of this sheet.</p>"
 )
@@ -370,11 +436,13 @@ def write(given, target):
     """Write the pages of all weeks of a course into a folder; returns the folders of the weeks."""
     folders = []
     with mathematics.Setter() as setter:
-        for k, week in enumerate(given["weeks"], 1):
+        with_setter = given | {"setter": setter}
+        weeks = dict(enumerate(given["weeks"], 1))
+        shown = {k: deck.slides(k, week, with_setter) for k, week in weeks.items()}
+        with_slides = with_setter | {"slides": shown}
+        for k, week in weeks.items():
             folder = target / f"week-{k}"
             folder.mkdir(parents=True, exist_ok=True)
-            with_setter = given | {"setter": setter}
-            with_slides = with_setter | {"slides": deck.slides(k, week, with_setter)}
             for name, make in PAGES.items():
                 page = make(k, week, with_slides)
                 (folder / f"{name}.html").write_text(page, "utf-8")
@@ -408,7 +476,7 @@ USES = {
     "sheet": "the exercise sheet, to hand out; it has room to write, and what its problems use",
     "solutions": "the solutions, with what earns each point and a typical error of each problem; the solutions "
     "themselves are in the book, for everyone",
-    DRAWN: "the solutions of the two problems whose numbers are drawn; the book does not have them",
+    DRAWN: "the solutions of the problems whose numbers are drawn; the book does not have them",
     "quiz.gift": "the quiz for Moodle, to import as GIFT",
     "quiz-qti": "the quiz for other platforms, as QTI 2.1",
 }

@@ -16,7 +16,7 @@ The file says how the course is called, who gives it, and its weeks::
 A week is one of the book, with its sheet and its quiz. What else it says, ``title``, ``aim``,
 ``lecture`` or ``live``, is written as in course.yml, and stands in place of what is there; its
 ``date`` stands on title slides. A part of a lecture may have ``proofs_in_notes``, ``add`` and
-``if_late`` (deck.py). The ``seed`` draws the numbers of two problems of each sheet.
+``if_late`` (deck.py). The ``seed`` draws the numbers of the last problems of each sheet.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""Problems of the sheets whose numbers are drawn: two a week, the same for one seed, others for
-another. kit.py writes them and, in ``make kit`` alone, their solutions.
+"""Problems of the sheets whose numbers are drawn: two or three a week, the same for one seed, others
+for another. kit.py writes them and, in ``make kit`` alone, their solutions.
 
 A kind of problem draws its numbers so that those of the solution are nice, computes these with the
 book's own functions, and says both in words: paragraphs with TeX between dollars, of which those of
@@ -42,7 +42,7 @@ def counted(**earns):
 
 
 def drawn(week, seed):
-    """The two problems of week ``week`` for a seed."""
+    """The problems of week ``week`` for a seed."""
     rng = np.random.default_rng([seed, week])
     return [kind(rng) for kind in KINDS[week]]
 
@@ -176,6 +176,62 @@ def first_step(rng):
     )
 
 
+def score_to_raise(rng):
+    parts, values = np.ones(3), np.zeros(3)
+    while len({*parts}) < 3 or len({*values}) < 3 or not slopes_differ(parts, values):
+        parts = rng.choice([1.0, 2, 3, 4, 5, 6], 3)
+        values = rng.integers(-4, 7, 3).astype(float)
+    shares = mha.softmax(np.log(parts))
+    mean, slopes = shares @ values, slopes_of(parts, values)
+    best = int(slopes.argmax())
+    farthest = int(abs(values - mean).argmax())
+    scores = ",\\ ".join(f"\\log{number(part)}" if part > 1 else "0" for part in parts)
+    in_fractions, of_scores = (",\\ ".join(map(fraction, each)) for each in (shares, slopes))
+    if best == farthest:
+        why = "Its token also has the value farthest from $m$."
+    elif values[farthest] < mean:
+        why = f"The value farthest from $m$ is that of token {farthest + 1}, but it lies below $m$."
+    else:
+        why = f"The value farthest from $m$ is that of token {farthest + 1}, but its weight is smaller."
+    return Problem(
+        "Which score to raise",
+        f"Three tokens have the scores $a_1,a_2,a_3={scores}$ and the values $v_1,v_2,v_3={numbers(values)}$. "
+        "Softmax turns the scores into the weights $s_j$, and $m=\\sum_js_jv_j$.\n\n"
+        "(a) Compute the weights and $m$, as fractions.\n\n"
+        "(b) Show that $\\partial m/\\partial a_j=s_j\\,(v_j-m)$, and compute all three.\n\n"
+        "(c) One score may be raised by a small number. Which one raises $m$ most, and does its token have "
+        "the value farthest from $m$?",
+        f"(a) The exponentials are ${numbers(parts)}$, so the weights are "
+        f"${in_fractions}$, and $m={fraction(mean)}$.\n\n"
+        "(b) Since $\\partial s_k/\\partial a_j=s_k\\,(\\mathbf 1[k=j]-s_j)$, the derivative is "
+        "$s_jv_j-s_j\\sum_ks_kv_k=s_j\\,(v_j-m)$. The three are "
+        f"${of_scores}$; they add up to zero.\n\n"
+        f"(c) The score of token {best + 1}, with the largest derivative. {why}",
+        {"parts": parts, "values": values},
+        {"weights": shares, "mean": mean, "slopes": slopes, "best": best},
+        counted(
+            a=["the weights and their mean"],
+            b=["the derivative of a weight, and with it that of $m$", "the three numbers"],
+            c=["the token, with both answers"],
+        ),
+        "In (b), only $s_j$ is differentiated, and the other weights are kept, which gives "
+        "$s_j\\,(1-s_j)\\,v_j$: 1 of 2 points for the numbers that follow, and (c) is marked as it follows.",
+    )
+
+
+def slopes_of(parts, values):
+    """How fast the weighted mean of the values changes with each score, the logarithm of a part."""
+    shares = mha.softmax(np.log(parts))
+    return shares * (values - shares @ values)
+
+
+def slopes_differ(parts, values):
+    """Has one score the largest of these, by more than rounding, and one value the largest distance?"""
+    shares = mha.softmax(np.log(parts))
+    slopes, apart = slopes_of(parts, values), abs(values - shares @ values)
+    return all(np.diff(np.sort(each))[-1] > 0.01 for each in (slopes, apart))
+
+
 # --- week 2
 # --------------------------------------------------------------------------------------------------
 
@@ -237,6 +293,42 @@ def heads_for_hessian(rng):
     )
 
 
+def leaving_a_saddle(rng):
+    up, down = float(rng.choice([2, 4])), float(rng.choice([2, 5, 10]))
+    eta = 1 / (2 * max(up, down))
+    factors = np.array([1 - eta * up, 1 + eta * down])
+    far, near = int(rng.integers(6, 12)), int(rng.integers(2, 5))
+    steps = int(np.ceil(far * np.log(2) / np.log(factors[1]) - 1e-9))
+    more = near * np.log(10) / np.log(factors[1])
+    return Problem(
+        "Leaving a saddle",
+        f"Gradient descent with step size $\\eta={fraction(eta)}$ on $\\frac12({number(up)}x^2-{number(down)}y^2)$ "
+        f"starts at $x_0=1$ and $y_0=2^{{-{far}}}$.\n\n"
+        "(a) By what factors does a step multiply $x$ and $y$?\n\n"
+        "(b) After how many steps is $y\\ge1$ for the first time?\n\n"
+        f"(c) About how many more steps does it take from $y_0=2^{{-{far}}}\\cdot10^{{-{near}}}$?\n\n"
+        "(d) For which $y_0$ does descent stay near the saddle forever? Why does a random initialization "
+        "not do so?",
+        f"(a) $x$ by $1-{number(up)}\\,\\eta={fraction(factors[0])}$, and $y$ by $1+{number(down)}\\,\\eta="
+        f"{fraction(factors[1])}$.\n\n"
+        f"(b) $y_k=\\bigl({fraction(factors[1])}\\bigr)^k\\,2^{{-{far}}}\\ge1$ holds if "
+        f"$k\\ge{far}\\log2/\\log{fraction(factors[1])}$, so after ${steps}$ steps.\n\n"
+        f"(c) ${near}\\log10/\\log{fraction(factors[1])}$, about ${more:.0f}$. The number of steps grows like the "
+        "logarithm of $1/y_0$.\n\n"
+        "(d) For $y_0=0$ alone. A random $y_0$ with a density is zero with probability zero.",
+        {"up": up, "down": down, "eta": eta, "far": far, "near": near},
+        {"factors": factors, "steps": steps, "more": more},
+        counted(
+            a=["both factors"],
+            b=["the number of steps"],
+            c=["the number"],
+            d=["$y_0=0$, and that it has probability zero"],
+        ),
+        "In (a), the sign of the second curvature is forgotten, so that $y$ shrinks: no point for (a) and (b); "
+        "(d) does not depend on it.",
+    )
+
+
 # --- week 3
 # --------------------------------------------------------------------------------------------------
 
@@ -278,36 +370,48 @@ def margin(rng):
     )
 
 
-def training(rng):
-    D, B = float(rng.choice([0.5, 1, 2])), 7.0 * int(rng.choice([1, 2, 3]))
-    rho, K = float(rng.choice([2, 4, 5])), 100 * int(rng.choice([1, 2, 5, 10]))
-    reference, start = 0.01, 0.7
-    heads = round((D**2 * B / CURVED) ** 2)
-    limits = np.array([1 / rho, D**2 / (K * reference), D**2 / start])
-    eta = limits.min()
-    bound = 2 * D**2 / (3 * eta * K) + 5 * reference / 3 + start / (3 * K)
+def stalled(rng):
+    high, low = (
+        float(each) for each in rng.choice([(0.4, 0.04), (0.6, 0.04), (0.6, 0.12), (0.4, 0.08)])
+    )
+    D, B = float(rng.choice([2, 3, 4])), 7.0 * int(rng.choice([1, 2, 3]))
+    eta, fall = float(rng.choice([0.1, 0.2, 0.5])), float(rng.choice([0.01, 0.02, 0.05]))
+    heads = round((D**2 * B / (4 * CURVED)) ** 2)
+    inner = 0.75 * high - 1.25 * low
+    nearer = 2 * eta * (inner - fall)
+    steps = int(np.floor(D**2 / nearer + 1e-9))
     return Problem(
-        "What the training theorem asks for, and gives",
-        f"A reference with the loss $L(\\theta)={reference}$ is at the distance $D_0={number(D)}$ "
-        f"from the initialization, whose loss is ${start}$. The constants of the ball around it are "
-        f"$B={number(B)}$ and $\\rho={number(rho)}$.\n\n"
-        "(a) How many heads does the training theorem of chapter 4 require?\n\n"
-        f"(b) What is the largest step size that it allows for $K={K}$ steps?\n\n"
-        "(c) With this step size, what does it say about the loss after $K$ steps?",
-        f"(a) $\\sqrt H\\ge\\frac{{64}}7D_0^2B={number(heads**0.5)}$, so $H\\ge{heads}$.\n\n"
-        "(b) The step size is at most the smallest of $1/\\rho$, $D_0^2/(KL(\\theta))$, and "
-        f"$D_0^2/L(\\theta_0)$, which are ${numbers(limits)}$: $\\eta={number(eta)}$.\n\n"
-        "(c) $L(\\theta_K)\\le\\frac{2D_0^2}{3\\eta K}+\\frac53L(\\theta)+\\frac{L(\\theta_0)}{3K}"
-        f"={bound:.3f}$.",
-        {"D": D, "B": B, "rho": rho, "K": K, "reference": reference, "start": start},
-        {"heads": heads, "eta": eta, "bound": bound},
+        "A run that stalls",
+        f"A run stalls: before each of its steps, the loss is at least ${number(high)}$, and no step lowers it by "
+        f"more than ${number(fall)}$. A good model with the loss $L(\\theta)={number(low)}$ is at the distance "
+        f"$D={number(D)}$ from $\\theta_0$. The constant of all Hessians is $B={number(B)}$, and the step size is "
+        f"$\\eta={number(eta)}\\le1/\\rho$.\n\n"
+        "(a) From how many heads on does the lemma about the negative gradient (chapter 4) apply at the "
+        "distance $D$?\n\n"
+        "(b) Let there be as many. How small can the norm of the gradient be at $\\theta_0$?\n\n"
+        "(c) By how much does a step reduce the squared distance to the good model, at least?\n\n"
+        "(d) For how many steps can this go on at most, and why does the lemma apply to all of them?",
+        f"(a) $\\kappa D^2=BD^2/\\sqrt H\\le\\frac7{{16}}$ holds for $\\sqrt H\\ge\\frac{{16}}7D^2B="
+        f"{number(heads**0.5)}$, so for $H\\ge{heads}$.\n\n"
+        "(b) The inner product of $\\nabla L(\\theta_0)$ with $\\theta_0-\\theta$ is at least "
+        f"$\\frac34\\cdot{number(high)}-\\frac54\\cdot{number(low)}={number(inner)}$, and at most $D$ times the norm "
+        f"of the gradient. So this norm is at least ${number(inner, 3)}/{number(D)}={number(inner / D, 3)}$.\n\n"
+        "(c) $\\|\\theta_{k+1}-\\theta\\|^2=\\|\\theta_k-\\theta\\|^2-2\\eta\\langle\\nabla L(\\theta_k),"
+        "\\theta_k-\\theta\\rangle+\\eta^2\\|\\nabla L(\\theta_k)\\|^2$. By the descent lemma, the last term is at "
+        f"most $2\\eta$ times the decrease of the loss. So the squared distance falls by at least $2\\cdot"
+        f"{number(eta)}\\,({number(inner)}-{number(fall)})={number(nearer, 4)}$.\n\n"
+        f"(d) It begins at $D^2={number(D**2)}$ and cannot fall below zero, so at most ${number(D**2)}/"
+        f"{number(nearer, 4)}$, that is ${steps}$ steps. The distance never exceeds $D$, so the lemma applies "
+        "at each of them.",
+        {"high": high, "low": low, "D": D, "B": B, "eta": eta, "fall": fall},
+        {"heads": heads, "slope": inner / D, "nearer": nearer, "steps": steps},
         counted(
             a=["the number of heads"],
-            b=["the smallest of the three limits"],
-            c=["the bound, with all three terms"],
+            b=["the lemma and the Cauchy–Schwarz inequality"],
+            c=["the three terms, with both lemmas", "the number"],
+            d=["the number of steps, and that the distance only falls"],
         ),
-        "In (a), the condition on $\\sqrt H$ is read as one on $H$: no point for (a); (b) and (c) do not "
-        "depend on it.",
+        "In (c), the squared gradient is left out: 1 of 2 points, and (d) is marked as it follows.",
     )
 
 
@@ -385,6 +489,61 @@ def left_out(rng):
         ),
         "In (a), the training losses are added, not those of sample $i$: 1 of 2 points.",
     )
+
+
+def alignment(rng):
+    ways = np.array(
+        [(1, 0), (2, 0), (0, 1), (0, -2), (2, 2), (1, -1), (2, 1), (-1, 1), (2, -2), (1, 2)], float
+    )
+    heads = np.zeros((3, 2))
+    while not has_alignment(heads):
+        heads = ways[rng.choice(len(ways), 3, replace=False)]
+    square, along = (heads**2).sum(), heads[:, 0].sum()
+    cosine = along / np.sqrt(3 * square)
+    equal = heads.mean(axis=0)
+    agreed = equal[0] / np.linalg.norm(equal)
+    said = ",\\ ".join(f"W_{h}={combined(*each)}" for h, each in enumerate(heads, 1))
+    return Problem(
+        "The alignment of three heads",
+        "The planted matrix $W^*$ and a matrix $V$ have norm 1 and are orthogonal to each other. Three heads have "
+        f"${said}$.\n\n"
+        "(a) Compute the alignment of $W$.\n\n"
+        "(b) All three heads are replaced by their mean. What is the alignment then?\n\n"
+        "(c) Show that the alignment cannot fall by this if it is positive.",
+        f"(a) The inner product of the stacked vectors is ${number(along)}$. Their norms are "
+        f"$\\sqrt{{{number(square)}}}$ and $\\sqrt3$. So the alignment is "
+        f"${number(along)}/\\sqrt{{{number(3 * square)}}}={number(cosine, 3)}$.\n\n"
+        f"(b) The mean is ${combined(*equal, fraction)}$. Three equal heads have the cosine of one of them with $W^*$, "
+        f"${number(agreed, 3)}$.\n\n"
+        "(c) The inner product is the same, because that of each head with $W^*$ enters through their sum. The "
+        "norm of the heads does not grow: $\\|\\bar W\\|^2\\le\\frac13\\sum_h\\|W_h\\|^2$, because the square "
+        "is convex.",
+        {"heads": heads},
+        {"alignment": cosine, "of the mean": agreed},
+        counted(
+            a=["the inner product and both norms"],
+            b=["the cosine of the mean"],
+            c=["the same inner product, and a norm that is no larger"],
+        ),
+        "In (a), $W^*$ is not repeated, so that the factor $\\sqrt3$ is missing: no point for (a); the other parts do "
+        "not depend on it.",
+    )
+
+
+def has_alignment(heads):
+    """Is it positive, and that of their mean larger and not 1?"""
+    return heads.sum(axis=0).all() and heads[:, 0].sum() > 0 and len(np.unique(heads, axis=0)) == 3
+
+
+def combined(along, across, said=number):
+    """A multiple of W* plus one of V, as TeX."""
+    terms = [(along, "W^*"), (across, "V")]
+    shown = [
+        ("-" if x < 0 else "+") + ("" if abs(x) == 1 else said(abs(x)) + "\\,") + name
+        for x, name in terms
+        if x
+    ]
+    return "".join(shown).removeprefix("+")
 
 
 # --- week 5
@@ -561,10 +720,10 @@ def barrier(rng):
 
 
 KINDS = {
-    1: (weights, first_step),
-    2: (step_size, heads_for_hessian),
-    3: (margin, training),
-    4: (two_step_sizes, left_out),
+    1: (weights, first_step, score_to_raise),
+    2: (step_size, heads_for_hessian, leaving_a_saddle),
+    3: (margin, stalled),
+    4: (two_step_sizes, left_out, alignment),
     5: (whitened_step, tilted),
     6: (two_kernels, barrier),
 }

@@ -710,16 +710,19 @@ def test_a_sheet_has_every_problem_with_its_minutes_and_the_solutions_all_of_the
     problems = sheet.select(
         ".arabic > li > .asked:first-child > p:first-child, .exercise .admonition-title"
     )
-    assert len(problems) - 2 == count == len(solved.select(".solution"))  # and two drawn ones
+    drawn = len(kit.problems.drawn(k, 1))
+    assert drawn > 1 and len(problems) - drawn == count == len(solved.select(".solution"))
     titles = " ".join(each.get_text() for each in problems)
     told = re.findall(r"about \d+ minutes, (\d+) points?", titles)
     assert len(told) == len(problems)
     first = len(WEEKS[k]["sheet"]) + 1
     added = [each.get_text() for each in sheet.select(".exercise .admonition-title")]
-    numbers = [f"Exercise S{k}.{n}" for n in range(first, count + 3)]
+    numbers = [f"Exercise S{k}.{n}" for n in range(first, count + drawn + 1)]
     assert [title.split(" · ")[0] for title in added] == numbers
     (alone,) = [each.get_text() for each in sheet.select("p") if "this sheet" in each.get_text()]
-    assert f"Exercises S{k}.{count + 1} and S{k}.{count + 2} are drawn" in alone
+    assert (
+        f"Exercises {kit.in_words(numbers[-drawn:])} are drawn".replace("Exercise S", "S") in alone
+    )
     assert "make kit" not in sheet.get_text()  # a student gets it
     earned = [int(each.get_text().split()[0]) for each in sheet.select(".asked .earns")]
     assert sum(earned) == sum(map(int, told)), "the parts sum to the problems"
@@ -822,7 +825,7 @@ def test_a_packed_week_opens_from_disk_with_all_that_it_needs(chromium, tmp_path
     read_me = (tmp_path / "week-2" / "read-me.html").read_text("utf-8")
     beside = {path.name for path in (tmp_path / "week-2").iterdir() if path.is_file()}
     assert {*re.findall('<a href="([^"]+)">', read_me)} == beside - {"read-me.html"}
-    assert "The solutions of the last two problems of the sheet are not here" in read_me
+    assert "The solutions of the problems whose numbers are drawn are not here" in read_me
     assert "There are no PDFs here" in read_me
     (tmp_path / "week-2" / "week-2-notes.pdf").touch()
     with_pdf = kit.listed(tmp_path / "week-2")
@@ -916,8 +919,8 @@ def test_solutions_of_drawn_problems_are_written_for_a_lecturer_alone(monkeypatc
         file.write_text(f"seed: {seed}\nweeks: [{{week: 4, date: 2027-05-04}}]\n")
         (folder,) = kit.of_a_lecturer(file)
         sheet = BeautifulSoup((folder / "sheet.html").read_text(), "html.parser")
-        asked = [each.get_text() for each in sheet.select(".exercise .admonition-title")][-2:]
-        assert [title.split(" · ")[0] for title in asked] == ["Exercise S4.7", "Exercise S4.8"]
+        asked = [each.get_text() for each in sheet.select(".exercise .admonition-title")][-3:]
+        assert [title.split(" · ")[0] for title in asked] == [f"Exercise S4.{n}" for n in (7, 8, 9)]
         page = BeautifulSoup((folder / f"{kit.DRAWN}.html").read_text(), "html.parser")
         assert [each.get_text() for each in page.select(".solution > .admonition-title")] == asked
         assert page.h2.get_text() == f"Sheet 4: solutions for the seed {seed}"

@@ -16,7 +16,7 @@ problems = load("book/_ext/problems.py")
 SEEDS = range(12)
 
 
-def both(week):
+def sheets(week):
     return [problems.drawn(week, seed) for seed in SEEDS]
 
 
@@ -26,7 +26,7 @@ def of(kind):
         k for k, kinds in problems.KINDS.items() if kind in [each.__name__ for each in kinds]
     ]
     place = [each.__name__ for each in problems.KINDS[week]].index(kind)
-    return [(pair[place].given, pair[place].found) for pair in both(week)]
+    return [(pair[place].given, pair[place].found) for pair in sheets(week)]
 
 
 def close(found, expected):
@@ -35,15 +35,15 @@ def close(found, expected):
 
 @pytest.mark.parametrize("week", range(1, 7))
 def test_one_seed_gives_one_sheet_and_two_seeds_give_two(week):
-    texts = [[(each.ask, each.solution) for each in pair] for pair in both(week)]
+    texts = [[(each.ask, each.solution) for each in pair] for pair in sheets(week)]
     assert texts[3] == [(each.ask, each.solution) for each in problems.drawn(week, 3)]
-    assert all(len({str(text[k]) for text in texts}) > 3 for k in range(2))
+    assert all(len({str(text[k]) for text in texts}) > 3 for k in range(len(texts[0])))
     assert texts[0] != texts[1]
 
 
 @pytest.mark.parametrize("week", range(1, 7))
 def test_a_solution_has_two_to_six_lines_and_nice_numbers(week):
-    for pair in both(week):
+    for pair in sheets(week):
         for each in pair:
             assert 2 <= len(each.solution.split("\n\n")) <= 6
             assert each.ask.count("$") % 2 == each.solution.count("$") % 2 == 0
@@ -72,7 +72,7 @@ def test_weights_of_three_tokens():
 
 
 def test_weights_as_a_solution_says_them_add_up_to_one():
-    for (first, _), (last, _) in zip(both(1), both(6), strict=True):
+    for (first, *_), (last, *_) in zip(sheets(1), sheets(6), strict=True):
         fractions = re.search(r"the weights are \$([^$]+)\$", first.solution)[1]
         said = [
             Fraction(int(a), int(b)) for a, b in re.findall(r"frac\{(\d+)\}\{(\d+)\}", fractions)
@@ -84,7 +84,7 @@ def test_weights_as_a_solution_says_them_add_up_to_one():
 
 
 def test_a_sample_on_the_wrong_side_is_named_with_its_logit():
-    for _, problem in both(1):
+    for _, problem, _ in sheets(1):
         said = re.findall(r"Sample (\d) is classified wrongly", problem.solution)
         wrong = problem.given["y"] * problem.found["logits"] < 0
         assert said == [str(i) for i in (1, 2) if wrong[i - 1]]
@@ -110,6 +110,43 @@ def test_first_step_of_a_decoder():
 
 def norm_of_step(eta, A):
     return np.linalg.norm(np.eye(2) - eta * A, 2)
+
+
+def test_which_score_to_raise():
+    up = 1e-6
+    for given, found in of("score_to_raise"):
+        scores, values = np.log(given["parts"]), given["values"]
+        raised = scores + up * np.array([[0, 0, 0], *np.eye(3), *-np.eye(3)])
+        means = (np.exp(raised) @ values) / np.exp(raised).sum(axis=1)
+        close(found["mean"], means[0])
+        np.testing.assert_allclose(found["slopes"], (means[1:4] - means[4:]) / (2 * up), atol=1e-8)
+        assert found["best"] == means[1:4].argmax()
+    texts = [three[2] for three in sheets(1)]
+    for one in texts:
+        token = int(re.search(r"of token (\d), with", one.solution)[1])
+        parts, values = one.given["parts"], one.given["values"]
+        far = abs(values - one.found["mean"]).argmax()
+        assert ("also has" in one.solution) == (far == token - 1)
+        if far != token - 1:
+            assert ("lies below" in one.solution) == (values[far] < one.found["mean"])
+            assert "lies below" in one.solution or parts[far] < parts[token - 1]
+
+
+def test_leaving_a_saddle():
+    for given, found in of("leaving_a_saddle"):
+        x, y, eta = 1.0, 0.5 ** given["far"], given["eta"]
+
+        def steps_to_one(y, eta=eta, given=given):
+            k = 0
+            while y < 1 - 1e-9:
+                k, y = k + 1, y + eta * given["down"] * y
+            return k
+
+        close(found["factors"], [x - eta * given["up"] * x, 1 + eta * given["down"]])
+        assert abs(found["factors"][0]) < 1 < found["factors"][1]
+        assert found["steps"] == steps_to_one(y)
+        more = steps_to_one(y * 0.1 ** given["near"]) - steps_to_one(y)
+        assert abs(found["more"] - more) <= 1
 
 
 def test_step_sizes_of_a_quadratic():
@@ -140,14 +177,18 @@ def test_margin_of_two_samples():
         close(found["margin"], found["one row"] * given["T"] ** 0.5)
 
 
-def test_what_the_training_theorem_asks_for():
-    for given, found in of("training"):
-        D, B, K = given["D"], given["B"], given["K"]
-        assert found["heads"] ** 0.5 >= 64 / 7 * D**2 * B > (found["heads"] - 1) ** 0.5
-        at_most = [given["rho"], K * given["reference"] / D**2, given["start"] / D**2]
-        close(1 / found["eta"], max(at_most))
-        sum_of = 2 * D**2 / found["eta"] + 5 * K * given["reference"] + given["start"]
-        close(found["bound"], sum_of / (3 * K))
+def test_a_run_that_stalls():
+    for given, found in of("stalled"):
+        D, B, eta, fall = (given[name] for name in ("D", "B", "eta", "fall"))
+        assert B * D**2 / found["heads"] ** 0.5 <= 7 / 16 < B * D**2 / (found["heads"] - 1) ** 0.5
+        inner = 0.75 * given["high"] - 1.25 * given["low"]
+        close(found["slope"] * D, inner)
+        square, steps = D**2, 0
+        change = -2 * eta * inner + 2 * eta * fall  # the expansion of the square, term by term
+        while square + change >= -1e-9:
+            square, steps = square + change, steps + 1
+        assert steps == found["steps"] > 1
+        assert fall < inner, "else no step need come nearer"
 
 
 @pytest.mark.parametrize(
@@ -184,6 +225,20 @@ def test_two_runs_and_a_gap():
         n, G, eta = given["n"], given["G"], given["eta"]
         close(found["distance"], sum(1.5 * eta * G / n * loss for loss in given["mine"]))
         close(found["gap"], sum(2 * G * 1.5 * eta * G / n * loss for loss in given["losses"]))
+
+
+def test_the_alignment_of_three_heads():
+    rng = np.random.default_rng(0)
+    planted, other = np.linalg.qr(rng.standard_normal((9, 2)))[0].T.reshape(2, 3, 3)
+    for given, found in of("alignment"):
+        heads = np.einsum("hk,kij->hij", given["heads"], np.stack([planted, other]))
+        three = np.stack([planted] * 3)
+        for W, cosine in (
+            (heads, found["alignment"]),
+            (np.stack([heads.mean(axis=0)] * 3), found["of the mean"]),
+        ):
+            close(cosine, (W * three).sum() / np.linalg.norm(W) / np.linalg.norm(three))
+        assert 0 < found["alignment"] < found["of the mean"] < 1
 
 
 def test_a_preconditioned_step_is_the_same_in_every_unit():
