@@ -78,6 +78,7 @@ function fill({ figure, draw, guesses = [] }, atEnds, result) {
   for (const { trace, once, layout, ...parts } of draw) {
     if (parts.x === "steps") data[trace].hoverinfo = "skip"; // cursor.js says what is there
     if (once && result.isDefault) data[trace].visible = false;
+    if (once && result.first) Object.assign(data[trace], { x: result.first[parts.x], y: result.first[parts.y] });
     if (once && result.before?.[parts.y]) before.push(earlier(data[trace], parts, result.before));
     if (once || layout) continue;
     // A copy: plotly draws nothing where it gets the array that it has, and a run on the page goes on filling its own.

@@ -14,7 +14,7 @@ const [BROAD, FAINT] = [3, 2], // pixels, as frames.py draws what is measured no
 
 // What has an end or a point to show, as {trace, word, hasNumber, …}; `fill` adds the lines of the run before.
 export function endingOf(spec, data, curves, named = namedAtEnds(spec)) {
-  const { draw, drag = [], figure } = spec,
+  const { draw, drag = [], figure, initial = "initial" } = spec,
     isMap = ({ yaxis }) => data.some((one) => one.type === "heatmap" && one.yaxis === yaxis),
     isPulled = (trace) => drag.some((one) => one.trace === trace),
     isSeen = ({ mode, marker, x }) => mode === "markers" && marker?.opacity !== 0 && x?.length <= FEW;
@@ -25,7 +25,7 @@ export function endingOf(spec, data, curves, named = namedAtEnds(spec)) {
       width = one.line?.width ?? FAINT,
       isEnd = width >= BROAD && hasEnd(place, figure, curves),
       isPoint = "y" in place && "x" in place && isSeen(one) && !isMap(one) && !isPulled(trace),
-      word = place.once ? "initial" : named.has(trace) ? one.name : "";
+      word = place.once ? initial : named.has(trace) ? one.name : "";
     if (!(isEnd || isPoint || word)) return [];
     const isPath = isEnd && curves.includes(place.x);
     return [{ trace, word, hasNumber: isEnd || isPoint, isEnd, isPoint, isPath, isFaint: width < FAINT }];

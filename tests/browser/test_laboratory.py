@@ -96,7 +96,7 @@ def test_the_picture_is_described_by_its_own_panels(lab):
         lab.choose("model", model)
         titles = lab.root.locator(".annotation-text").all_text_contents()
         words = lab.root.locator(".mha-live-plot").get_attribute("aria-label")
-        assert len(titles) == 6 and not [title for title in titles if title not in words]
+        assert len(titles) == 5 and not [title for title in titles if title not in words]
 
 
 def test_reset_restores_the_axes(lab):
@@ -368,7 +368,7 @@ def assert_panels(lab, *titles):
         for words, box in places.items()
         if picture["y"] <= box["y"] and box["y"] + box["height"] <= picture["y"] + picture["height"]
     ]
-    assert len(places) == 6 and within == [*titles]
+    assert len(places) == 5 and within == [*titles]
 
 
 def test_random_moves_break_nothing(lab):

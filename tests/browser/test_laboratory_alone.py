@@ -98,7 +98,7 @@ def test_each_panel_names_its_own_lines_in_itself(lab, hash, names):
         ("model=layer&data=sequences&moves=WV", {"value_smoothness"}, set()),
     ],
 )
-def test_curves_that_are_drawn_are_saved_and_no_others(lab, hash, some, without):
+def test_curves_that_a_run_has_are_saved_and_no_others(lab, hash, some, without):
     lab.go_to(f"#laboratory=1&{hash}")
     names = set(lab.saved("curves, CSV").decode().splitlines()[0].split(","))
     assert {"step", "loss", "rate"} | some <= names and not names & without

@@ -137,9 +137,8 @@ def test_curvature_is_that_of_the_hessian(values):
 
 @pytest.mark.parametrize(("rule", "name"), [("gd", "2/η"), ("momentum", "3.8/η"), ("adam", None)])
 def test_the_legend_names_the_edge_of_the_rule_alone(rule, name):
-    edge = next(
-        trace for trace in LAB.figure(**SMALL, optimizer=rule).data if trace.name.endswith("/η")
-    )
+    figure = LAB.figure(**SMALL | {"curvature": True}, optimizer=rule)
+    edge = next(trace for trace in figure.data if (trace.name or "").endswith("/η"))
     assert edge.visible is bool(name) and (edge.name == name or not name)
     assert {"edge": edge.name, "has_edge": edge.visible} == LAB.laboratory["looks"][rule]
 
@@ -148,7 +147,8 @@ def test_the_legend_names_the_edge_of_the_rule_alone(rule, name):
     ("values", "lines"),
     [
         ({"curvature": True}, ["eigenvalue", "bound ρ"]),
-        ({"curvature": False}, ["bound ρ"]),
+        ({"curvature": False}, []),
+        ({"curvature": False, "schedule": "root"}, ["bound ρ"]),
         (
             {"model": "layer", "data": "sequences", "curvature": True, "moves": "WQ"},
             ["eigenvalue"],
@@ -170,7 +170,7 @@ def test_lines_are_there_that_were_measured_and_mean_something(values, lines):
 
 @pytest.mark.parametrize("kind", panels.PANELS)
 def test_a_line_is_named_in_the_legend_of_its_panel(kind):
-    figure = panels.frame(kind)
+    figure = panels.frame(kind, "schedule")
     named = [trace for trace in figure.data if trace.showlegend]
     assert named and not [trace for trace in named if trace.legend[6:] != trace.yaxis[1:]]
     for trace in named:
@@ -184,12 +184,49 @@ def test_a_line_is_named_in_the_legend_of_its_panel(kind):
     ("model", "data"), sorted({combination[:2] for combination in COMBINATIONS})
 )
 def test_a_figure_is_described_by_its_own_panels(model, data):
-    figure = LAB.figure(**SMALL, model=model, data=data)
-    words, loss = figure.layout.meta["alt"], LAB.path(**SMALL, model=model, data=data).loss
+    figure = LAB.figure(**SMALL, schedule="cosine", model=model, data=data)
+    words, loss = (
+        figure.layout.meta["alt"],
+        LAB.path(**SMALL, schedule="cosine", model=model, data=data).loss,
+    )
     assert len(figure.layout.annotations) == 6 and all(
         title.text in words for title in figure.layout.annotations
     )
     assert f"from {loss[0]:.3g} to {loss[-1]:.3g}." in words
+
+
+@pytest.mark.parametrize(
+    ("schedule", "curvature", "without"),
+    [
+        ("constant", False, {"largest eigenvalue", "step size"}),
+        ("constant", True, {"step size"}),
+        ("warmup", False, set()),
+        ("warmup", True, set()),
+    ],
+)
+def test_what_says_nothing_of_a_run_has_no_panel(schedule, curvature, without):
+    values = LAB.settings(**SMALL | {"schedule": schedule, "curvature": curvature})
+    figure, page = LAB.figure(**values), asked(whole(), f"frameOf(spec, {json.dumps(values)})")
+    drawn, there = (
+        {title["text"] for title in one["annotations"]}
+        for one in (figure.to_plotly_json()["layout"], page["figure"]["layout"])
+    )
+    assert drawn == there and {"loss", "largest eigenvalue", "step size"} - drawn == without
+    assert figure.layout.height == page["figure"]["layout"]["height"]
+
+
+def test_the_opening_run_stands_beside_another_and_not_beside_itself():
+    def steps_of(figure):
+        return [
+            line.x[-1]
+            for line in figure.data
+            if line.name == "opening run" and line.visible is None
+        ]
+
+    assert not steps_of(LAB.figure(**LAB.experiments["first"]))
+    assert len(steps_of(LAB.figure(**LAB.experiments["edge"]))) == 4
+    assert max(steps_of(LAB.figure(**LAB.experiments["edge"]))) <= 200
+    assert not steps_of(LAB.figure(**LAB.experiments["conditioned"])), "its loss is another one"
 
 
 def test_the_words_for_the_default_figure_are_true():

@@ -61,7 +61,7 @@ def told(tmp_path_factory):
 
     @cache
     def told(kind):
-        lab, settings = LAB, SMALL | KINDS[kind] | {"curvature": True}
+        lab, settings = LAB, SMALL | KINDS[kind] | {"curvature": True, "schedule": "root"}
         if kind.startswith("own"):
             lab, file = mhabook.laboratory(), tmp_path_factory.mktemp("own") / "mine.npz"
             np.savez(file, **own_data(kind))
@@ -95,14 +95,35 @@ def panels(kind, settings, run):
         )
         for title, of in lines.items()
     }
-    found["step size"] = Panel(
-        "log step", "log", {"step size η": np.full(len(path), settings["lr"])}, path.steps
-    )
+    found["step size"] = Panel("log step", "log", {"step size η": rates(path)}, path.steps)
+    if settings["model"] == "heads":
+        for title, line in opening(settings["steps"]).items():
+            if title in found:
+                found[title].lines["opening run"] = line
     return found | {
         "attention weights": Panel(
             "key token", "query token", {"heatmap": shown_weights(settings, data, path[-1])}
         )
     }
+
+
+def rates(path):
+    """The step size, which falls like one over the root of the step."""
+    return SMALL["lr"] / np.sqrt(path.steps + 1)
+
+
+def opening(steps):
+    """The run that the laboratory opens with, for its first so many steps."""
+    run = LAB.run(**LAB.experiments["first"])
+    path, data = run["path"], run["data"]
+    kept = path.steps <= steps
+    lines = {
+        "loss": losses(path, data),
+        "accuracy": accuracies(path, data),
+        "attention score": attention_scores(path, data),
+        "largest eigenvalue": sharpness(path, data),
+    }
+    return {title: (path.steps[kept], line[kept]) for title, line in lines.items()}
 
 
 def fresh(kind, data):
@@ -132,7 +153,7 @@ def of_heads(kind, data, path):
     found["largest eigenvalue"] = {
         "eigenvalue": sharpness(path, data),
         "bound ρ": each(path, lambda model: smoothness_constant(model, R)),
-        "2/η": np.full(len(path), 2 / SMALL["lr"]),
+        "2/η": 2 / rates(path),
     }
     if kind == "mixture":
         return found | {"attention score": {"attention score": attention_scores(path, data)}}
@@ -161,7 +182,7 @@ def of_a_regression(kind, data, path):
     tokens = {"effective tokens": each(path, lambda model: model.effective_tokens(data.x).mean())}
     curvature = {
         "eigenvalue": sharpness(path, data),
-        "2/η": np.full(len(path), 2 / SMALL["lr"]),
+        "2/η": 2 / rates(path),
     }
     found = {
         "loss": {"training": losses(path, data)},
@@ -187,7 +208,7 @@ def of_a_layer(kind, data, path):
         "largest eigenvalue": {
             "eigenvalue": sharpness(path, data, ["WV"]),
             "bound": each(path, lambda model: value_smoothness(model, data.X)),
-            "2/η": np.full(len(path), 2 / SMALL["lr"]),
+            "2/η": 2 / rates(path),
         },
         "smallest singular value of B": {
             "σ_min(B)": each(path, lambda model: least_singular(model.mixed(data.X)))

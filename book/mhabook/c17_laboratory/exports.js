@@ -6,8 +6,8 @@ import { VERSION, kindOf, pythonOf } from "./links.js";
 
 // What a reader of the laboratory takes away: the run in five formats, sample files, what is copied.
 
-// The curves that are drawn: not a bound that does not apply, nor the edge of a rule that has none.
-function drawnCurves({ curves, looks }, draw) {
+// The curves of a run, also those that have no panel: not a bound that does not apply, nor the edge of a rule that has none.
+function knownCurves({ curves, looks }, draw) {
   const hidden = draw.filter(({ visible }) => visible && !looks[visible]).map(({ y }) => y);
   return Object.fromEntries(Object.entries(curves).filter(([name]) => !hidden.includes(name)));
 }
@@ -20,7 +20,7 @@ function tableOf(steps, curves) {
 
 // Format → its name, its MIME type, and what is written of a state; `plot` draws the images.
 export const linesOf = (spec, { values, own }) => pythonOf(spec, values, own?.file);
-const curvesOf = (spec, { result, values }) => drawnCurves(result, spec.drawn[kindOf(values)].draw);
+const curvesOf = ({ drawn }, { result, values }) => knownCurves(result, drawn[kindOf(values)].frames.schedule.draw);
 const EXPORTS = {
   csv: ["curves, CSV", "text/csv", (spec, state) => tableOf(state.result.steps, curvesOf(spec, state))],
   json: [

@@ -39,12 +39,11 @@ KINDS = {Dataset: "heads", RegressionDataset: "regression", SequenceDataset: "la
 TITLE = "The laboratory"
 PAGE = "book/laboratory/17_laboratory.html"
 ALT = (
-    "Six panels over 2,000 steps of gradient descent on a tokenized mixture, with one head that starts "
+    "Five panels over 2,000 steps of gradient descent on a tokenized mixture, with one head that starts "
     "at zero; the axis of the steps is logarithmic. Training and test loss fall, and both accuracies "
     "reach 1. The attention on the relevant token rises from a tenth to four fifths. The largest "
-    "eigenvalue of the Hessian starts just above 2/η and then falls, far below its bound, and the step "
-    "size is constant. Beside the loss stand the attention weights of one sample: the column of the "
-    "starred token is lit."
+    "eigenvalue of the Hessian starts just above 2/η and then falls, far below its bound. Beside the "
+    "loss stand the attention weights of one sample: the column of the starred token is lit."
 )
 OPENS: dict[str, Any] = DEFAULTS | EXPERIMENTS["first"]["values"]
 """What the controls stand at before anyone has moved them: the run of chapter 1."""
@@ -184,12 +183,14 @@ class Laboratory(Widget):
     def figure(self, **values: Any) -> go.Figure:
         """The figure as a plotly figure that stands still, drawn from mhalib's own run."""
         settings, drawn = self.settings(**values), self.drawn(**values)
-        kind = kind_of(settings)
-        figure = panels.frame(kind)
+        kind, first = kind_of(settings), _beginning(_opening(), settings["steps"])
+        figure = panels.frame(kind, panels.below(settings))
         # a curvature that is not measured has no points
         known = dict.fromkeys(panels.curves(kind), [np.nan] * len(drawn["steps"])) | drawn
         for place in places(figure):
-            put(figure, place, known)
+            put(figure, place, first if place.get("once") else known)
+        if settings == OPENS:
+            figure.update_traces(visible=False, selector={"name": panels.BASELINE})
         figure.update_traces(meta=None)
         return go.Figure(placed(figure)).update_layout(
             meta={"alt": self._in_words(settings, drawn)}
@@ -205,7 +206,9 @@ class Laboratory(Widget):
             if len(steps)
             else "Nothing was recorded."
         )
-        return f"{panels.alt(kind_of(settings))} {came}"
+        kind = kind_of(settings)
+        beside = f"{panels.BASELINE_ALT} " if panels.compared(kind) else ""
+        return f"{panels.alt(kind, panels.below(settings))} {beside}{came}"
 
     def _captions(self):
         return self.laboratory
@@ -246,11 +249,31 @@ def _description():
         "begins": BEGINNINGS,
         "images": _images(),
         "drawn": panels.to_json(),
+        "template": panels.template(),
+        "opening": _opening(),
+        "beside": panels.BASELINE_ALT,
         "looks": {rule: measures.edge_label(rule) for rule in BY_NAME["optimizer"].values},
         "records": {
             str(count): list(recorded_steps(count, RECORDED)) for count in BY_NAME["steps"].values
         },
     }
+
+
+@cache
+def _opening():
+    """The run that the laboratory opens with: ``steps``, and what other runs are compared with."""
+    run = code.run(OPENS, None)
+    path, known = run["path"], measures.CURVES
+    return {"steps": path.steps.tolist()} | {
+        name: (known[name](path, run, OPENS) if name in known else path.curves[name]).tolist()
+        for name in panels.compared(OPENS["data"])
+    }
+
+
+def _beginning(curves, steps):
+    """The curves of a run for its first so many steps."""
+    count = sum(step <= steps for step in curves["steps"])
+    return {name: curve[:count] for name, curve in curves.items()}
 
 
 def _images():

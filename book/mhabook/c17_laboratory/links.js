@@ -9,6 +9,14 @@ export const VERSION = "1";
 // The kind of a run, by which the page carries what is drawn of it.
 export const kindOf = ({ model, data }) => (data === "own" ? `own_${model}` : data);
 
+// What is drawn of a run, and where: {figure, draw, alt}. A constant step size has no panel, nor has a curvature that is not
+// measured: as panels.below in Python.
+const belowOf = ({ schedule, curvature }) => {
+  if (schedule !== "constant") return "schedule";
+  return curvature ? "curvature" : "";
+};
+export const frameOf = ({ drawn }, values) => drawn[kindOf(values)].frames[belowOf(values)];
+
 const matches = (conditions, values) =>
   Object.entries(conditions).every(([name, allowed]) => allowed.includes(values[name] ?? ""));
 

@@ -1,12 +1,14 @@
-"""What the laboratory draws of each kind of data: six panels, and the sentence below them."""
+"""What the laboratory draws of each kind of data: its panels, and the sentence below them."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from livegrad.live.drawing import FLOOR, places
+from livegrad.live.frames import line
 from livegrad.live.legends import legends_above
 from livegrad.plots import at_the_left
 from mhalib.plots import ATTENTION, DECODER, INK, WEIGHTS, transparent
@@ -29,8 +31,10 @@ LOG = {"type": "log", "exponentformat": "power", "nticks": 3, "autorangeoptions_
 SHARE = {"range": [-0.02, 1.03]}
 CURVES_AT = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 2))
 """Row and column of each panel of curves; the attention weights stand at the right of the first."""
+ROW_HEIGHTS, HEIGHT, GAP, MARGIN = [1.4, 1, 1], 640, 0.125, {"t": 30, "b": 40}
+"""Of three rows: what they share, pixels, the part of them between two rows, and around them."""
 
-# Data → the panels of curves: (title, (curve, name) pairs, vertical axis).
+# Data → the panels of curves: (title, (curve, name) pairs, vertical axis). The last is of the curvature.
 _HEADS = (("loss", LOSSES, LOG), ("accuracy", SHARES, SHARE))
 _OWN = (("loss", LOSSES[:1], LOG), ("accuracy", SHARES[:1], SHARE))
 _BOUNDED = ("largest eigenvalue", CURVATURES, LOG)
@@ -115,32 +119,59 @@ def curves(kind: str) -> list[str]:
     return [name for _, traces, _ in PANELS[kind] for name, _ in traces] + ["rate"]
 
 
-def alt(kind: str) -> str:
+BELOW = {"": 0, "curvature": 1, "schedule": 2}
+"""What the last row shows → of how many panels it is: neither a constant step size nor a curvature
+that is not measured has one."""
+
+
+def below(values: Mapping[str, Any]) -> str:
+    """What the last row shows of a run: beside a schedule of the step size stands the edge."""
+    if values["schedule"] != "constant":
+        return "schedule"
+    return "curvature" if values["curvature"] else ""
+
+
+BASELINE = "opening run"
+BASELINE_ALT = f"A thin gray line shows the {BASELINE}."
+COMPARED = ("loss", "accuracy", "attention_score", "sharpness")
+
+
+def compared(kind: str) -> list[str]:
+    """The curves beside which the run stands that the laboratory opens with: that run is of the
+    classifier, whose loss is another one than those of a regression and a layer."""
+    known = curves(kind)
+    return [name for name in COMPARED if name in known] if "accuracy" in known else []
+
+
+def alt(kind: str, below: str) -> str:
     """What the figure shows, in words."""
-    return f"Six panels: {', '.join(_titles(kind))}, and step size."
+    *first, last = _titles(kind, below)
+    return f"{NUMBERS[len(first) + 1]} panels: {', '.join(first)}, and {last}."
 
 
-def _titles(kind):
-    """The titles of all panels but the last, row by row."""
-    first, *rest = (title for title, _, _ in PANELS[kind])
+NUMBERS = {4: "Four", 5: "Five", 6: "Six"}
+
+
+def _titles(kind, below):
+    """The titles of all panels, row by row."""
+    first, *rest = (title for title, _, _ in _panels(kind, below))
     return [first, "attention weights", *rest]
 
 
-def frame(kind: str) -> go.Figure:
+def _panels(kind, below):
+    """The panels of curves that are drawn."""
+    return (*PANELS[kind], ("step size", RATE, LOG | {"dtick": 1}))[: 3 + BELOW[below]]
+
+
+def frame(kind: str, below: str) -> go.Figure:
     """The figure without numbers; each trace says in its ``meta`` what it shows."""
-    panels = (*PANELS[kind][:4], ("step size", RATE, LOG | {"dtick": 1}))
-    figure = make_subplots(
-        rows=3,
-        cols=2,
-        row_heights=[1.4, 1, 1],
-        horizontal_spacing=0.14,
-        vertical_spacing=0.125,
-        subplot_titles=[*_titles(kind), "step size"],
-    )
-    transparent(figure, alt="", height=640).update_layout(margin={"t": 30, "b": 40})
-    at_the_left(figure)
-    for (_, traces, axis), (row, col) in zip(panels, CURVES_AT, strict=True):
+    panels, beside = _panels(kind, below), compared(kind)
+    rows = 3 if BELOW[below] else 2
+    figure = _grid(rows, BELOW[below] == 1, _titles(kind, below))
+    for (_, traces, axis), (row, col) in zip(panels, CURVES_AT, strict=False):
         place = {"row": row, "col": col}
+        for curve in [name for name, _ in traces if name in beside]:
+            line(figure, BASELINE, col, row, shows=curve, once=True, legend=False)
         span = {"xaxis": {"range": "span"}}  # once for each axis
         for curve, name in traces:
             figure.add_scatter(
@@ -154,12 +185,34 @@ def frame(kind: str) -> go.Figure:
             span = {}
         figure.update_yaxes(**axis, **place)
         figure.update_xaxes(type="log", exponentformat="power", dtick=1, **place)
-    figure.update_xaxes(title=_title("step"), row=3)
+    figure.update_xaxes(title=_title("step"), row=rows)
     _with_attention(figure)
     legends_above(figure)
     low, high = figure.layout.yaxis2.domain
     figure.data[-1].colorbar.update(y=(low + high) / 2, len=high - low)
     return _unmeasured(figure)
+
+
+def _grid(rows, is_single, titles):
+    """Panels without curves, as high in two rows as in three; a single one has its row alone."""
+    inner = HEIGHT - MARGIN["t"] - MARGIN["b"]
+    gap = GAP * inner
+    unit = (inner - gap * (len(ROW_HEIGHTS) - 1)) / sum(ROW_HEIGHTS)
+    high = unit * sum(ROW_HEIGHTS[:rows]) + gap * (rows - 1)
+    specs = [[{}, {}] for _ in range(rows)]
+    if is_single:
+        specs[-1] = [{"colspan": 2}, None]
+    figure = make_subplots(
+        rows=rows,
+        cols=2,
+        specs=specs,
+        row_heights=ROW_HEIGHTS[:rows],
+        horizontal_spacing=0.14,
+        vertical_spacing=gap / high,
+        subplot_titles=titles,
+    )
+    height = round(high + MARGIN["t"] + MARGIN["b"])
+    return at_the_left(transparent(figure, alt="", height=height).update_layout(margin=MARGIN))
 
 
 def _title(text):
@@ -205,18 +258,31 @@ SAYS = {
 
 
 def to_json() -> dict[str, Any]:
-    """What the browser reads: for each kind of data its curves, its frame and its sentence."""
-    described = {}
-    for kind in PANELS:
-        figure = frame(kind)
-        # Read off the meta before it is taken away.
-        draw = list(places(figure))
-        plain = json.loads(figure.update_traces(meta=None).to_json())
-        described[kind] = {
+    """What the browser reads: for each kind of data its curves, its frames and its sentence."""
+    return {
+        kind: {
             "curves": curves(kind),
-            "figure": {"data": plain["data"], "layout": plain["layout"]},
-            "draw": draw,
-            "alt": alt(kind),
+            "frames": {below: _frame_json(kind, below) for below in BELOW},
             "says": f"After {{steps}} steps of {{optimizer}}: {SAYS[kind]}.",
         }
-    return described
+        for kind in PANELS
+    }
+
+
+def template() -> dict[str, Any]:
+    """The template of all frames, which the browser reads once."""
+    return json.loads(frame("mixture", "").to_json())["layout"]["template"]
+
+
+def _frame_json(kind, below):
+    figure = frame(kind, below)
+    # Read off the meta before it is taken away.
+    draw = list(places(figure))
+    plain = json.loads(figure.update_traces(meta=None).to_json())
+    del plain["layout"]["template"]
+    return {
+        "figure": {"data": plain["data"], "layout": plain["layout"]},
+        "draw": draw,
+        "alt": alt(kind, below),
+        "initial": BASELINE,
+    }

@@ -6,7 +6,7 @@ import { Replay } from "livegrad/live/replay.js";
 import { Trainer } from "livegrad/live/training.js";
 import { below, button, control, sentence } from "livegrad/live/widget.js";
 import { linesOf } from "./exports.js";
-import { kindOf, needed, offered } from "./links.js";
+import { frameOf, kindOf, needed, offered } from "./links.js";
 import { laboratory } from "./runs.js";
 import { opening, opens } from "./state.js";
 
@@ -173,10 +173,18 @@ export function pictureView(spec, figure) {
     reads: ["values"],
     show({ values, by }) {
       if (by) figure.moved();
-      if (by || !opens(spec, values))
-        figure.box.setAttribute("aria-label", `${spec.drawn[kindOf(values)].alt} The result is below.`);
+      if (!by && opens(spec, values)) return;
+      const { alt, draw } = frameOf(spec, values),
+        beside = !opens(spec, values) && draw.some(({ once }) => once) ? spec.beside : "";
+      figure.box.setAttribute("aria-label", [alt, beside, "The result is below."].filter(Boolean).join(" "));
     },
   };
+}
+
+// The run that the laboratory opens with, for its first so many steps.
+function beginning(run, steps) {
+  const count = run.steps.filter((step) => step <= steps).length;
+  return Object.fromEntries(Object.entries(run).map(([name, curve]) => [name, curve.slice(0, count)]));
 }
 
 export function summaryView({ controls, drawn, stopped }, figure) {
@@ -186,7 +194,7 @@ export function summaryView({ controls, drawn, stopped }, figure) {
       const said = { controls, fixed: {}, summary: drawn[kindOf(values)].says, stopped };
       if (wrong) figure.finish("failed", `This combination could not train: ${wrong}`);
       else if (result)
-        figure.finish("done", sentence(said, values, result) + below(drawn[kindOf(values)], result), touched);
+        figure.finish("done", sentence(said, values, result) + below(frameOf({ drawn }, values), result), touched);
     },
   };
 }
@@ -195,7 +203,7 @@ export function summaryView({ controls, drawn, stopped }, figure) {
 export class PlotView {
   constructor(spec, figure, send) {
     Object.assign(this, { spec, figure, send, reads: ["values"] });
-    Object.assign(this, { plot: null, train: null, drawing: null, ends: null, cursor: null, kind: "", asked: null });
+    Object.assign(this, { plot: null, train: null, drawing: null, ends: null, cursor: null, frame: null, asked: null });
     this.replay = new Replay(WATCHED, (frame) => this.drawing.draw(frame));
   }
 
@@ -214,8 +222,12 @@ export class PlotView {
       this.fail(found.error);
       return;
     }
-    const looks = { ...spec.looks[asked.optimizer], ...told(asked) };
-    replay.hear({ ...found, looks, values: asked }, found.done ? found.steps.length : spec.records[asked.steps].length);
+    const looks = { ...spec.looks[asked.optimizer], ...told(asked) },
+      beside = { isDefault: opens(spec, asked), first: beginning(spec.opening, asked.steps) };
+    replay.hear(
+      { ...found, ...beside, looks, values: asked },
+      found.done ? found.steps.length : spec.records[asked.steps].length,
+    );
   }
 
   drawn(frame) {
@@ -232,7 +244,8 @@ export class PlotView {
     const { train, spec, figure } = this;
     if (!train) return;
     if (own !== before.own) train.tell({ ...spec, own });
-    if (kindOf(values) !== this.kind) this.draws(kindOf(values));
+    const frame = frameOf(spec, values);
+    if (frame !== this.frame) this.draws(frame);
     this.cursor.settle(null);
     figure.runs(train.place);
     if (this.asked) this.replay.end();
@@ -240,12 +253,13 @@ export class PlotView {
     train.run(values);
   }
 
-  draws(kind) {
+  draws(frame) {
     const { plot, spec, figure } = this,
-      drawn = { ...spec.drawn[kind], whole: true };
+      { data, layout } = frame.figure,
+      drawn = { ...frame, figure: { data, layout: { ...layout, template: spec.template } }, whole: true };
     this.drawing?.close();
     this.cursor?.close();
-    this.kind = kind;
+    this.frame = frame;
     this.ends?.layer.remove();
     this.ends = new Ends(figure.box, drawn);
     this.cursor = new Cursor(figure, drawn, (frame) => this.drawing.draw(frame));
