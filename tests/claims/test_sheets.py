@@ -18,6 +18,7 @@ UNQUOTED = {
         "solution-price-start: (a) is proportional",
         "solution-error-start: (a) The accuracy",
         "solution-effective-start: (d) The reason",
+        "solution-halfway-start: Under softmax",
         "solution-halfway-start: (e) Under softmax",
         "solution-halfway-start: Under the Gaussian kernel",
         "solution-halfway-start: From 5",
