@@ -65,7 +65,7 @@ function areApart(lines) {
 
 // What was recorded, put where the description says it is drawn; no result: the frame that Python drew. At the start the
 // lines of the default settings would lie under those of the run; later the run before it, if there was another, is drawn
-// beside them.
+// beside them. `result.first` has the numbers of the default settings where the frame has not.
 function fill({ figure, draw, guesses = [] }, atEnds, result) {
   const data = figure.data.map((trace, k) => ({ ...trace, ...(atEnds.has(k) && { showlegend: false }) }));
   for (const { trace, guess } of guesses) {

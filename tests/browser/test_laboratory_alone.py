@@ -54,6 +54,31 @@ def test_a_curve_that_is_not_measured_is_not_drawn(lab):
     assert "eigenvalue" not in lines and 0 not in lines.values()
 
 
+BESIDE = """() => document.querySelector(".js-plotly-plot").data
+  .filter(({ name, visible }) => name === "opening run" && visible !== false)
+  .map(({ x, y }) => [x.at(-1), y.length === x.length && y.at(-1)])"""
+
+
+def test_the_opening_run_stands_beside_another_and_goes_no_further(lab):
+    lab.reset()
+    opening = json.loads(lab.saved("everything, JSON"))
+    assert lab.page.evaluate(BESIDE) == []
+    lab.press("A step above the edge")
+    lab.settle()
+    last = max(step for step in opening["steps"] if step <= 200)
+    k, curves = opening["steps"].index(last), opening["curves"]
+    names = ("loss", "accuracy", "attention_score", "sharpness")
+    for (step, height), name in zip(lab.page.evaluate(BESIDE), names, strict=True):
+        assert step == last and height == pytest.approx(curves[name][k], rel=1e-6)
+    lab.control("lr").fill("0")  # it is not the run before
+    lab.settle()
+    assert lab.page.evaluate(BESIDE)[0] == [last, pytest.approx(curves["loss"][k], rel=1e-6)]
+    lab.choose("model", "attention regression")  # its loss is another one
+    assert lab.page.evaluate(BESIDE) == []
+    lab.reset()
+    assert lab.page.evaluate(BESIDE) == []
+
+
 NAMED = """() => {
   const box = document.querySelector(".js-plotly-plot"), { left: zero, width } = box.getBoundingClientRect();
   const words = [...box.querySelectorAll(".mha-ends text")], place = (node) => node.getBoundingClientRect();
