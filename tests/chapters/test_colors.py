@@ -9,7 +9,7 @@ import pytest
 
 from figures import PLACES, figure, place_id
 from legends import as_drawn, by_name
-from mhabook.c17_laboratory.panels import PANELS, frame
+from mhabook.c17_laboratory.panels import BELOW, PANELS, frame
 from mhalib.plots import (
     ATTENTION,
     COLORS,
@@ -147,7 +147,8 @@ def test_no_grid_shows_through_a_map(place):
 
 
 def test_no_grid_shows_through_a_map_of_the_laboratory_and_of_one_matrix():
-    for made in (*map(frame, PANELS), attention(np.eye(3)), matrix(np.eye(3), diverging=True)):
+    frames = [frame(kind, below) for kind in PANELS for below in BELOW]
+    for made in (*frames, attention(np.eye(3)), matrix(np.eye(3), diverging=True)):
         assert_no_grid_shows_through(made)
 
 
