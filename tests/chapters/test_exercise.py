@@ -32,7 +32,7 @@ LISTED = {
     # the reader's own.
     "experiment": """ex-1-counting ex-1-digits ex-3-heads ex-4-momentum ex-6-samples ex-8-kinds ex-8-kernel ex-10-gauge
         ex-12-back ex-13-heads ex-14-rounding ex-14-push ex-15-grid ex-15-line ex-15-chosen ex-16-second ex-16-alone
-        ex-16-itself ex-16-choose ex-17-file ex-17-python ex-17-refute""",
+        ex-16-itself ex-16-choose ex-17-file ex-17-python ex-17-refute ex-sheet-laboratory""",
     "open": """ex-1-rank ex-2-open ex-3-open ex-4-gap ex-5-open ex-6-open ex-8-open ex-9-open ex-10-open ex-12-open
         ex-13-open ex-14-open ex-15-open ex-15-look ex-16-open""",
 }
