@@ -79,6 +79,7 @@ def test_problems_are_numbered_within_their_sheet(sheets):
         "S4.6",
         "S5.7",
         "S6.7",
+        "S6.8",
     ]
     assert "Exercise S3.6" in " ".join(
         sheets.page.locator(".solution > .admonition-title").all_inner_texts()
