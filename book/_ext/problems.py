@@ -496,7 +496,8 @@ def alignment(rng):
         [(1, 0), (2, 0), (0, 1), (0, -2), (2, 2), (1, -1), (2, 1), (-1, 1), (2, -2), (1, 2)], float
     )
     heads = np.zeros((3, 2))
-    while not has_alignment(heads):
+    # The alignment is positive, and that of the mean of different heads is larger, and not 1.
+    while heads[:, 0].sum() <= 0 or heads[:, 1].sum() == 0:
         heads = ways[rng.choice(len(ways), 3, replace=False)]
     square, along = (heads**2).sum(), heads[:, 0].sum()
     cosine = along / np.sqrt(3 * square)
@@ -528,11 +529,6 @@ def alignment(rng):
         "In (a), $W^*$ is not repeated, so that the factor $\\sqrt3$ is missing: no point for (a); the other parts do "
         "not depend on it.",
     )
-
-
-def has_alignment(heads):
-    """Is it positive, and that of their mean larger and not 1?"""
-    return heads.sum(axis=0).all() and heads[:, 0].sum() > 0 and len(np.unique(heads, axis=0)) == 3
 
 
 def combined(along, across, said=number):
